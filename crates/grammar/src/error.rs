@@ -1,0 +1,180 @@
+//! The one error type of the crate: a stable code, a sentence, the place and a hint.
+
+use std::fmt;
+
+/// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The source cannot be read, or means nothing.
+    Grammar,
+    /// A JSON Schema that is refused.
+    Schema,
+    /// A bound of [`crate::Limits`] is passed.
+    Limit,
+}
+
+/// Where in the source an error lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A place in a text.
+    Text {
+        /// Byte offset, 0-based.
+        offset: usize,
+        /// Line, 1-based.
+        line: usize,
+        /// Column in characters, 1-based.
+        column: usize,
+        /// The line with a caret under the place.
+        excerpt: String,
+    },
+    /// A JSON pointer (RFC 6901).
+    Pointer(String),
+}
+
+impl Place {
+    /// The place of byte `offset` in `source`, with line, column and an excerpt of at most 120 characters.
+    #[must_use]
+    pub fn in_text(source: &str, offset: usize) -> Self {
+        let mut offset = offset.min(source.len());
+        while !source.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &source[..offset];
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let column = before[line_start..].chars().count() + 1;
+        let text: Vec<char> = source[line_start..].chars().take_while(|&c| c != '\n').collect();
+        let first = column.saturating_sub(80);
+        let shown: String =
+            text.iter().skip(first).take(120).map(|&c| if c.is_control() { ' ' } else { c }).collect();
+        let excerpt = format!("  {shown}\n  {}^", " ".repeat(column - 1 - first.min(column - 1)));
+        Self::Text { offset, line, column, excerpt }
+    }
+}
+
+/// An error of this crate. Private fields, public accessors: kinds of detail can be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error(Box<Detail>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Detail {
+    kind: ErrorKind,
+    code: &'static str,
+    message: String,
+    place: Option<Place>,
+    hint: Option<String>,
+    limit: Option<(&'static str, u64, u64)>,
+    pointers: Vec<(String, String)>,
+}
+
+impl Error {
+    fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
+        Self(Box::new(Detail {
+            kind,
+            code,
+            message: message.into(),
+            place: None,
+            hint: None,
+            limit: None,
+            pointers: Vec::new(),
+        }))
+    }
+
+    /// A source that cannot be read.
+    pub fn grammar(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Grammar, code, message)
+    }
+
+    /// A schema that is refused; `pointers` are (JSON pointer, reason).
+    pub fn schema(code: &'static str, message: impl Into<String>, pointers: Vec<(String, String)>) -> Self {
+        let mut error = Self::new(ErrorKind::Schema, code, message);
+        if let [(pointer, _), ..] = pointers.as_slice() {
+            error.0.place = Some(Place::Pointer(pointer.clone()));
+        }
+        error.0.pointers = pointers;
+        error
+    }
+
+    /// A bound that is passed: the field of [`crate::Limits`], what was given and what is allowed.
+    #[must_use]
+    pub fn limit(code: &'static str, limit: &'static str, given: u64, allowed: u64) -> Self {
+        let mut error = Self::new(
+            ErrorKind::Limit,
+            code,
+            format!("{limit} allows {allowed}, the input has {given} or more"),
+        );
+        error.0.limit = Some((limit, given, allowed));
+        error.0.hint = Some(format!("simplify the input or raise Limits.{limit}"));
+        error
+    }
+
+    /// The same error at a place.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.0.place = Some(place);
+        self
+    }
+
+    /// The same error with advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// What kind of mistake it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The stable code, `E-AREA-WHAT`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// What is wrong, in one sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.0.place.as_ref()
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// For limits: the field of [`crate::Limits`], what was given, what is allowed.
+    #[must_use]
+    pub fn limit_detail(&self) -> Option<(&'static str, u64, u64)> {
+        self.0.limit
+    }
+
+    /// For refused schemas: each (JSON pointer, reason).
+    #[must_use]
+    pub fn pointers(&self) -> &[(String, String)] {
+        &self.0.pointers
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code, self.0.message)?;
+        match &self.0.place {
+            Some(Place::Text { line, column, excerpt, .. }) => write!(f, " ({line}:{column})\n{excerpt}")?,
+            Some(Place::Pointer(pointer)) => write!(f, " (at {pointer})")?,
+            None => {}
+        }
+        self.0.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl std::error::Error for Error {}

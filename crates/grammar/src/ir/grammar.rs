@@ -1,0 +1,280 @@
+//! Rules over expressions.
+
+use std::sync::Arc;
+
+use super::regex::Regex;
+
+/// A rule of one [`Grammar`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleId(pub u32);
+
+/// An expression in the arena of one [`Grammar`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+/// Tokens of a vocabulary that a grammar demands as tokens, named before any vocabulary is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum TokenSet {
+    /// The special, added or user-defined token of exactly this text; compiling fails where there is none.
+    Text(Arc<str>),
+    /// Inclusive ranges of token ids.
+    Ids(Arc<[(u32, u32)]>),
+}
+
+/// One expression; children are ids into the same arena.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expr {
+    /// The empty string.
+    Empty,
+    /// A regular language over bytes; the engine runs it as one automaton.
+    Regex(Regex),
+    /// Another rule.
+    Rule(RuleId),
+    /// A marker of a format: the vocabulary's special token of exactly this text where there is one, else its bytes.
+    Marker(Arc<str>),
+    /// A token that text never matches.
+    Token(TokenSet),
+    /// One after another.
+    Seq(Arc<[ExprId]>),
+    /// Any of these; none is the empty language.
+    Alt(Arc<[ExprId]>),
+    /// Between `min` and `max` (None: unbounded) times, with `separator` between.
+    Repeat {
+        /// What is repeated.
+        inner: ExprId,
+        /// At least so often.
+        min: u32,
+        /// At most so often.
+        max: Option<u32>,
+        /// Between two repetitions.
+        separator: Option<ExprId>,
+    },
+    /// A labelled part; matches what `inner` matches.
+    Capture {
+        /// The label.
+        label: Arc<str>,
+        /// What it holds.
+        inner: ExprId,
+    },
+    /// Another whole grammar. Embedding the same `Arc` twice costs one grammar.
+    Embed(Arc<Grammar>),
+}
+
+/// A named rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The name, for people and dumps; unique in its grammar.
+    pub name: Arc<str>,
+    /// What it matches.
+    pub body: ExprId,
+}
+
+/// How much of what was asked a grammar enforces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Status {
+    /// Exactly what was asked.
+    #[default]
+    Exact,
+    /// More than was asked; [`Report::pointers`] says where.
+    Widened,
+}
+
+/// What a front end could not enforce. Empty means exact.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// (JSON pointer, reason) of what a check behind the grammar must cover.
+    pub pointers: Vec<(String, String)>,
+}
+
+impl Report {
+    /// Whether the grammar is exact.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        if self.pointers.is_empty() { Status::Exact } else { Status::Widened }
+    }
+}
+
+/// A context-free grammar over bytes, markers and tokens. Immutable; build it with [`GrammarBuilder`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grammar {
+    rules: Vec<Rule>,
+    exprs: Vec<Expr>,
+    start: RuleId,
+    report: Report,
+}
+
+impl Grammar {
+    /// All rules; the index is the [`RuleId`].
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// One rule.
+    ///
+    /// # Panics
+    /// If the id is of another grammar.
+    #[must_use]
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[id.0 as usize]
+    }
+
+    /// One expression.
+    ///
+    /// # Panics
+    /// If the id is of another grammar.
+    #[must_use]
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.0 as usize]
+    }
+
+    /// How many expressions there are; ids are below it.
+    #[must_use]
+    pub fn expr_count(&self) -> usize {
+        self.exprs.len()
+    }
+
+    /// The rule that everything must match.
+    #[must_use]
+    pub fn start(&self) -> RuleId {
+        self.start
+    }
+
+    /// What is not enforced.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn of(build: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> Self {
+        let mut builder = GrammarBuilder::new();
+        let body = build(&mut builder);
+        let start = builder.rule("start");
+        builder.define(start, body);
+        builder.finish(start, Report::default())
+    }
+
+    /// The grammar of one regular language.
+    #[must_use]
+    pub fn from_regex(regex: Regex) -> Self {
+        Self::of(|b| b.regex(regex))
+    }
+
+    /// The grammar of one marker.
+    #[must_use]
+    pub fn from_marker(text: &str) -> Self {
+        Self::of(|b| b.add(Expr::Marker(text.into())))
+    }
+
+    /// Any of the grammars. Reports are joined.
+    #[must_use]
+    pub fn union(parts: &[Arc<Self>]) -> Self {
+        Self::combine(parts, Expr::Alt)
+    }
+
+    /// One grammar after another. Reports are joined.
+    #[must_use]
+    pub fn concat(parts: &[Arc<Self>]) -> Self {
+        Self::combine(parts, Expr::Seq)
+    }
+
+    /// The grammar repeated, with an optional separator.
+    #[must_use]
+    pub fn repeat(inner: &Arc<Self>, min: u32, max: Option<u32>, separator: Option<&Arc<Self>>) -> Self {
+        let mut grammar = Self::of(|b| {
+            let inner = b.add(Expr::Embed(Arc::clone(inner)));
+            let separator = separator.map(|part| b.add(Expr::Embed(Arc::clone(part))));
+            b.add(Expr::Repeat { inner, min, max, separator })
+        });
+        grammar.report = Self::joined_report(std::iter::once(inner).chain(separator));
+        grammar
+    }
+
+    fn combine(parts: &[Arc<Self>], join: fn(Arc<[ExprId]>) -> Expr) -> Self {
+        let mut grammar = Self::of(|b| {
+            let ids: Vec<ExprId> = parts.iter().map(|part| b.add(Expr::Embed(Arc::clone(part)))).collect();
+            b.add(join(ids.into()))
+        });
+        grammar.report = Self::joined_report(parts.iter());
+        grammar
+    }
+
+    fn joined_report<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Report {
+        let mut pointers: Vec<(String, String)> = Vec::new();
+        for pointer in parts.flat_map(|part| &part.report.pointers) {
+            if !pointers.contains(pointer) {
+                pointers.push(pointer.clone());
+            }
+        }
+        Report { pointers }
+    }
+}
+
+/// Builds a [`Grammar`]. Rules may be used before they are defined; a rule that never is matches nothing.
+#[derive(Debug, Default)]
+pub struct GrammarBuilder {
+    rules: Vec<(Arc<str>, Option<ExprId>)>,
+    exprs: Vec<Expr>,
+}
+
+impl GrammarBuilder {
+    /// An empty builder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares a rule. Names are for people; the front end keeps them unique.
+    pub fn rule(&mut self, name: &str) -> RuleId {
+        self.rules.push((name.into(), None));
+        RuleId(self.rules.len() as u32 - 1)
+    }
+
+    /// Defines a declared rule.
+    ///
+    /// # Panics
+    /// If the id is of another builder.
+    pub fn define(&mut self, rule: RuleId, body: ExprId) {
+        self.rules[rule.0 as usize].1 = Some(body);
+    }
+
+    /// Adds an expression.
+    pub fn add(&mut self, expr: Expr) -> ExprId {
+        self.exprs.push(expr);
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    /// Adds a regular language.
+    pub fn regex(&mut self, regex: Regex) -> ExprId {
+        self.add(Expr::Regex(regex))
+    }
+
+    /// Adds exact bytes.
+    pub fn literal(&mut self, bytes: &[u8]) -> ExprId {
+        self.regex(Regex::literal(bytes))
+    }
+
+    /// Adds a reference to a rule.
+    pub fn reference(&mut self, rule: RuleId) -> ExprId {
+        self.add(Expr::Rule(rule))
+    }
+
+    /// Adds a sequence; a single part is itself.
+    pub fn seq(&mut self, parts: Vec<ExprId>) -> ExprId {
+        if let [only] = parts[..] { only } else { self.add(Expr::Seq(parts.into())) }
+    }
+
+    /// Adds alternatives; a single one is itself.
+    pub fn alt(&mut self, parts: Vec<ExprId>) -> ExprId {
+        if let [only] = parts[..] { only } else { self.add(Expr::Alt(parts.into())) }
+    }
+
+    /// The finished grammar.
+    #[must_use]
+    pub fn finish(mut self, start: RuleId, report: Report) -> Grammar {
+        let nothing = self.add(Expr::Alt(Arc::new([])));
+        let rules =
+            self.rules.into_iter().map(|(name, body)| Rule { name, body: body.unwrap_or(nothing) }).collect();
+        Grammar { rules, exprs: self.exprs, start, report }
+    }
+}

@@ -1,0 +1,9 @@
+//! The grammar as it was meant ([`Grammar`]), what is regular in it ([`Regex`]), and its normal form ([`Lnf`]).
+
+mod grammar;
+pub mod lnf;
+mod regex;
+
+pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
+pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
+pub use regex::{ByteSet, Regex};

@@ -1,0 +1,185 @@
+//! Regular languages over bytes, as written: nothing expanded, nothing determinised.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A set of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct ByteSet([u64; 4]);
+
+impl ByteSet {
+    /// No byte.
+    pub const EMPTY: Self = Self([0; 4]);
+    /// Every byte.
+    pub const FULL: Self = Self([u64::MAX; 4]);
+
+    /// The bytes of an inclusive range.
+    #[must_use]
+    pub fn range(first: u8, last: u8) -> Self {
+        let mut set = Self::EMPTY;
+        for byte in first..=last {
+            set.insert(byte);
+        }
+        set
+    }
+
+    /// One byte.
+    #[must_use]
+    pub fn byte(byte: u8) -> Self {
+        Self::range(byte, byte)
+    }
+
+    /// Adds a byte.
+    pub fn insert(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    /// Whether the byte is a member.
+    #[must_use]
+    pub fn contains(&self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+
+    /// Whether no byte is a member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    /// How many bytes are members.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Members of either.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
+    /// Members of both.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    /// All other bytes.
+    #[must_use]
+    pub fn complement(&self) -> Self {
+        Self(self.0.map(|word| !word))
+    }
+
+    /// The members in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|&byte| self.contains(byte))
+    }
+}
+
+impl fmt::Debug for ByteSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|byte| byte.escape_ascii().to_string())).finish()
+    }
+}
+
+/// A regular language over bytes. Sub-expressions are shared, so that a deep or repeated expression costs one node.
+///
+/// Front ends build it; the engine derives it lazily. Depth is bounded by the front ends' limits, yet walks over it must
+/// not recurse: a chain of concatenations may be as long as the source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Regex {
+    /// No string at all.
+    Nothing,
+    /// One byte out of a set.
+    Class(ByteSet),
+    /// Exactly these bytes; the empty string when there are none.
+    Literal(Arc<[u8]>),
+    /// One after another.
+    Concat(Arc<[Regex]>),
+    /// Any of these.
+    Alt(Arc<[Regex]>),
+    /// All of these at once (intersection).
+    And(Arc<[Regex]>),
+    /// Every byte string that is not in the language (complement; over bytes, so it holds invalid UTF-8 too).
+    Not(Arc<Regex>),
+    /// Between `min` and `max` (None: unbounded) times, never expanded.
+    Repeat {
+        /// What is repeated.
+        inner: Arc<Regex>,
+        /// At least so often.
+        min: u32,
+        /// At most so often.
+        max: Option<u32>,
+    },
+}
+
+impl Regex {
+    /// The empty string.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::Literal(Arc::new([]))
+    }
+
+    /// Exactly `bytes`.
+    #[must_use]
+    pub fn literal(bytes: &[u8]) -> Self {
+        Self::Literal(bytes.into())
+    }
+
+    /// One after another; a single part is itself.
+    #[must_use]
+    pub fn concat(mut parts: Vec<Self>) -> Self {
+        if parts.len() == 1 { parts.remove(0) } else { Self::Concat(parts.into()) }
+    }
+
+    /// Any of these; a single part is itself, none is [`Regex::Nothing`].
+    #[must_use]
+    pub fn alt(mut parts: Vec<Self>) -> Self {
+        match parts.len() {
+            0 => Self::Nothing,
+            1 => parts.remove(0),
+            _ => Self::Alt(parts.into()),
+        }
+    }
+
+    /// `inner` repeated.
+    #[must_use]
+    pub fn repeat(inner: Self, min: u32, max: Option<u32>) -> Self {
+        Self::Repeat { inner: Arc::new(inner), min, max }
+    }
+
+    /// Whether the empty string is in the language. Iterative.
+    #[must_use]
+    pub fn is_nullable(&self) -> bool {
+        // Post-order over an explicit stack: (node, visited).
+        let mut work = vec![(self, false)];
+        let mut values: Vec<bool> = Vec::new();
+        while let Some((node, visited)) = work.pop() {
+            let children: &[Self] = match node {
+                Self::Nothing | Self::Class(_) => {
+                    values.push(false);
+                    continue;
+                }
+                Self::Literal(bytes) => {
+                    values.push(bytes.is_empty());
+                    continue;
+                }
+                Self::Concat(parts) | Self::Alt(parts) | Self::And(parts) => parts,
+                Self::Not(inner) | Self::Repeat { inner, .. } => std::slice::from_ref(&**inner),
+            };
+            if !visited {
+                work.push((node, true));
+                work.extend(children.iter().map(|child| (child, false)));
+                continue;
+            }
+            let inner = values.split_off(values.len() - children.len());
+            values.push(match node {
+                Self::Alt(_) => inner.contains(&true),
+                Self::Not(_) => !inner[0],
+                Self::Repeat { min, .. } => *min == 0 || inner[0],
+                _ => !inner.contains(&false),
+            });
+        }
+        values.pop().unwrap_or(false)
+    }
+}

@@ -1,0 +1,27 @@
+//! What may be written: grammar syntaxes, their common representation, and its normal form.
+//!
+//! One story, from left to right:
+//!
+//! ```text
+//! source text ──syntax::*──▶ ir::Grammar ──ir::lnf──▶ Lnf (flat productions) ──▶ the engine
+//!                                 └─────print::*──▶ text again
+//! ```
+//!
+//! * [`syntax`] holds one folder per source language; each lowers to the same [`ir::Grammar`], and none imports another.
+//! * [`ir`] is the grammar as it was meant: rules over expressions, where what is regular stays a [`ir::Regex`] over bytes
+//!   (with intersection, complement and counted repetition unexpanded).
+//! * [`ir::Lnf`] is the grammar as the engine wants it: numbered symbols in flat productions. Nullable nonterminals remain.
+//!
+//! Nothing here knows what a token of a vocabulary is: special tokens appear by their text ([`ir::Expr::Marker`]) and are
+//! resolved by the engine.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod ir;
+pub mod limits;
+pub mod print;
+pub mod syntax;
+
+pub use error::{Error, ErrorKind, Place};
+pub use ir::Grammar;
+pub use limits::Limits;

@@ -1,0 +1,49 @@
+//! Bounds on what a grammar source may ask for. The defaults are the library's documented ones.
+
+/// Bounds on grammar sources; every bound is inclusive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of an EBNF, GBNF or Lark source.
+    pub grammar_bytes: usize,
+    /// Groups within groups.
+    pub grammar_nesting: usize,
+    /// Alternatives in all rules together.
+    pub grammar_alternatives: usize,
+    /// Bytes of one regular expression.
+    pub regex_bytes: usize,
+    /// The largest bound in `{m,n}`.
+    pub regex_repetition: u32,
+    /// Product of the bounds of nested counted repetitions.
+    pub regex_expansion: u64,
+    /// Bytes of a JSON Schema, as compact JSON.
+    pub schema_bytes: usize,
+    /// Nesting of a JSON Schema.
+    pub schema_depth: usize,
+    /// `$ref`s followed without a keyword between them.
+    pub schema_ref_hops: usize,
+    /// Values in all `enum`s of one schema.
+    pub schema_enum_values: usize,
+    /// Blanks in a row inside JSON.
+    pub json_whitespace: u32,
+    /// Units of work of one compilation: a rule or a residual made.
+    pub compile_fuel: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            grammar_bytes: 2 << 20,
+            grammar_nesting: 256,
+            grammar_alternatives: 200_000,
+            regex_bytes: 8 << 10,
+            regex_repetition: 1_000_000,
+            regex_expansion: 10_000,
+            schema_bytes: 2 << 20,
+            schema_depth: 256,
+            schema_ref_hops: 1_000,
+            schema_enum_values: 50_000,
+            json_whitespace: 64,
+            compile_fuel: 5_000_000,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Grammar text printed from the IR.

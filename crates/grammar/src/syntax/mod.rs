@@ -1,0 +1,1 @@
+//! Source languages; each folder lowers to [`crate::ir::Grammar`] and none imports another.

@@ -1,0 +1,66 @@
+"""The one interface of whatever generates tokens: it encodes text and hands out logits.
+
+Sampling, masking and parsing happen outside: a backend computes. `syntagma.generation` drives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+
+__all__ = ["Backend", "Logits", "Session"]
+
+Logits: TypeAlias = NDArray[np.float32]
+"""float32, shape [vocab_size]: one logit per token id; the receiver may write into it"""
+
+
+class Session(Protocol):
+    """One sequence being generated, with its cache. Not shared between threads."""
+
+    def prefill(self, token_ids: Sequence[int]) -> Logits:
+        """Read the prompt (at least one token) and return the logits behind its last token.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, the prompt is longer than the context.
+        """
+        ...
+
+    def step(self, token_id: int) -> Logits:
+        """Append one token and return the logits behind it.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, the context is full.
+        """
+        ...
+
+
+class Backend(Protocol):
+    """A model with its tokenizer. Shared between threads; each `Session` is not."""
+
+    @property
+    def model_name(self) -> str:
+        """The name under which it is served."""
+        ...
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary; `tokenizer_info.vocab_size` is the width of the logits."""
+        ...
+
+    @property
+    def context_length(self) -> int:
+        """Tokens of prompt and answer together."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a rendered prompt: the text of special tokens becomes those tokens; nothing is added."""
+        ...
+
+    def open(self) -> Session:
+        """A new, empty sequence."""
+        ...

@@ -1,0 +1,201 @@
+"""The exceptions that the library raises.
+
+::
+
+    SyntagmaError
+    ├── ArgumentError           a call that cannot be right, whatever the input (also a ValueError)
+    │   └── ArgumentTypeError   an argument of the wrong type (also a TypeError)
+    ├── LimitError              an input beyond one of `syntagma.Limits`        E-LIMIT-…
+    ├── TemplateError           a chat template that does not load or render    E-TEMPLATE-…
+    ├── FormatError             a format file, or a message it cannot write     E-FORMAT-…
+    ├── ParseError              bad model text, only with `strict=True`         E-PARSE-…
+    ├── GrammarError            a grammar source that cannot be read            E-GRAMMAR-…, E-REGEX-…
+    │   └── UnsupportedSchema   a JSON Schema that is refused, with pointers    E-SCHEMA-…
+    ├── VocabularyError         a tokenizer that cannot be understood           E-VOCAB-…
+    ├── MatcherError            a matcher that failed and stays failed          E-MATCH-…
+    ├── ModelError              a model folder that cannot be loaded            E-MODEL-…
+    └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
+
+Bad *model text* raises nothing (unless `strict=True`): readers keep what they cannot understand as content and say so in
+the message's diagnostics. What is raised is a caller's mistake, and every exception says which one (`code`), where
+(`line`, `column`, `offset` or `pointer`, when there is a source) and what to do about it (`hint`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "FormatError",
+    "GrammarError",
+    "LimitError",
+    "MatcherError",
+    "ModelError",
+    "ParseError",
+    "RequestError",
+    "SyntagmaError",
+    "TemplateError",
+    "UnsupportedSchema",
+    "VocabularyError",
+]
+
+
+class SyntagmaError(Exception):
+    """Base of every exception of the library.
+
+    Attributes:
+        code: stable identifier, `E-<AREA>-<WHAT>`; programs branch on it, never on the text.
+        message: what is wrong, in one sentence.
+        hint: what to do about it, or None.
+        line: 1-based line in the source, or None.
+        column: 1-based column in code points, or None.
+        offset: 0-based offset in code points, or None.
+        pointer: JSON pointer (RFC 6901) into the offending value, or None.
+        source: the name of the source (a file, `<string>`), or None.
+        excerpt: the offending line with a caret under the place, or None.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        offset: int | None = None,
+        pointer: str | None = None,
+        source: str | None = None,
+        excerpt: str | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.line = line
+        self.column = column
+        self.offset = offset
+        self.pointer = pointer
+        self.source = source
+        self.excerpt = excerpt
+
+    @property
+    def place(self) -> str | None:
+        """Where it is, as `source:line:column` or `at /json/pointer`; None when there is no place."""
+        if self.pointer is not None:
+            return f"at {self.pointer or '/'}" if self.source is None else f"{self.source} at {self.pointer or '/'}"
+        parts = [str(part) for part in (self.source, self.line, self.column) if part is not None]
+        return ":".join(parts) or None
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.message}" + (f" ({self.place})" if self.place else "")]
+        if self.excerpt:
+            lines.append(self.excerpt)
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross process borders (pools, test runners); keyword-only fields need help there.
+        return (_rebuild, (type(self), self.code, self.message, self.to_dict()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, as plain data for `--json` output and error bodies."""
+        names = ("code", "message", "hint", "line", "column", "offset", "pointer", "source", "excerpt")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+def _rebuild(kind: type[SyntagmaError], code: str, message: str, fields: dict[str, Any]) -> SyntagmaError:
+    return kind(code, message, **{k: v for k, v in fields.items() if k not in ("code", "message")})
+
+
+class ArgumentError(SyntagmaError, ValueError):
+    """An argument whose value cannot be right."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument of the wrong Python type."""
+
+
+class LimitError(SyntagmaError):
+    """An input beyond one of `syntagma.Limits`.
+
+    Attributes:
+        limit: the name of the field of `Limits`, or None.
+        given: what was given, or None where counting stopped at the limit.
+        allowed: what the limit allows, or None.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        limit: str | None = None,
+        given: float | None = None,
+        allowed: float | None = None,
+        **place: Any,
+    ) -> None:
+        super().__init__(code, message, **place)
+        self.limit = limit
+        self.given = given
+        self.allowed = allowed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, with `limit`, `given` and `allowed`."""
+        own = {"limit": self.limit, "given": self.given, "allowed": self.allowed}
+        return super().to_dict() | {name: value for name, value in own.items() if value is not None}
+
+
+class TemplateError(SyntagmaError):
+    """A chat template that does not load or render."""
+
+
+class FormatError(SyntagmaError):
+    """A format file that cannot be read, or a message that a format cannot write."""
+
+
+class ParseError(SyntagmaError):
+    """Bad model text; raised only by readers with `strict=True`."""
+
+
+class GrammarError(SyntagmaError):
+    """A grammar source (EBNF, regex, …) that cannot be read, or a grammar whose language is empty."""
+
+
+class UnsupportedSchema(GrammarError):
+    """A JSON Schema that is refused.
+
+    Attributes:
+        pointers: JSON pointers of the keywords that cannot be enforced, with the reason of each.
+    """
+
+    def __init__(self, code: str, message: str, *, pointers: dict[str, str] | None = None, **place: Any) -> None:
+        super().__init__(code, message, **place)
+        self.pointers = pointers or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that are set, with `pointers`."""
+        return super().to_dict() | ({"pointers": self.pointers} if self.pointers else {})
+
+
+class VocabularyError(SyntagmaError):
+    """A tokenizer whose tokens cannot be understood; nothing is guessed."""
+
+
+class MatcherError(SyntagmaError):
+    """A matcher that failed; it stays failed and keeps its reason."""
+
+
+class ModelError(SyntagmaError):
+    """A model folder that cannot be loaded."""
+
+
+class RequestError(SyntagmaError):
+    """A request that cannot be served as it is; `status` is the HTTP status that fits."""
+
+    def __init__(self, code: str, message: str, *, status: int = 400, **place: Any) -> None:
+        super().__init__(code, message, **place)
+        self.status = status

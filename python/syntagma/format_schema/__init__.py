@@ -1,0 +1,41 @@
+"""What a chat format may say: values, and their TOML."""
+
+from __future__ import annotations
+
+from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema.pattern import HOLES, Hole, Item, Literal, Pattern
+from syntagma.format_schema.reader import read_toml
+from syntagma.format_schema.spec import (
+    ContentSpec,
+    FormatSpec,
+    MessagesSpec,
+    Notation,
+    ReasoningSpec,
+    ReasoningState,
+    ToolsSpec,
+)
+from syntagma.format_schema.start import StartState
+from syntagma.format_schema.writer import write_toml
+
+__all__ = [
+    "HOLES",
+    "Constant",
+    "ContentSpec",
+    "Envelope",
+    "EnvelopeHole",
+    "EnvelopeNode",
+    "FormatSpec",
+    "Hole",
+    "Item",
+    "Literal",
+    "Members",
+    "MessagesSpec",
+    "Notation",
+    "Pattern",
+    "ReasoningSpec",
+    "ReasoningState",
+    "StartState",
+    "ToolsSpec",
+    "read_toml",
+    "write_toml",
+]

@@ -1,0 +1,23 @@
+"""Where in a turn the output begins: what the prompt, the caller or the format says before the first character."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["StartState"]
+
+
+class StartState(msgspec.Struct, frozen=True, kw_only=True):
+    """The state before the first character of output.
+
+    Attributes:
+        reasoning: `possible`: a block may come; `open`: inside one; `done`: over, or off, no block may come.
+        content_open: the prompt already holds the opener of the content's wrapper, or part of the answer.
+        pending: the rest of a literal of the format that the prompt has begun; the output must go on with it.
+    """
+
+    reasoning: Literal["possible", "open", "done"] = "possible"
+    content_open: bool = False
+    pending: str = ""

@@ -1,0 +1,95 @@
+"""Every bound on what users may bring, in one place.
+
+A bound that is passed raises `LimitError` with a code `E-LIMIT-…`; none is ever applied silently. Each field says its
+unit. All limits are inclusive: an input that measures exactly the limit is accepted.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Limits"]
+
+_KIB = 1024
+_MIB = 1024 * _KIB
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on inputs and work; the defaults suit a public server."""
+
+    schema_bytes: int = 2 * _MIB
+    """JSON Schema, bytes as compact JSON."""
+    schema_depth: int = 256
+    """JSON Schema, nesting."""
+    schema_ref_hops: int = 1_000
+    """`$ref` followed without a keyword between."""
+    schema_enum_values: int = 50_000
+    """values in all `enum`s of one schema."""
+
+    grammar_bytes: int = 2 * _MIB
+    """EBNF, GBNF, Lark, structural tag or choices, bytes."""
+    grammar_nesting: int = 256
+    """groups in groups."""
+    grammar_alternatives: int = 200_000
+    """alternatives in all rules."""
+
+    tools: int = 1_000
+    """tools of one request."""
+
+    regex_bytes: int = 8 * _KIB
+    """one pattern, bytes."""
+    regex_repetition: int = 1_000_000
+    """the bound in `{m,n}`; never expanded."""
+    regex_expansion: int = 10_000
+    """product of the bounds of nested repetitions."""
+
+    compile_fuel: int = 5_000_000
+    """rules and residuals made by one compilation."""
+    step_fuel: int = 2_000_000
+    """Earley items and trie nodes visited by one call of a matcher."""
+    json_whitespace: int = 64
+    """blanks in a row inside JSON."""
+
+    compiler_cache_bytes: int = 256 * _MIB
+    """compiled grammars of one compiler, bytes."""
+    compiler_cache_entries: int = 1_000
+    """compiled grammars of one compiler."""
+    grammar_cache_bytes: int = 64 * _MIB
+    """states and masks of one grammar, bytes."""
+    process_cache_bytes: int = 512 * _MIB
+    """states and masks of all grammars, bytes."""
+
+    template_bytes: int = 256 * _KIB
+    """template source, bytes as UTF-8."""
+    template_steps: int = 500_000
+    """units of work of one render."""
+    template_output_bytes: int = 16 * _MIB
+    """output, and every string on the way, bytes (measured in code points, at most four bytes each)."""
+    template_items: int = 1_000_000
+    """items of every list, tuple, dict or range on the way."""
+    template_integer_bits: int = 64 * 1024
+    """bits of every integer on the way."""
+    template_nesting: int = 64
+    """macro calls in macro calls; blocks in blocks of the source."""
+    template_seconds: float = 0.8
+    """CPU time of one render, seconds."""
+    analysis_seconds: float = 3.0
+    """CPU time of all renders of one `analyze()`, seconds."""
+
+    parser_header_chars: int = 4 * _KIB
+    """text of a call before its commit point, code points."""
+    parser_argument_chars: int = 8 * _MIB
+    """one argument or literal, code points."""
+
+    server_body_bytes: int = 8 * _MIB
+    """request body, bytes."""
+    server_n: int = 16
+    """`n` of one request."""
+    server_stop: int = 16
+    """stop strings of one request."""
+    server_stop_bytes: int = 256
+    """one stop string, bytes as UTF-8."""
+    server_top_logprobs: int = 20
+    """`top_logprobs` of one request."""
+    server_streams: int = 256
+    """requests being generated at once."""

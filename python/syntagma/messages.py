@@ -1,0 +1,247 @@
+"""Chat messages and tools as plain frozen values, and their OpenAI-shaped dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.events import Span
+
+__all__ = ["Diagnostic", "Message", "Tool", "ToolCall", "ToolChoice", "ToolLike", "tools_from"]
+
+ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
+ToolChoice: TypeAlias = str | Mapping[str, Any]
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool.
+
+    Attributes:
+        id: the call's id, unique in its conversation.
+        name: the tool's name.
+        arguments: JSON text of one object; a prefix of one when `complete` is False.
+        complete: what delimits the arguments was closed.
+        span: where it stood in the raw text, code points, half-open; None for calls that were not read from text.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    complete: bool = True
+    span: Span | None = None
+
+    def parsed_arguments(self) -> dict[str, Any]:
+        """The arguments as a dictionary.
+
+        Raises:
+            ArgumentError: `E-MESSAGE-ARGUMENTS`, they are not one JSON object (an incomplete call, for instance).
+        """
+        try:
+            value = msgspec.json.decode(self.arguments)
+        except msgspec.DecodeError as error:
+            raise ArgumentError(
+                "E-MESSAGE-ARGUMENTS",
+                f"the arguments of {self.name!r} are not JSON: {error}",
+                hint="an incomplete call has a prefix of its arguments only; look at `complete`",
+            ) from error
+        if not isinstance(value, dict):
+            raise ArgumentError("E-MESSAGE-ARGUMENTS", f"the arguments of {self.name!r} are no JSON object")
+        return value
+
+    @classmethod
+    def from_openai(cls, data: Mapping[str, Any]) -> ToolCall:
+        """Read `{"id", "type": "function", "function": {"name", "arguments"}}`; arguments may be a dict or a string.
+
+        Raises:
+            ArgumentError: `E-MESSAGE-CALL`, a field lacks or has the wrong type.
+        """
+        function = data.get("function", data) if isinstance(data, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise ArgumentError("E-MESSAGE-CALL", "a tool call needs a function with a name", pointer="/function/name")
+        arguments = function.get("arguments", "{}")
+        if isinstance(arguments, Mapping):
+            arguments = msgspec.json.encode(arguments).decode()
+        if not isinstance(arguments, str):
+            raise ArgumentError(
+                "E-MESSAGE-CALL", "arguments are a JSON string or an object", pointer="/function/arguments"
+            )
+        return cls(id=str(data.get("id") or ""), name=function["name"], arguments=arguments)
+
+    def to_openai(self) -> dict[str, Any]:
+        """The call as OpenAI's `tool_calls` item, arguments as a JSON string."""
+        return {
+            "id": self.id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        }
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """Something odd in the raw text that was read all the same."""
+
+    code: str
+    message: str
+    span: Span
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """A chat message.
+
+    Attributes:
+        role: `assistant`, `user`, `system`, `developer` or `tool`.
+        content: text of the message; a list of content parts is kept as it came; None when there is none.
+        reasoning_content: the thoughts, or None.
+        tool_calls: calls in their order.
+        incomplete: the text ended inside reasoning or a call, or was cut by a length limit.
+        diagnostics: what was odd in the raw text.
+        tool_call_id: for role `tool`: the call that is answered.
+        name: name of the participant or tool, or None.
+    """
+
+    role: str = "assistant"
+    content: str | list[Any] | None = None
+    reasoning_content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    incomplete: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_openai(cls, data: Mapping[str, Any]) -> Message:
+        """Read an OpenAI-shaped dictionary; `reasoning` is read like `reasoning_content`.
+
+        Raises:
+            ArgumentTypeError: `E-MESSAGE-TYPE`, not a mapping.
+            ArgumentError: `E-MESSAGE-ROLE`, `E-MESSAGE-CONTENT` or `E-MESSAGE-CALL`, with the pointer of the field.
+        """
+        if not isinstance(data, Mapping):
+            raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message is a mapping, not {type(data).__name__}")
+        role = data.get("role")
+        if not isinstance(role, str) or not role:
+            raise ArgumentError("E-MESSAGE-ROLE", "a message needs a role", pointer="/role")
+        content = data.get("content")
+        if content is not None and not isinstance(content, str | list):
+            raise ArgumentError("E-MESSAGE-CONTENT", "content is text, a list of parts or null", pointer="/content")
+        reasoning = data.get("reasoning_content")
+        if reasoning is None:
+            reasoning = data.get("reasoning")
+        if reasoning is not None and not isinstance(reasoning, str):
+            raise ArgumentError("E-MESSAGE-CONTENT", "reasoning is text or null", pointer="/reasoning_content")
+        calls = data.get("tool_calls") or ()
+        if isinstance(calls, str | Mapping) or not isinstance(calls, Iterable):
+            raise ArgumentError("E-MESSAGE-CALL", "tool_calls is a list", pointer="/tool_calls")
+        read = []
+        for index, call in enumerate(calls):
+            try:
+                read.append(ToolCall.from_openai(call))
+            except ArgumentError as error:
+                error.pointer = f"/tool_calls/{index}{error.pointer or ''}"
+                raise
+        return cls(
+            role=role,
+            content=content,
+            reasoning_content=reasoning,
+            tool_calls=tuple(read),
+            tool_call_id=data.get("tool_call_id"),
+            name=data.get("name"),
+        )
+
+    def to_openai(self) -> dict[str, Any]:
+        """The message as an OpenAI-shaped dictionary; absent optional fields are left out, `content` never."""
+        data: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.reasoning_content is not None:
+            data["reasoning_content"] = self.reasoning_content
+        if self.tool_calls:
+            data["tool_calls"] = [call.to_openai() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            data["tool_call_id"] = self.tool_call_id
+        if self.name is not None:
+            data["name"] = self.name
+        return data
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A function that the model may call.
+
+    Attributes:
+        name: how the model calls it.
+        description: what it does, for the prompt.
+        parameters: JSON Schema of the arguments object; None declares no parameters at all.
+        strict: the arguments are always held by schema.
+    """
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool = False
+
+    @classmethod
+    def from_openai(cls, data: ToolLike) -> Tool:
+        """Read `{"type": "function", "function": {...}}`, or the inner dictionary alone; a `Tool` comes back as it is.
+
+        Raises:
+            ArgumentError: `E-TOOL-INVALID`, with the pointer of the offending field.
+        """
+        if isinstance(data, Tool):
+            return data
+        function = data.get("function", data) if isinstance(data, Mapping) else None
+        if not isinstance(function, Mapping):
+            raise ArgumentError("E-TOOL-INVALID", "a tool is an object with a function", pointer="/function")
+        name = function.get("name")
+        if not isinstance(name, str) or not name:
+            raise ArgumentError("E-TOOL-INVALID", "a tool needs a name", pointer="/function/name")
+        parameters = function.get("parameters")
+        if parameters is not None and not isinstance(parameters, Mapping):
+            raise ArgumentError("E-TOOL-INVALID", "parameters are a JSON Schema object", pointer="/function/parameters")
+        description = function.get("description")
+        if description is not None and not isinstance(description, str):
+            raise ArgumentError("E-TOOL-INVALID", "a description is text", pointer="/function/description")
+        return cls(
+            name=name,
+            description=description,
+            parameters=None if parameters is None else dict(parameters),
+            strict=bool(function.get("strict") or False),
+        )
+
+    def to_openai(self) -> dict[str, Any]:
+        """The tool as OpenAI's `tools` item."""
+        function: dict[str, Any] = {"name": self.name}
+        if self.description is not None:
+            function["description"] = self.description
+        if self.parameters is not None:
+            function["parameters"] = self.parameters
+        if self.strict:
+            function["strict"] = True
+        return {"type": "function", "function": function}
+
+
+def tools_from(tools: Sequence[ToolLike] | None) -> tuple[Tool, ...] | None:
+    """Read a request's tools; None stays None (undeclared), an empty list stays empty (none allowed).
+
+    Raises:
+        ArgumentTypeError: `E-TOOL-LIST`, not a list.
+        ArgumentError: `E-TOOL-INVALID` or `E-TOOL-DUPLICATE`, with a pointer that begins with the tool's index.
+    """
+    if tools is None:
+        return None
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
+        raise ArgumentTypeError("E-TOOL-LIST", f"tools is a list, not {type(tools).__name__}")
+    read: list[Tool] = []
+    names: set[str] = set()
+    for index, tool in enumerate(tools):
+        try:
+            value = Tool.from_openai(tool)
+        except ArgumentError as error:
+            error.pointer = f"/{index}{error.pointer or ''}"
+            raise
+        if value.name in names:
+            raise ArgumentError(
+                "E-TOOL-DUPLICATE", f"two tools are called {value.name!r}", pointer=f"/{index}/function/name"
+            )
+        names.add(value.name)
+        read.append(value)
+    return tuple(read)
