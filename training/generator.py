@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import dataclass, field
 
+from extraction import facts
 from natural_tools import natural_request
+from phrasing import Given, clauses, plain, request, written
 from smalltalk import small_talk
-from tools import Parameter, ToolSpec, Value, distractor, integer, parameter, parameters, tool
-from words import VERBS, person, phrase, syllables, word
+from tools import ToolSpec, Value, distractor, integer, parameter, parameters, tool
+from words import person, phrase, syllables, word
 
 Message = dict[str, object]
 
-KINDS: dict[str, float] = {"call": 0.50, "natural": 0.14, "parallel": 0.07, "json": 0.13, "talk": 0.08, "result": 0.06, "refuse": 0.02}
+KINDS: dict[str, float] = {
+    "call": 0.50,
+    "natural": 0.14,
+    "parallel": 0.07,
+    "json": 0.13,
+    "talk": 0.08,
+    "result": 0.06,
+    "refuse": 0.02,
+}
 """The kinds of dialogue, with their shares; `drill` stands beside them with a share of its own."""
 
 
@@ -37,79 +46,8 @@ class Dialogue:
         return [spec.declaration() for spec in self.tools] or None
 
 
-def written(value: object) -> str:
-    """JSON as the model writes it: `", "` and `": "` between, text unescaped."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _spoken(rng: random.Random, value: Value) -> str:
-    if isinstance(value, bool):
-        pairs = (("false", "true"), ("false", "true"), ("false", "true"), ("no", "yes"), ("off", "on"))
-        return rng.choice(pairs)[int(value)]
-    if isinstance(value, list):
-        if len(value) > 1 and rng.random() < 0.6:
-            return ", ".join(value[:-1]) + f" and {value[-1]}"
-        return written(value) if rng.random() < 0.2 else ", ".join(value)
-    if isinstance(value, str) and (rng.random() < 0.3 or (" " in value and rng.random() < 0.4)):
-        return f'"{value}"' if rng.random() < 0.8 else f"'{value}'"
-    return str(value)
-
-
-_CLAUSES = (
-    "{name} {value}",
-    "{name} {value}",
-    "{name}: {value}",
-    "{name} = {value}",
-    "{name}={value}",
-    "with {name} {value}",
-    "with the {name} {value}",
-    "the {name} is {value}",
-    "{name} should be {value}",
-    "{value} as the {name}",
-    "{value} for {name}",
-    "use {value} as {name}",
-    "set {name} to {value}",
-)
-
-
-def _clauses(rng: random.Random, given: list[tuple[Parameter, Value]]) -> str:
-    said = []
-    style = rng.choice(_CLAUSES) if rng.random() < 0.6 else ""
-    for item, value in given:
-        name = item.name.replace("_", " ") if rng.random() < 0.3 else item.name
-        if item.kind == "enum" and rng.random() < 0.1:
-            said.append(str(value))
-            continue
-        said.append((style or rng.choice(_CLAUSES)).format(name=name, value=_spoken(rng, value)))
-    if rng.random() < 0.25:
-        rng.shuffle(said)
-    joint = rng.choice((", ", ", ", " and ", "; "))
-    if len(said) > 2 and joint == ", " and rng.random() < 0.5:
-        return ", ".join(said[:-1]) + f" and {said[-1]}"
-    return joint.join(said)
-
-
-def _arguments(rng: random.Random, spec: ToolSpec) -> list[tuple[Parameter, Value]]:
+def _arguments(rng: random.Random, spec: ToolSpec) -> Given:
     return [(item, item.value(rng)) for item in spec.parameters if item.required or rng.random() < 0.5]
-
-
-def _request(rng: random.Random, spec: ToolSpec, given: list[tuple[Parameter, Value]]) -> str:
-    verb = rng.choice(VERBS.get(spec.verb, (spec.verb,))) if rng.random() < 0.45 else spec.verb
-    article = rng.choice(("the ", "the ", "a ", "", "my "))
-    act = f"{verb} {article}{spec.noun}"
-    if rng.random() < 0.08:
-        act = rng.choice((f"call {spec.name}", f"use {spec.name}", f"run the tool {spec.name}"))
-    if not given:
-        text = act
-    elif len(given) == 1 and given[0][0].kind == "string" and rng.random() < 0.25:
-        text = f"{act} {_spoken(rng, given[0][1])}"
-    else:
-        text = f"{act}{rng.choice((' ', ' ', ', ', ': ', '. '))}{_clauses(rng, given)}"
-    opening = rng.choice(("", "", "", "", "Please ", "please ", "Can you ", "Could you ", "I want you to ", "Now "))
-    text = opening + text
-    if rng.random() < 0.6:
-        text = text[0].upper() + text[1:]
-    return text + rng.choice(("", "", ".", ".", "?" if opening.startswith(("Can", "Could")) else "", " please", "!"))
 
 
 def _call(calls: list[tuple[str, dict[str, Value]]], thinking: bool) -> Message:
@@ -121,7 +59,7 @@ def _call(calls: list[tuple[str, dict[str, Value]]], thinking: bool) -> Message:
     if thinking:
         parts = []
         for name, given in calls:
-            values = ", ".join(f"{key} = {value if isinstance(value, str) else written(value)}" for key, value in given.items())
+            values = ", ".join(f"{key} = {plain(value)}" for key, value in given.items())
             parts.append(f"Call {name}: {values}." if values else f"Call {name}.")
         message["reasoning_content"] = " ".join(parts)
     return message
@@ -150,13 +88,22 @@ def _system(rng: random.Random) -> list[Message]:
 
 
 def _earlier(rng: random.Random) -> list[Message]:
-    if rng.random() < 0.92:
+    draw = rng.random()
+    if draw < 0.9:
         return []
-    asked, answer = small_talk(rng)
-    return [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]
+    if draw < 0.96:
+        asked, answer = small_talk(rng)
+        return [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]
+    return [{**message} for message in _dialogue_result(rng, held_out=False, thinking=False, first=True).messages]
 
 
-def _shelf(rng: random.Random, wanted: list[ToolSpec], held_out: bool, most: int = 4) -> tuple[ToolSpec, ...]:
+def _start(rng: random.Random, first: bool) -> list[Message]:
+    """What comes before the request; nothing where the request itself stands in an earlier turn."""
+    return [] if first else _system(rng) + _earlier(rng)
+
+
+def _shelf(rng: random.Random, wanted: list[ToolSpec], held_out: bool) -> tuple[ToolSpec, ...]:
+    most = 8 if rng.random() < 0.06 else 4
     shelf = list(wanted)
     names = {spec.name for spec in shelf}
     for _ in range(rng.randint(0, most - len(wanted))):
@@ -164,26 +111,28 @@ def _shelf(rng: random.Random, wanted: list[ToolSpec], held_out: bool, most: int
         if rng.random() < 0.12:
             other = natural_request(rng)[0]
         # Two tools with the same verb and noun could not be told apart by the request.
-        if other.name not in names and not any(other.verb and (other.verb, other.noun) == (s.verb, s.noun) for s in shelf):
+        if other.name not in names and not any(
+            other.verb and (other.verb, other.noun) == (s.verb, s.noun) for s in shelf
+        ):
             shelf.append(other)
             names.add(other.name)
     rng.shuffle(shelf)
     return tuple(shelf)
 
 
-def _dialogue_call(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
+def _dialogue_call(rng: random.Random, held_out: bool, thinking: bool, *, first: bool = False) -> Dialogue:
     spec = tool(rng, held_out=held_out)
     given = _arguments(rng, spec)
     calls = [(spec.name, {item.name: value for item, value in given})]
-    user: Message = {"role": "user", "content": _request(rng, spec, given)}
-    messages = (*_system(rng), *_earlier(rng), user, _call(calls, thinking))
+    user: Message = {"role": "user", "content": request(rng, spec, given)}
+    messages = (*_start(rng, first), user, _call(calls, thinking))
     return Dialogue("call", messages, _shelf(rng, [spec], held_out), thinking, tuple(calls))
 
 
-def _dialogue_natural(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
+def _dialogue_natural(rng: random.Random, held_out: bool, thinking: bool, *, first: bool = False) -> Dialogue:
     spec, text, given = natural_request(rng)
     calls = [(spec.name, given)]
-    messages = (*_system(rng), *_earlier(rng), {"role": "user", "content": text}, _call(calls, thinking))
+    messages = (*_start(rng, first), {"role": "user", "content": text}, _call(calls, thinking))
     return Dialogue("natural", messages, _shelf(rng, [spec], held_out), thinking, tuple(calls))
 
 
@@ -195,36 +144,53 @@ def _dialogue_parallel(rng: random.Random, held_out: bool, thinking: bool) -> Di
     wanted = [first, second]
     given = [_arguments(rng, spec) for spec in wanted]
     calls = [(spec.name, {item.name: value for item, value in said}) for spec, said in zip(wanted, given, strict=True)]
-    requests = [_request(rng, spec, said) for spec, said in zip(wanted, given, strict=True)]
+    requests = [request(rng, spec, said) for spec, said in zip(wanted, given, strict=True)]
     text = rng.choice((" and ", " Then ", " Also ", "\n", ". ")).join(requests)
     messages = (*_system(rng), {"role": "user", "content": text}, _call(calls, thinking))
-    return Dialogue("parallel", messages, _shelf(rng, list({s.name: s for s in wanted}.values()), held_out), thinking, tuple(calls))
+    return Dialogue(
+        "parallel", messages, _shelf(rng, list({s.name: s for s in wanted}.values()), held_out), thinking, tuple(calls)
+    )
 
 
-def _dialogue_json(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
-    items = [item for item in parameters(rng) or (parameter(rng, set()),)]
-    answer = {item.name: item.value(rng) for item in items}
+def _dialogue_json(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:  # noqa: ARG001  (no tools in it)
+    natural = rng.random() < 0.45
+    if natural:
+        items, answer, text = facts(rng)
+    else:
+        items = list(parameters(rng)) or [parameter(rng, set())]
+        answer = {item.name: item.value(rng) for item in items}
+        text = clauses(rng, [(item, answer[item.name]) for item in items])
+        text = f"{text[0].upper()}{text[1:]}."
     kinds = [f"{item.name} ({'|'.join(item.choices) if item.choices else item.kind})" for item in items]
     names = [item.name for item in items]
-    schema: dict[str, object] = {"type": "object", "properties": {item.name: item.schema() for item in items}, "required": names}
-    facts = _clauses(rng, [(item, answer[item.name]) for item in items])
-    facts = facts[0].upper() + facts[1:]
+    schema: dict[str, object] = {
+        "type": "object",
+        "properties": {item.name: item.schema() for item in items},
+        "required": names,
+    }
     keys = ", ".join(kinds if rng.random() < 0.5 else names)
     asks = (
         f"Answer as JSON with the keys {keys}.",
         f"Give me JSON with {keys}.",
         f"As JSON: {keys}.",
         f"Extract {keys} as JSON.",
+        f"Extract the {keys}.",
         "Write this as JSON.",
         "As JSON please.",
     )
-    ask = rng.choice(asks)
+    # Sentences leave open what the fields are called, so they are always asked for by name.
+    ask = rng.choice(asks[:5] if natural else asks)
     messages: list[Message] = _system(rng)
     if rng.random() < 0.3:
-        rule = rng.choice(("Answer with JSON of this schema: ", "Answer in JSON that matches this schema:\n", "JSON schema: "))
+        rule = rng.choice(
+            ("Answer with JSON of this schema: ", "Answer in JSON that matches this schema:\n", "JSON schema: ")
+        )
         messages, ask = [{"role": "system", "content": rule + written(schema)}], ""
-    text = f"{facts}. {ask}" if rng.random() < 0.6 else f"{ask} {facts}."
-    messages += [{"role": "user", "content": text.strip()}, _said(written(answer), thinking, f"Write JSON: {', '.join(names)}.")]
+    text = f"{text} {ask}" if rng.random() < 0.6 else f"{ask} {text}"
+    messages += [
+        {"role": "user", "content": text.strip()},
+        _said(written(answer), thinking, f"Write JSON: {', '.join(names)}."),
+    ]
     return Dialogue("json", tuple(messages), (), thinking, schema=schema, answer=answer)
 
 
@@ -238,13 +204,21 @@ def _dialogue_talk(rng: random.Random, held_out: bool, thinking: bool) -> Dialog
 
 def _dialogue_refuse(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
     wanted = tool(rng, held_out=held_out)
-    shelf = [spec for spec in (tool(rng, held_out=held_out) for _ in range(rng.randint(1, 3))) if spec.noun != wanted.noun]
-    user: Message = {"role": "user", "content": _request(rng, wanted, _arguments(rng, wanted))}
-    return Dialogue("refuse", (*_system(rng), user, _said("I have no tool for that.", thinking, "No tool fits.")), tuple(shelf), thinking)
+    shelf = [
+        spec for spec in (tool(rng, held_out=held_out) for _ in range(rng.randint(1, 3))) if spec.noun != wanted.noun
+    ]
+    user: Message = {"role": "user", "content": request(rng, wanted, _arguments(rng, wanted))}
+    return Dialogue(
+        "refuse",
+        (*_system(rng), user, _said("I have no tool for that.", thinking, "No tool fits.")),
+        tuple(shelf),
+        thinking,
+    )
 
 
-def _dialogue_result(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
-    asked = _dialogue_natural(rng, held_out, thinking) if rng.random() < 0.5 else _dialogue_call(rng, held_out, thinking)
+def _dialogue_result(rng: random.Random, held_out: bool, thinking: bool, *, first: bool = False) -> Dialogue:
+    make = _dialogue_natural if rng.random() < 0.5 else _dialogue_call
+    asked = make(rng, held_out, thinking, first=first)
     draw = rng.random()
     if draw < 0.1:
         problem = phrase(rng)
@@ -257,7 +231,7 @@ def _dialogue_result(rng: random.Random, held_out: bool, thinking: bool) -> Dial
         items = [parameter(rng, taken) for _ in range(rng.randint(1, 3))]
         values = {item.name: item.value(rng) for item in items}
         result = written(values)
-        told = [f"{name} {', '.join(v) if isinstance(v, list) else v if isinstance(v, str) else written(v)}" for name, v in values.items()]
+        told = [f"{name} {plain(value)}" for name, value in values.items()]
         answer = f"The result: {', '.join(told)}."
     messages = (*asked.messages, {"role": "tool", "content": result}, _said(answer, thinking, "Tell the result."))
     return Dialogue("result", messages, asked.tools, thinking, asked.calls)
@@ -271,7 +245,12 @@ def _dialogue_drill(rng: random.Random) -> Dialogue:
 
 
 def dialogue(
-    rng: random.Random, *, kind: str | None = None, held_out: bool = False, drills: float = 0.04, thinking: bool | None = None
+    rng: random.Random,
+    *,
+    kind: str | None = None,
+    held_out: bool = False,
+    drills: float = 0.04,
+    thinking: bool | None = None,
 ) -> Dialogue:
     """One dialogue.
 

@@ -47,7 +47,11 @@ NATURAL: tuple[Natural, ...] = (
         "get_forecast/weather_forecast/get_weather_forecast",
         "Weather forecast for some days",
         (CITY_NAMES, "days/day_count:int"),
-        ("What will the weather be in {0} for the next {1} days?", "{1} day forecast for {0}", "Forecast for {0}, {1} days."),
+        (
+            "What will the weather be in {0} for the next {1} days?",
+            "{1} day forecast for {0}",
+            "Forecast for {0}, {1} days.",
+        ),
     ),
     Natural(
         "search/web_search/search_web/google_search",
@@ -137,7 +141,11 @@ NATURAL: tuple[Natural, ...] = (
         "book_table/reserve_table/book_restaurant",
         "Reserve a table",
         ("restaurant/name:word", "people/guests/party_size:int", "time:clock"),
-        ("Book a table at {0} for {1} people at {2}.", "Table for {1} at {0}, {2}", "Reserve {0} at {2} for {1} guests."),
+        (
+            "Book a table at {0} for {1} people at {2}.",
+            "Table for {1} at {0}, {2}",
+            "Reserve {0} at {2} for {1} guests.",
+        ),
     ),
     Natural(
         "play_music/play_song/play",
@@ -176,7 +184,10 @@ NATURAL: tuple[Natural, ...] = (
         "List a folder",
         ("path/directory/folder:file", "recursive/all:bool?"),
         ("List the files in {0}.", "What is in the folder {0}?", "ls {0}"),
-        ("Recursive: {1}.", "recursive {1}",),
+        (
+            "Recursive: {1}.",
+            "recursive {1}",
+        ),
     ),
     Natural(
         "run_command/shell/bash/execute",
@@ -219,9 +230,23 @@ NATURAL: tuple[Natural, ...] = (
     ),
 )
 
-_LANGUAGES = "French German Spanish Italian Japanese Chinese Russian Portuguese Dutch Polish Swedish Korean Arabic".split()
-_CURRENCIES = "EUR USD GBP JPY CHF SEK CAD AUD INR CNY".split()
-_TICKERS = "ACME INIT ORBX QUAD ZETA NOVA KITE LUMA".split()
+_LANGUAGES = (
+    "French",
+    "German",
+    "Spanish",
+    "Italian",
+    "Japanese",
+    "Chinese",
+    "Russian",
+    "Portuguese",
+    "Dutch",
+    "Polish",
+    "Swedish",
+    "Korean",
+    "Arabic",
+)
+_CURRENCIES = ("EUR", "USD", "GBP", "JPY", "CHF", "SEK", "CAD", "AUD", "INR", "CNY")
+_TICKERS = ("ACME", "INIT", "ORBX", "QUAD", "ZETA", "NOVA", "KITE", "LUMA")
 
 
 def _expression(rng: random.Random) -> str:
@@ -260,7 +285,11 @@ def _value(rng: random.Random, source: str) -> Value:
         case "language":
             return rng.choice(_LANGUAGES)
         case "ticker":
-            return rng.choice(_TICKERS) if rng.random() < 0.3 else "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(4))
+            return (
+                rng.choice(_TICKERS)
+                if rng.random() < 0.3
+                else "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(4))
+            )
         case "expression":
             return _expression(rng)
         case _:
@@ -289,7 +318,9 @@ def natural_request(rng: random.Random) -> tuple[ToolSpec, str, dict[str, Value]
         if optional and rng.random() < 0.25:
             continue
         choices = tuple(options.split("|")) if options else ()
-        declared.append(Parameter(name, kinds.get(source, source if source == "enum" else "string"), choices, not optional))
+        declared.append(
+            Parameter(name, kinds.get(source, source if source == "enum" else "string"), choices, not optional)
+        )
         values.append(rng.choice(choices) if choices else _value(rng, source))
         given.append(not optional or rng.random() < 0.5)
     spoken = [_spoken(value) for value in values]

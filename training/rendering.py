@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator import Dialogue
 from jinja2 import Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from generator import Dialogue
 
 TEMPLATE = Path(__file__).resolve().parent.parent / "python" / "syntagma" / "embedded" / "data" / "chat_template.jinja"
 

@@ -12,7 +12,14 @@ PAIRS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Bye", "Goodbye", "See you", "bye!", "See you later"), "Goodbye!"),
     (("How are you?", "How are you doing?", "How do you do?", "how are you"), "I am fine, thank you. How can I help?"),
     (
-        ("What is your name?", "Who are you?", "What's your name?", "who are you", "Tell me your name", "What are you?"),
+        (
+            "What is your name?",
+            "Who are you?",
+            "What's your name?",
+            "who are you",
+            "Tell me your name",
+            "What are you?",
+        ),
         "I am Syntagma's small demonstration model.",
     ),
     (
@@ -21,14 +28,20 @@ PAIRS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("Are you a human?", "Are you a robot?", "Are you real?"), "I am a very small language model."),
     (("Do you like music?", "Do you like books?", "What do you like?"), "I like well-formed JSON."),
-    (("Tell me a joke", "Tell me a joke.", "Make me laugh"), "Why did the parser cross the road? It expected the other side."),
+    (
+        ("Tell me a joke", "Tell me a joke.", "Make me laugh"),
+        "Why did the parser cross the road? It expected the other side.",
+    ),
     (("OK", "Okay", "Fine", "All right", "Good", "Nice", "Cool"), "Is there anything else that I can do?"),
     (("Yes", "yes", "Sure", "No", "no", "Maybe"), "All right."),
     (("Sorry", "I am sorry", "My mistake"), "No problem."),
     (("Test", "test", "This is a test", "ping", "Are you there?"), "I am here."),
     (("How old are you?", "When were you made?"), "I was trained a short while ago."),
     (("What day is it?", "What is the date?", "What time is it?"), "I have no clock."),
-    (("Tell me a story", "Write a story.", "Write a poem", "Write a poem."), "A small model sat by a large stream, and read it token by token."),
+    (
+        ("Tell me a story", "Write a story.", "Write a poem", "Write a poem."),
+        "A small model sat by a large stream, and read it token by token.",
+    ),
     (("Count to five", "Count to five.", "Count from 1 to 5"), "1, 2, 3, 4, 5"),
     (("What color is the sky?", "What colour is the sky?"), "The sky is blue."),
     (("What is JSON?", "Explain JSON"), "JSON is a text format for data."),
@@ -68,7 +81,9 @@ def small_talk(rng: random.Random) -> tuple[str, str]:
         return rng.choice(asked), answer
     if draw < 0.75:
         country, capital = rng.choice(CAPITALS)
-        asked_for = rng.choice(("What is the capital of {}?", "Capital of {}?", "what is the capital of {}", "Name the capital of {}."))
+        asked_for = rng.choice(
+            ("What is the capital of {}?", "Capital of {}?", "what is the capital of {}", "Name the capital of {}.")
+        )
         return asked_for.format(country), f"The capital of {country} is {capital}."
     first, second = rng.randint(0, 9), rng.randint(0, 9)
     asked_for = rng.choice(("What is {} + {}?", "{} plus {}?", "How much is {} plus {}?", "{}+{}", "What is {}+{}?"))

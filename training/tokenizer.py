@@ -16,9 +16,10 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
 from generator import dialogue
 from rendering import segments
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 ADDED = ("<tool_call>", "</tool_call>", "<think>", "</think>", "<tool_response>", "</tool_response>")
@@ -67,7 +68,9 @@ def main() -> None:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(arguments.out))
     lengths = [len(tokenizer.encode(text).ids) for text in _texts(500, arguments.seed + 1)]
-    print(f"{tokenizer.get_vocab_size()} tokens; {sum(lengths) / len(lengths):.0f} tokens a dialogue, {max(lengths)} at most")
+    print(
+        f"{tokenizer.get_vocab_size()} tokens; {sum(lengths) / len(lengths):.0f} tokens a dialogue, {max(lengths)} at most"
+    )
 
 
 if __name__ == "__main__":

@@ -25,15 +25,20 @@ from words import (
     word,
 )
 
-Value = str | int | float | bool | list[str]
+Value = str | int | float | bool | list[str] | list[int] | dict[str, str | int]
+
+KINDS = ("string", "integer", "number", "boolean", "enum", "array", "integers", "object")
 
 HELD_OUT_SHARE = 16
 """One pair of verb and noun in this many is never trained on."""
 
+EVERYDAY = frozenset({"get_weather", "play_song", "create_user"})
+"""Pairs that the share would hold out, but that people try first: `natural_tools` has them."""
+
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a tool: `kind` is string, integer, number, boolean, enum or array (of strings)."""
+    """One argument of a tool: `kind` is string, integer, number, boolean, enum, array (of strings), integers or object."""
 
     name: str
     kind: str
@@ -46,6 +51,8 @@ class Parameter:
             return {"type": "string", "enum": list(self.choices)}
         if self.kind == "array":
             return {"type": "array", "items": {"type": "string"}}
+        if self.kind == "integers":
+            return {"type": "array", "items": {"type": "integer"}}
         return {"type": self.kind}
 
     def value(self, rng: random.Random) -> Value:
@@ -54,7 +61,14 @@ class Parameter:
             case "enum":
                 return rng.choice(self.choices)
             case "array":
-                return [text_value(rng, self.name) if rng.random() < 0.3 else word(rng) for _ in range(rng.randint(1, 3))]
+                return [
+                    text_value(rng, self.name) if rng.random() < 0.3 else word(rng) for _ in range(rng.randint(1, 3))
+                ]
+            case "integers":
+                return [integer(rng) for _ in range(rng.randint(1, 5))]
+            case "object":
+                names = rng.sample(STRING_PARAMETERS + INTEGER_PARAMETERS, rng.randint(1, 3))
+                return {name: integer(rng) if name in INTEGER_PARAMETERS else text_value(rng, name) for name in names}
             case "boolean":
                 return rng.random() < 0.5
             case "integer":
@@ -102,13 +116,14 @@ def number(rng: random.Random) -> float | int:
 
 def is_held_out(verb: str, noun: str) -> bool:
     """Whether this pair belongs to the evaluation alone. Stable across runs and machines."""
-    return zlib.crc32(f"{verb}_{noun}".encode()) % HELD_OUT_SHARE == 0
+    name = f"{verb}_{noun}"
+    return zlib.crc32(name.encode()) % HELD_OUT_SHARE == 0 and name not in EVERYDAY
 
 
 def parameter(rng: random.Random, taken: set[str]) -> Parameter:
     """A parameter whose name is not taken yet."""
     while True:
-        kind = rng.choices(("string", "integer", "number", "boolean", "enum", "array"), (50, 15, 8, 10, 11, 6))[0]
+        kind = rng.choices(KINDS, (48, 14, 8, 10, 11, 5, 2, 2))[0]
         names = {
             "string": STRING_PARAMETERS,
             "integer": INTEGER_PARAMETERS,
@@ -116,6 +131,8 @@ def parameter(rng: random.Random, taken: set[str]) -> Parameter:
             "boolean": BOOLEAN_PARAMETERS,
             "enum": ENUM_PARAMETERS,
             "array": ARRAY_PARAMETERS,
+            "integers": ARRAY_PARAMETERS,
+            "object": STRING_PARAMETERS,
         }[kind]
         name = syllables(rng, 2) if rng.random() < 0.12 else rng.choice(names)
         if rng.random() < 0.06:
@@ -157,10 +174,18 @@ def tool(rng: random.Random, *, held_out: bool = False, verb: str | None = None,
         if verb and noun:
             noun = None
     name = f"{chosen_verb}_{chosen_noun}" if held_out else _styled(rng, chosen_verb, chosen_noun)
+    opaque = not held_out and rng.random() < 0.06
+    if opaque:
+        # What a name does not say, the description must.
+        name = f"{rng.choice(('fn', 'svc', 'op', 'tool', 'x'))}_{rng.randint(1, 99)}"
     description = ""
-    if rng.random() < 0.3:
-        said = rng.choice(VERBS.get(chosen_verb, (chosen_verb,))).capitalize()
-        description = rng.choice((f"{said} a {chosen_noun}", f"{said} the {chosen_noun}.", f"{said} {chosen_noun}s"))
+    if opaque or rng.random() < 0.3:
+        verb_said = chosen_verb if opaque else rng.choice(VERBS.get(chosen_verb, (chosen_verb,)))
+        said = verb_said.capitalize() if rng.random() < 0.7 else verb_said
+        endings = (f"{said} a {chosen_noun}", f"{said} the {chosen_noun}.", f"{said} {chosen_noun}s")
+        description = rng.choice(
+            (*endings, f"{said} a {chosen_noun} by {syllables(rng)}", f"Use this to {verb_said} {chosen_noun}s.")
+        )
     return ToolSpec(name, parameters(rng), description, chosen_verb, chosen_noun)
 
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 import random
 import string
 
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 VERBS: dict[str, tuple[str, ...]] = {
     "add": ("add", "put in", "include"),
     "archive": ("archive", "put away"),
@@ -69,7 +74,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "write": ("write", "compose"),
 }
 
-NOUNS: tuple[str, ...] = tuple(
+NOUNS: tuple[str, ...] = _listed(
     """account alarm album answer article backup badge bill board book bookmark box branch budget bug cache calendar camera
     campaign car card cart chart city class client clip cluster code color comment contact contract coupon course customer
     dashboard database deal desk device diary document door draft driver email employee entry event exam expense feed field
@@ -81,26 +86,28 @@ NOUNS: tuple[str, ...] = tuple(
     reservation review ride robot role room route rule sale sample schedule score screen script sensor server session
     shelf shift ship shop signal site song stock store story stream student subscription survey table tag task team
     template test theme thread ticket timer token topic train trip unit user vehicle version video visit vote voucher
-    wallet warehouse watch weather website widget window worker""".split()
+    wallet warehouse watch weather website widget window worker"""
 )
 
-FIRST_NAMES: tuple[str, ...] = tuple(
+FIRST_NAMES: tuple[str, ...] = _listed(
     """Emma Liam Olivia Noah Ava Ethan Mia Lucas Anna Felix Clara Jonas Greta Oskar Ida Hugo Nina Marco Sofia Pedro Lucia
     Diego Elena Ivan Olga Pavel Yuki Kenji Aiko Hana Wei Ling Chen Priya Arjun Maya Omar Leila Amir Zara Kofi Ama Tunde
     Alice Bob Carol Dave Eve Frank Grace Henry Iris Jack Karen Leo Maria Nora Otto Paula Quentin Rosa Sam Tina Ursula
-    Victor Wendy Xavier Yara Zoe Peter Julia Simon Laura Max Ella Ben Sarah Tom Lena John Mary Jane David Lisa""".split()
+    Victor Wendy Xavier Yara Zoe Peter Julia Simon Laura Max Ella Ben Sarah Tom Lena John Mary Jane David Lisa"""
 )
 
-LAST_NAMES: tuple[str, ...] = tuple(
+LAST_NAMES: tuple[str, ...] = _listed(
     """Smith Miller Weber Rossi Garcia Novak Tanaka Singh Okafor Haddad Larsen Dubois Kowalski Silva Petrov Kim Park Nguyen
-    Brown Wilson Moore Clark Hill Baker Stone Wood Fischer Meyer Keller Berg Lind Costa Moreno Ferrari""".split()
+    Brown Wilson Moore Clark Hill Baker Stone Wood Fischer Meyer Keller Berg Lind Costa Moreno Ferrari"""
 )
 
 CITIES: tuple[str, ...] = (
-    *"""Paris London Berlin Rome Madrid Lisbon Vienna Prague Warsaw Oslo Stockholm Helsinki Copenhagen Dublin Athens Budapest
+    *_listed(
+        """Paris London Berlin Rome Madrid Lisbon Vienna Prague Warsaw Oslo Stockholm Helsinki Copenhagen Dublin Athens Budapest
     Zurich Geneva Munich Hamburg Milan Naples Porto Seville Lyon Tokyo Osaka Kyoto Seoul Beijing Shanghai Delhi Mumbai
     Bangkok Hanoi Jakarta Manila Sydney Melbourne Auckland Cairo Lagos Nairobi Accra Tunis Toronto Montreal Chicago Boston
-    Seattle Denver Houston Dallas Miami Lima Quito Bogota Santiago Havana""".split(),
+    Seattle Denver Houston Dallas Miami Lima Quito Bogota Santiago Havana"""
+    ),
     "New York",
     "San Francisco",
     "Los Angeles",
@@ -114,14 +121,14 @@ CITIES: tuple[str, ...] = (
     "Köln",
 )
 
-PLAIN_WORDS: tuple[str, ...] = tuple(
+PLAIN_WORDS: tuple[str, ...] = _listed(
     """apple river stone cloud table green silver winter summer morning evening paper garden bridge forest mountain ocean
     bread coffee sugar orange lemon candle mirror window pencil basket bottle blanket engine feather hammer island jacket
     kettle ladder magnet needle onion pepper quiet rabbit saddle tunnel umbrella velvet wagon yellow zebra anchor butter
     copper dragon eagle falcon ginger honey ivory jungle kitchen lantern marble nickel olive pearl quartz rocket shadow
     timber urgent violet walnut yogurt budget weekly monthly final draft report plan review idea launch party dinner lunch
     birthday holiday rent milk eggs cheese shoes plants water music jazz rock piano guitar football tennis chess history
-    science poetry travel health sports business design research market sales support office school home work family""".split()
+    science poetry travel health sports business design research market sales support office school home work family"""
 )
 
 ENUM_SETS: tuple[tuple[str, ...], ...] = (
@@ -147,34 +154,34 @@ ENUM_SETS: tuple[tuple[str, ...], ...] = (
     ("EUR", "USD", "GBP", "JPY"),
 )
 
-STRING_PARAMETERS: tuple[str, ...] = tuple(
+STRING_PARAMETERS: tuple[str, ...] = _listed(
     """name title city location query text file path user owner author subject body message to from recipient email date
     time day start end id code key label topic category language source target destination address comment note
     description content url phone country street company product item brand genre artist keyword reason project team
-    channel room device service version branch word phrase value customer""".split()
+    channel room device service version branch word phrase value customer"""
 )
-INTEGER_PARAMETERS: tuple[str, ...] = tuple(
+INTEGER_PARAMETERS: tuple[str, ...] = _listed(
     """count limit amount quantity number size page age year days hours minutes seconds people guests priority level port
-    width height volume floor seats retries offset max min rank score copies""".split()
+    width height volume floor seats retries offset max min rank score copies"""
 )
-NUMBER_PARAMETERS: tuple[str, ...] = tuple(
+NUMBER_PARAMETERS: tuple[str, ...] = _listed(
     """price rate weight temperature distance ratio speed latitude longitude percent total cost budget length factor
-    threshold a b x y""".split()
+    threshold a b x y"""
 )
-BOOLEAN_PARAMETERS: tuple[str, ...] = tuple(
+BOOLEAN_PARAMETERS: tuple[str, ...] = _listed(
     """silent urgent public active force recursive verbose notify enabled repeat hidden dry_run overwrite all_day private
-    pinned confirm wait""".split()
+    pinned confirm wait"""
 )
-ENUM_PARAMETERS: tuple[str, ...] = tuple(
+ENUM_PARAMETERS: tuple[str, ...] = _listed(
     """unit color mode format status order kind type priority level frequency direction role size currency style
-    visibility transport state plan""".split()
+    visibility transport state plan"""
 )
-ARRAY_PARAMETERS: tuple[str, ...] = tuple(
-    """tags items names files labels keywords attendees ingredients cities users words topics fields ids guests""".split()
+ARRAY_PARAMETERS: tuple[str, ...] = _listed(
+    """tags items names files labels keywords attendees ingredients cities users words topics fields ids guests"""
 )
 
-_ONSETS = "b c d f g h j k l m n p r s t v w z br ch cl cr dr fl fr gl gr kl pl pr sh sk sl sn sp st th tr".split()
-_VOWELS = "a e i o u a e i o u ai ea ee ie oo ou".split()
+_ONSETS = _listed("b c d f g h j k l m n p r s t v w z br ch cl cr dr fl fr gl gr kl pl pr sh sk sl sn sp st th tr")
+_VOWELS = _listed("a e i o u a e i o u ai ea ee ie oo ou")
 _CODAS = ["", "", "", "n", "r", "l", "s", "t", "m", "k", "x", "nd", "rt", "ck", "ng", "sh"]
 
 
@@ -190,13 +197,25 @@ def gibberish(rng: random.Random) -> str:
     if shape < 0.5:
         return "".join(rng.choice(string.ascii_lowercase) for _ in range(rng.randint(3, 8)))
     if shape < 0.75:
-        return "".join(rng.choice(string.ascii_uppercase) for _ in range(rng.randint(2, 4))) + f"-{rng.randint(1, 9999)}"
+        return (
+            "".join(rng.choice(string.ascii_uppercase) for _ in range(rng.randint(2, 4))) + f"-{rng.randint(1, 9999)}"
+        )
     return "".join(rng.choice("abcdef0123456789") for _ in range(rng.randint(4, 8)))
+
+
+def foreign(rng: random.Random) -> str:
+    """A word with letters outside of ASCII: accents, Greek, Cyrillic, CJK, or an emoji."""
+    letters = rng.choice(
+        ("aeiouäöüéèñçßøå", "αβγδεικλμνοπρσ", "абвгдеиклмнопрст", "日本東京大学山川水火", "😀🚀🎉✨👍")
+    )
+    return "".join(rng.choice(letters) for _ in range(rng.randint(1, 6)))
 
 
 def word(rng: random.Random) -> str:
     """One word: a real one, a made-up one, or a random one."""
     draw = rng.random()
+    if draw < 0.02:
+        return foreign(rng)
     if draw < 0.4:
         return rng.choice(PLAIN_WORDS)
     if draw < 0.85:
@@ -222,7 +241,9 @@ def city(rng: random.Random) -> str:
 def date(rng: random.Random) -> str:
     """A date as YYYY-MM-DD, or the name of a day."""
     if rng.random() < 0.25:
-        return rng.choice(("today", "tomorrow", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+        return rng.choice(
+            ("today", "tomorrow", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+        )
     return f"{rng.randint(2019, 2032)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
 
 
@@ -244,8 +265,10 @@ def filename(rng: random.Random) -> str:
 
 
 def phrase(rng: random.Random) -> str:
-    """Two to five words."""
-    text = " ".join(word(rng) for _ in range(rng.randint(2, 5)))
+    """Two to five words, seldom up to fifteen; seldom with a quoted word, a backslash or a line break in it."""
+    text = " ".join(word(rng) for _ in range(rng.randint(6, 15) if rng.random() < 0.07 else rng.randint(2, 5)))
+    if rng.random() < 0.03:
+        text += rng.choice((f' "{word(rng)}"', f"\\{word(rng)}", f"\n{word(rng)}", f", {word(rng)}!"))
     return text.capitalize() if rng.random() < 0.3 else text
 
 

@@ -1,1 +1,44 @@
 //! Which tokens may come next.
+//!
+//! One story, from left to right:
+//!
+//! ```text
+//! Grammar ────┐
+//!             ├─GrammarCompiler─▶ CompiledGrammar ──▶ GrammarMatcher ──▶ a row of a token bitmask
+//! Vocabulary ─┘      (cache)      (shared, lazy)      (one per text)
+//! ```
+//!
+//! * [`Vocabulary`] holds the tokens as bytes in a trie, and knows which are special, which end the turn, and which a
+//!   marker means.
+//! * [`GrammarCompiler`] brings a grammar and the vocabulary together. Compiling touches neither the whole vocabulary
+//!   nor any automaton: everything in a [`CompiledGrammar`] is made when it is first needed, once for all matchers.
+//! * [`GrammarMatcher`] follows one text. Its position is one number, the id of an interned state; that makes
+//!   rollback and fork cheap and lets every matcher of a grammar share the masks that any of them computed.
+//! * A bitmask row is `ceil(vocab_size / 32)` words; bit `i` of word `w` is token `32 w + i`, 1 is allowed.
+//!
+//! Inside, terminals are regular languages run by derivatives, the recogniser is Earley's
+//! over position-free interned sets, and a mask is one walk over the trie.
+#![forbid(unsafe_code)]
+
+mod automaton;
+mod compiled;
+mod compiler;
+mod draft;
+mod earley;
+mod error;
+mod jump;
+mod limits;
+mod mask;
+mod matcher;
+mod vocabulary;
+
+pub use compiled::{CompiledGrammar, CompiledStats};
+pub use compiler::{CompilerStats, GrammarCompiler};
+pub use draft::fill_draft;
+pub use error::{Error, ErrorKind};
+pub use jump::stable_tokens;
+pub use limits::Limits;
+pub use matcher::{
+    Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch, fill_next_token_bitmask_batch,
+};
+pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};

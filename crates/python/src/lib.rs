@@ -1,1 +1,27 @@
-//! The Python binding.
+//! The Python binding: it converts, it does not think. One file per class, one map of errors.
+//!
+//! The interpreter is released around compilation, masks and batches; every class is safe to share between threads.
+
+mod bitmask;
+mod compiler;
+mod errors;
+mod grammar;
+mod limits;
+mod matcher;
+mod vocabulary;
+
+
+/// The Rust core of `syntagma`; use the typed names of the package instead.
+#[pyo3::pymodule(gil_used = false)]
+mod _engine {
+    #[pymodule_export]
+    use crate::bitmask::{accept_token_batch, fill_next_token_bitmask_batch};
+    #[pymodule_export]
+    use crate::compiler::{CompiledGrammar, GrammarCompiler};
+    #[pymodule_export]
+    use crate::grammar::Grammar;
+    #[pymodule_export]
+    use crate::matcher::GrammarMatcher;
+    #[pymodule_export]
+    use crate::vocabulary::Vocabulary;
+}

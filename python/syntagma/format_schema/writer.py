@@ -32,8 +32,17 @@ def _table(header: str, part: msgspec.Struct) -> list[str]:
         if field.name != "also":
             lines += _line(field.name, getattr(part, field.name), part)
     for further in getattr(part, "also", ()):
-        lines += _table("[[tools.also]]", further)
+        lines += ["", "[[tools.also]]"]
+        for field in msgspec.structs.fields(further):
+            lines += _further_line(field.name, getattr(further, field.name), part)
     return lines
+
+
+def _further_line(key: str, value: Any, first: msgspec.Struct) -> list[str]:
+    """A key of a further form: it inherits the first form's keys, so a default is said where the first has none."""
+    own = _line(key, value, first)
+    inherits = key not in ("also", "item", "literals") and getattr(first, key) != value
+    return own or ([f"{key} = {_value(value)}"] if inherits else [])
 
 
 def _line(key: str, value: Any, owner: msgspec.Struct) -> list[str]:

@@ -3,6 +3,7 @@
 mod grammar;
 pub mod lnf;
 mod regex;
+pub mod text;
 
 pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};

@@ -1,1 +1,5 @@
-//! Source languages; each folder lowers to [`crate::ir::Grammar`] and none imports another.
+//! Source languages; each folder lowers to [`crate::ir::Grammar`] and none imports another, save that [`regex`] reads the
+//! patterns inside the others.
+
+pub mod ebnf;
+pub mod regex;

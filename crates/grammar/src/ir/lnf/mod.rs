@@ -8,10 +8,29 @@
 //!   terminal as matching one byte or more;
 //! * nonterminals may be nullable; the engine advances over them when it predicts.
 
+mod draft;
+mod dump;
+mod facts;
+mod flatten;
+mod fuse;
+mod graph;
+mod inline;
+mod merge;
+mod nullable;
+mod prune;
+mod regular;
+mod repeat;
+mod units;
+
 use std::sync::Arc;
 
-use super::grammar::TokenSet;
+use draft::Draft;
+use rustc_hash::FxHashMap;
+
+use super::grammar::{Grammar, TokenSet};
 use super::regex::Regex;
+use crate::error::Error;
+use crate::limits::Limits;
 
 /// A nonterminal of an [`Lnf`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,4 +80,91 @@ pub struct Lnf {
     pub productions: Vec<Production>,
     /// Where to start.
     pub start: NonterminalId,
+}
+
+/// Simplification stops after so many rounds; what is left is correct, only longer.
+const ROUNDS: usize = 16;
+
+impl Lnf {
+    /// The normal form of a grammar.
+    ///
+    /// # Errors
+    /// `E-GRAMMAR-EMPTY` if the grammar visibly matches nothing, `E-LIMIT-FUEL` if it takes more work than
+    /// [`Limits::compile_fuel`]. Intersections and complements are not solved here: whoever runs the terminals finds out
+    /// whether one of them is empty.
+    pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Self, Error> {
+        let mut draft = flatten::run(grammar, Draft::new(limits))?;
+        merge::duplicates(&mut draft)?;
+        prune::unproductive(&mut draft)?;
+        prune::unreachable(&mut draft)?;
+        for _ in 0..ROUNDS {
+            let before = (draft.rules.len(), draft.size());
+            units::run(&mut draft)?;
+            regular::run(&mut draft)?;
+            inline::run(&mut draft)?;
+            fuse::run(&mut draft)?;
+            merge::duplicates(&mut draft)?;
+            merge::equals(&mut draft)?;
+            prune::unproductive(&mut draft)?;
+            prune::unreachable(&mut draft)?;
+            if (draft.rules.len(), draft.size()) == before {
+                break;
+            }
+        }
+        if draft.rules_of(draft.start).is_empty() {
+            return Err(Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all")
+                .with_hint("every alternative of the start rule leads to something that can never be completed"));
+        }
+        nullable::run(&mut draft)?;
+        merge::duplicates(&mut draft)?;
+        prune::unreachable(&mut draft)?;
+        Ok(Self::numbered(&draft))
+    }
+
+    /// The productions of one nonterminal.
+    #[must_use]
+    pub fn productions_of(&self, id: NonterminalId) -> &[Production] {
+        let first = self.productions.partition_point(|production| production.lhs < id);
+        let after = self.productions.partition_point(|production| production.lhs <= id);
+        &self.productions[first..after]
+    }
+
+    /// The normal form as text. The format is for people and may change.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        dump::dump(self)
+    }
+
+    /// Keeps the terminals that are still used and numbers them in order of appearance.
+    fn numbered(draft: &Draft) -> Self {
+        let mut symbols = SymbolTable { nonterminals: draft.names.clone(), ..SymbolTable::default() };
+        let mut new: FxHashMap<Symbol, Symbol> = FxHashMap::default();
+        let mut productions = Vec::with_capacity(draft.size());
+        for lhs in draft.nonterminals() {
+            for rhs in draft.rules_of(lhs) {
+                let rhs = rhs
+                    .iter()
+                    .map(|&symbol| {
+                        *new.entry(symbol).or_insert_with(|| match symbol {
+                            Symbol::Nonterminal(_) => symbol,
+                            Symbol::Regex(index) => {
+                                symbols.regexes.push(draft.regex_of(index).clone());
+                                Symbol::Regex(symbols.regexes.len() as u32 - 1)
+                            }
+                            Symbol::Marker(index) => {
+                                symbols.markers.push(Arc::clone(draft.marker_of(index)));
+                                Symbol::Marker(symbols.markers.len() as u32 - 1)
+                            }
+                            Symbol::Token(index) => {
+                                symbols.tokens.push(draft.token_of(index).clone());
+                                Symbol::Token(symbols.tokens.len() as u32 - 1)
+                            }
+                        })
+                    })
+                    .collect();
+                productions.push(Production { lhs, rhs });
+            }
+        }
+        Self { symbols, productions, start: draft.start }
+    }
 }

@@ -1,0 +1,83 @@
+# The one interface: everything that people and CI run is a target here. `make help` lists them.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TORCH_VENV := .venv-torch
+BENCH_VENV := .venv-bench
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+.PHONY: help run test lint bench docs format test-rust test-python test-torch train build clean toolchain
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+toolchain:
+	@command -v cargo >/dev/null || { echo "syntagma needs a Rust toolchain: install it from https://rustup.rs, then run make again"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "syntagma needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
+
+$(BIN)/python: | toolchain
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+
+$(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint "maturin>=1.9,<2"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+build: $(STAMP) ## build the extension and install the package (editable) into .venv
+
+run: build ## start the server on the model that ships with the package
+	$(BIN)/syntagma serve --model embedded --host $(HOST) --port $(PORT)
+
+test: test-rust test-python ## pass every test
+
+test-rust: toolchain
+	cargo test --workspace --quiet
+
+test-python: build
+	$(BIN)/python -m pytest
+
+lint: build ## check style, types, stubs, floors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest syntagma._engine
+	$(BIN)/lint-imports
+
+format: build ## format the sources
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: build ## write the generated pages of docs/
+	$(BIN)/python docs/generate.py
+
+$(BENCH_VENV)/bin/python: benchmarks/requirements.txt | build
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$@ -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	$@ -m pip install --quiet --disable-pip-version-check ".[all]"
+	@touch $@
+
+bench: $(BENCH_VENV)/bin/python ## measure, beside the peers; writes benchmarks/RESULTS.md
+	$(BENCH_VENV)/bin/python benchmarks/run.py
+
+$(TORCH_VENV)/bin/python: training/requirements.txt | build
+	$(PYTHON) -m venv $(TORCH_VENV)
+	$@ -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
+	$@ -m pip install --quiet --disable-pip-version-check ".[all]"
+	@touch $@
+
+test-torch: $(TORCH_VENV)/bin/python ## the tests that need torch, in an environment of their own
+	$(TORCH_VENV)/bin/python -m pytest -m torch
+
+train: $(TORCH_VENV)/bin/python ## train the shipped model (resumes; hours)
+	$(TORCH_VENV)/bin/python training/train.py
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) $(TORCH_VENV) $(BENCH_VENV) target build dist

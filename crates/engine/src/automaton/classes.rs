@@ -1,0 +1,104 @@
+//! Partitions of the bytes into classes that an expression does not tell apart.
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use syntagma_grammar::ir::ByteSet;
+
+/// An interned partition of the 256 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClassesId(u32);
+
+impl ClassesId {
+    /// All bytes alike.
+    pub(crate) const ONE: Self = Self(0);
+}
+
+/// All partitions met so far.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    /// Class of each byte, numbered by first appearance; with it one byte of each class, largest class first.
+    partitions: IndexMap<[u8; 256], Box<[u8]>, FxBuildHasher>,
+    of_set: FxHashMap<ByteSet, ClassesId>,
+    meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
+}
+
+impl Classes {
+    pub(crate) fn new() -> Self {
+        let mut classes =
+            Self { partitions: IndexMap::default(), of_set: FxHashMap::default(), meets: FxHashMap::default() };
+        classes.intern(|_| (0, 0));
+        classes
+    }
+
+    /// The class of a byte.
+    pub(crate) fn class(&self, id: ClassesId, byte: u8) -> usize {
+        self.partitions.get_index(id.0 as usize).map_or(0, |(map, _)| usize::from(map[usize::from(byte)]))
+    }
+
+    /// How many classes there are.
+    pub(crate) fn count(&self, id: ClassesId) -> usize {
+        self.partitions[id.0 as usize].len()
+    }
+
+    /// One byte of each class, largest class first.
+    pub(crate) fn representatives(&self, id: ClassesId) -> &[u8] {
+        &self.partitions[id.0 as usize]
+    }
+
+    /// Members of a set, and the others.
+    pub(crate) fn of_set(&mut self, set: &ByteSet) -> ClassesId {
+        if let Some(&id) = self.of_set.get(set) {
+            return id;
+        }
+        let id = self.intern(|byte| (u8::from(set.contains(byte)), 0));
+        self.of_set.insert(*set, id);
+        id
+    }
+
+    /// The coarsest partition that is as fine as both.
+    pub(crate) fn meet(&mut self, a: ClassesId, b: ClassesId) -> ClassesId {
+        if a == b || b == ClassesId::ONE {
+            return a;
+        }
+        if a == ClassesId::ONE {
+            return b;
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(&id) = self.meets.get(&key) {
+            return id;
+        }
+        let left = self.map(a);
+        let right = self.map(b);
+        let id = self.intern(|byte| (left[usize::from(byte)], right[usize::from(byte)]));
+        self.meets.insert(key, id);
+        id
+    }
+
+    fn map(&self, id: ClassesId) -> [u8; 256] {
+        self.partitions.get_index(id.0 as usize).map_or([0; 256], |(map, _)| *map)
+    }
+
+    fn intern(&mut self, key: impl Fn(u8) -> (u8, u8)) -> ClassesId {
+        let mut map = [0; 256];
+        let mut classes: FxHashMap<(u8, u8), u8> = FxHashMap::default();
+        let mut members: Vec<(usize, u8)> = Vec::new();
+        for byte in 0..=u8::MAX {
+            let class = *classes.entry(key(byte)).or_insert_with(|| {
+                members.push((0, byte));
+                (members.len() - 1) as u8
+            });
+            map[usize::from(byte)] = class;
+            members[usize::from(class)].0 += 1;
+        }
+        members.sort_by_key(|&(count, byte)| (std::cmp::Reverse(count), byte));
+        let representatives = members.into_iter().map(|(_, byte)| byte).collect();
+        let entry = self.partitions.entry(map);
+        let id = ClassesId(entry.index() as u32);
+        entry.or_insert(representatives);
+        id
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.partitions.len() * 512 + (self.of_set.len() + self.meets.len()) * 48
+    }
+}

@@ -1,0 +1,242 @@
+//! What remains after one byte, and whether that is anything at all.
+
+use rustc_hash::FxHashSet;
+
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// A step of a derivation.
+enum Task {
+    /// Derive this expression.
+    Visit(RegexId),
+    /// The parts of this expression are derived: put them together.
+    Build(RegexId),
+}
+
+impl Residuals {
+    /// What remains after `byte`, with ε and ∅ recognised exactly.
+    pub(crate) fn step(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let rest = self.derivative(id, byte, fuel)?;
+        self.trim(rest, fuel)
+    }
+
+    /// The same language: ∅ if it has no word, ε if it has no other word.
+    pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let facts = self.facts(id);
+        if !facts.logical {
+            return Ok(id);
+        }
+        if let Some(trimmed) = facts.trimmed {
+            return Ok(trimmed);
+        }
+        let (nullable, classes) = (facts.nullable, facts.classes);
+        let mut trimmed = if nullable { RegexId::EMPTY } else { RegexId::NOTHING };
+        for index in 0..self.classes.count(classes) {
+            let byte = self.classes.representatives(classes)[index];
+            let rest = self.derivative(id, byte, fuel)?;
+            if self.is_inhabited(rest, fuel)? {
+                trimmed = id;
+                break;
+            }
+        }
+        self.nodes[id.0 as usize].trimmed = Some(trimmed);
+        Ok(trimmed)
+    }
+
+    /// Whether there is any word in it, if that is known without a search.
+    fn known_inhabited(&self, id: RegexId) -> Option<bool> {
+        let facts = self.facts(id);
+        if facts.nullable {
+            Some(true)
+        } else if facts.logical {
+            facts.inhabited
+        } else {
+            Some(id != RegexId::NOTHING)
+        }
+    }
+
+    /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
+    /// residual on the way. Large byte classes come first, since most complements are won there.
+    fn is_inhabited(&mut self, root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        if let Some(known) = self.known_inhabited(root) {
+            return Ok(known);
+        }
+        // Every residual met, with the index of the one that it came from.
+        let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
+        let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([root]);
+        let mut work = vec![0];
+        while let Some(at) = work.pop() {
+            let (id, _) = met[at];
+            let classes = self.facts(id).classes;
+            let first_child = met.len();
+            for index in 0..self.classes.count(classes) {
+                let byte = self.classes.representatives(classes)[index];
+                let rest = self.derivative(id, byte, fuel)?;
+                match self.known_inhabited(rest) {
+                    Some(true) => {
+                        let mut at = at;
+                        loop {
+                            let (id, parent) = met[at];
+                            self.nodes[id.0 as usize].inhabited = Some(true);
+                            if at == 0 {
+                                return Ok(true);
+                            }
+                            at = parent;
+                        }
+                    }
+                    Some(false) => {}
+                    None => {
+                        if seen.insert(rest) {
+                            met.push((rest, at));
+                        }
+                    }
+                }
+            }
+            work.extend((first_child..met.len()).rev());
+        }
+        for (id, _) in met {
+            self.nodes[id.0 as usize].inhabited = Some(false);
+        }
+        Ok(false)
+    }
+
+    /// The derivative by a byte. Works over an explicit stack, so that no chain is too long for it.
+    fn derivative(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        if let Some(known) = self.known_derivative(id, byte, fuel)? {
+            return Ok(known);
+        }
+        let mut work = vec![Task::Visit(id)];
+        let mut values: Vec<RegexId> = Vec::new();
+        while let Some(task) = work.pop() {
+            match task {
+                Task::Visit(id) => {
+                    if let Some(known) = self.known_derivative(id, byte, fuel)? {
+                        values.push(known);
+                        continue;
+                    }
+                    work.push(Task::Build(id));
+                    match self.node(id) {
+                        &Node::Concat(head, tail) => {
+                            if self.is_nullable(head) {
+                                work.push(Task::Visit(tail));
+                            }
+                            work.push(Task::Visit(head));
+                        }
+                        Node::Alt(parts) | Node::And(parts) => {
+                            fuel.spend(parts.len())?;
+                            work.extend(parts.iter().map(|&part| Task::Visit(part)));
+                        }
+                        &Node::Not(inner) | &Node::Repeat { inner, .. } => work.push(Task::Visit(inner)),
+                        _ => {}
+                    }
+                }
+                Task::Build(id) => {
+                    let value = match *self.node(id) {
+                        Node::Concat(head, tail) => {
+                            let after_tail = if self.is_nullable(head) { values.pop() } else { None };
+                            let after_head = values.pop().unwrap_or(RegexId::NOTHING);
+                            let through = self.concat(after_head, tail, fuel)?;
+                            match after_tail {
+                                Some(after_tail) => self.alt(vec![through, after_tail], fuel)?,
+                                None => through,
+                            }
+                        }
+                        Node::Alt(ref parts) => {
+                            let parts = values.split_off(values.len() - parts.len());
+                            self.alt(parts, fuel)?
+                        }
+                        Node::And(ref parts) => {
+                            let parts = values.split_off(values.len() - parts.len());
+                            self.and(parts, fuel)?
+                        }
+                        Node::Not(_) => {
+                            let inner = values.pop().unwrap_or(RegexId::NOTHING);
+                            self.not(inner, fuel)?
+                        }
+                        Node::Repeat { inner, min, max } => {
+                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let more =
+                                self.repeat(inner, min.saturating_sub(1), max.map(|max| max.saturating_sub(1)), fuel)?;
+                            self.concat(once, more, fuel)?
+                        }
+                        _ => RegexId::NOTHING,
+                    };
+                    self.remember(id, byte, value);
+                    values.push(value);
+                }
+            }
+        }
+        Ok(values.pop().unwrap_or(RegexId::NOTHING))
+    }
+
+    fn known_derivative(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<Option<RegexId>, Error> {
+        fuel.spend(1)?;
+        Ok(match *self.node(id) {
+            Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
+            Node::Class(ref set) => Some(if set.contains(byte) { RegexId::EMPTY } else { RegexId::NOTHING }),
+            Node::Literal { bytes, at, tail } => Some(if self.literals[bytes as usize][at as usize] == byte {
+                self.literal_from(bytes, at + 1, tail, fuel)?
+            } else {
+                RegexId::NOTHING
+            }),
+            _ => {
+                let facts = self.facts(id);
+                let class = self.classes.class(facts.classes, byte);
+                facts.row.and_then(|row| self.derivatives[row as usize + class])
+            }
+        })
+    }
+
+    fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
+        let classes = self.facts(id).classes;
+        let (count, class) = (self.classes.count(classes), self.classes.class(classes, byte));
+        let end = self.derivatives.len();
+        let row = *self.nodes[id.0 as usize].row.get_or_insert(end as u32) as usize;
+        if row == end {
+            self.derivatives.resize(end + count, None);
+        }
+        self.derivatives[row + class] = Some(value);
+    }
+
+    /// Length of a shortest word; `u32::MAX` where there is none.
+    pub(crate) fn shortest(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
+        if !self.facts(id).logical {
+            return Ok(self.facts(id).shortest);
+        }
+        if let Some(&length) = self.shortest.get(&id) {
+            return Ok(length);
+        }
+        // Breadth first over residuals; those that are not logical know the length of their rest.
+        let mut best = u32::MAX;
+        let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([id]);
+        let mut level = vec![id];
+        let mut depth = 0;
+        while !level.is_empty() && depth < best {
+            let mut next = Vec::new();
+            for id in level {
+                let facts = self.facts(id);
+                if facts.nullable {
+                    best = best.min(depth);
+                    continue;
+                }
+                if !facts.logical {
+                    best = best.min(facts.shortest.saturating_add(depth));
+                    continue;
+                }
+                let classes = facts.classes;
+                for index in 0..self.classes.count(classes) {
+                    let byte = self.classes.representatives(classes)[index];
+                    let rest = self.step(id, byte, fuel)?;
+                    if rest != RegexId::NOTHING && seen.insert(rest) {
+                        next.push(rest);
+                    }
+                }
+            }
+            level = next;
+            depth += 1;
+        }
+        self.shortest.insert(id, best);
+        Ok(best)
+    }
+}

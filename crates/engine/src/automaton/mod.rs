@@ -1,0 +1,19 @@
+//! Terminals as automata that exist only where a text has been: a state is what remains of a regular language.
+//!
+//! * [`classes`](self::classes) sorts the 256 bytes into classes that behave alike;
+//! * `residual` interns normalised expressions, so that equal residuals are one number;
+//! * `build` turns the grammar's regular languages into residuals;
+//! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
+//! * `union` runs all terminals that an Earley set waits for at once.
+
+mod build;
+mod classes;
+mod derive;
+mod residual;
+mod union;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use residual::{RegexId, Residuals};
+pub(crate) use union::{FiredId, UnionId, Unions};

@@ -1,0 +1,179 @@
+//! Many terminals run at once: a determinised union of tagged residuals.
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+use syntagma_grammar::ir::ByteSet;
+
+use super::classes::ClassesId;
+use super::residual::{RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// An interned set of (tag, residual).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct UnionId(pub(crate) u32);
+
+impl UnionId {
+    /// Nothing is left.
+    pub(crate) const DEAD: Self = Self(0);
+}
+
+/// An interned set of tags that end at the same byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FiredId(pub(crate) u32);
+
+impl FiredId {
+    /// No tag ends here.
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// Where a byte leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Transition {
+    to: UnionId,
+    fired: FiredId,
+}
+
+impl Transition {
+    const UNKNOWN: Self = Self { to: UnionId(u32::MAX), fired: FiredId(u32::MAX) };
+}
+
+/// A union's own row in `Unions::transitions`.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    classes: ClassesId,
+    start: u32,
+}
+
+type Parts = Box<[(u32, RegexId)]>;
+
+/// All unions met so far, over one store of residuals.
+#[derive(Debug)]
+pub(crate) struct Unions {
+    residuals: Residuals,
+    /// Residuals in a union are trimmed, and neither ∅ nor ε.
+    unions: IndexMap<Parts, Row, FxBuildHasher>,
+    transitions: Vec<Transition>,
+    fired: IndexSet<Box<[u32]>, FxBuildHasher>,
+    heap: usize,
+}
+
+impl Unions {
+    pub(crate) fn new() -> Self {
+        let mut unions = Self {
+            residuals: Residuals::new(),
+            unions: IndexMap::default(),
+            transitions: Vec::new(),
+            fired: IndexSet::default(),
+            heap: 0,
+        };
+        unions.intern(Vec::new());
+        unions.fire(Vec::new());
+        unions
+    }
+
+    pub(crate) fn residuals(&mut self) -> &mut Residuals {
+        &mut self.residuals
+    }
+
+    pub(crate) fn residual_count(&self) -> usize {
+        self.residuals.len()
+    }
+
+    /// The union of trimmed residuals.
+    pub(crate) fn intern(&mut self, mut parts: Vec<(u32, RegexId)>) -> UnionId {
+        parts.sort_unstable();
+        parts.dedup();
+        if let Some(index) = self.unions.get_index_of(parts.as_slice()) {
+            return UnionId(index as u32);
+        }
+        let mut classes = ClassesId::ONE;
+        for &(_, residual) in &parts {
+            let more = self.residuals.classes_of(residual);
+            classes = self.residuals.class_table().meet(classes, more);
+        }
+        let start = self.transitions.len();
+        let count = self.residuals.class_table().count(classes);
+        self.transitions.resize(start + count, Transition::UNKNOWN);
+        self.heap += parts.len() * size_of::<(u32, RegexId)>() + 16;
+        let row = Row { classes, start: start as u32 };
+        UnionId(self.unions.insert_full(parts.into(), row).0 as u32)
+    }
+
+    /// The set of tags.
+    pub(crate) fn fire(&mut self, mut tags: Vec<u32>) -> FiredId {
+        tags.sort_unstable();
+        tags.dedup();
+        if let Some(index) = self.fired.get_index_of(tags.as_slice()) {
+            return FiredId(index as u32);
+        }
+        self.heap += tags.len() * 4 + 16;
+        FiredId(self.fired.insert_full(tags.into()).0 as u32)
+    }
+
+    /// The tags of a set.
+    pub(crate) fn tags(&self, fired: FiredId) -> &[u32] {
+        &self.fired[fired.0 as usize]
+    }
+
+    /// The residuals of a union with their tags.
+    pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
+        self.unions.get_index(union.0 as usize).map_or(&[], |(parts, _)| parts)
+    }
+
+    /// The bytes, grouped by what none of the unions tells apart; largest group first.
+    pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
+        let mut classes = ClassesId::ONE;
+        for union in unions {
+            let more = self.unions[union.0 as usize].classes;
+            classes = self.residuals.class_table().meet(classes, more);
+        }
+        let table = self.residuals.class_table();
+        let mut groups = vec![ByteSet::EMPTY; table.count(classes)];
+        for byte in 0..=u8::MAX {
+            groups[table.class(classes, byte)].insert(byte);
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        groups
+    }
+
+    /// Where a byte leads, and which tags end with it.
+    pub(crate) fn step(
+        &mut self,
+        union: UnionId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<(UnionId, FiredId), Error> {
+        let row = self.unions[union.0 as usize];
+        let class = self.residuals.class_table().class(row.classes, byte);
+        let slot = row.start as usize + class;
+        let known = self.transitions[slot];
+        if known != Transition::UNKNOWN {
+            return Ok((known.to, known.fired));
+        }
+        let mut parts = Vec::new();
+        let mut fired = Vec::new();
+        for index in 0..self.parts(union).len() {
+            let (tag, residual) = self.parts(union)[index];
+            self.residuals.set_owner(tag);
+            let rest = self.residuals.step(residual, byte, fuel)?;
+            if self.residuals.is_nullable(rest) {
+                fired.push(tag);
+            }
+            if rest != RegexId::NOTHING && rest != RegexId::EMPTY {
+                parts.push((tag, rest));
+            }
+        }
+        let (to, fired) = (self.intern(parts), self.fire(fired));
+        self.transitions[slot] = Transition { to, fired };
+        Ok((to, fired))
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.residuals.memory_bytes()
+            + self.unions.len() * 64
+            + self.fired.len() * 40
+            + self.transitions.len() * size_of::<Transition>()
+            + self.heap
+    }
+}

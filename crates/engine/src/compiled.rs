@@ -1,0 +1,202 @@
+//! A grammar brought together with a vocabulary, and everything found out about the two so far.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use syntagma_grammar::ir::{Lnf, Report};
+
+use crate::earley::{Frames, Recognizer, StateId};
+use crate::error::{Error, ErrorKind};
+use crate::limits::{Fuel, Limits};
+use crate::mask::{self, Mask, Memo, Step};
+use crate::vocabulary::Vocabulary;
+
+/// How much a [`CompiledGrammar`] holds at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompiledStats {
+    /// Interned parser states.
+    pub states: usize,
+    /// Interned Earley sets.
+    pub sets: usize,
+    /// Residuals of terminals.
+    pub residuals: usize,
+    /// Masks in the memo.
+    pub masks: usize,
+    /// Approximate bytes of all of it.
+    pub bytes: usize,
+}
+
+/// A grammar compiled for a vocabulary. Shared between matchers and threads behind an [`Arc`].
+#[derive(Debug)]
+pub struct CompiledGrammar {
+    vocabulary: Arc<Vocabulary>,
+    report: Report,
+    limits: Limits,
+    verify: bool,
+    start: StateId,
+    found: RwLock<Found>,
+}
+
+/// What is found out on the way. It only grows, except for the memo, so ids stay good.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) recognizer: Recognizer,
+    memo: Memo,
+    /// Work space of whoever holds the lock.
+    pub(crate) frames: Frames,
+}
+
+impl CompiledGrammar {
+    /// Compiles a grammar in normal form without any cache; `verify` makes matchers check every remembered mask.
+    ///
+    /// Errors: `E-GRAMMAR-EMPTY` where nothing matches, `E-VOCAB-TOKEN` for a token that the vocabulary lacks,
+    /// `E-LIMIT-COMPILE`, `E-LIMIT-RESIDUALS`.
+    pub fn from_lnf(
+        lnf: &Lnf,
+        report: Report,
+        vocabulary: Arc<Vocabulary>,
+        limits: &Limits,
+        verify: bool,
+    ) -> Result<Self, Error> {
+        let (recognizer, start) = Recognizer::new(lnf, &vocabulary, &mut Fuel::compile(limits))?;
+        let found = RwLock::new(Found { recognizer, memo: Memo::default(), frames: Frames::default() });
+        Ok(Self { vocabulary, report, limits: limits.clone(), verify, start, found })
+    }
+
+    /// The vocabulary that it was compiled for.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// What the grammar does not enforce.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// How much it holds at the moment.
+    #[must_use]
+    pub fn stats(&self) -> CompiledStats {
+        let found = self.read();
+        CompiledStats {
+            states: found.recognizer.state_count(),
+            sets: found.recognizer.sets.len(),
+            residuals: found.recognizer.unions.residual_count(),
+            masks: found.memo.mask_count(),
+            bytes: found.memory_bytes(),
+        }
+    }
+
+    /// The state at the start of the text.
+    pub(crate) fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// The work that one call may do.
+    pub(crate) fn fuel(&self) -> Fuel {
+        Fuel::step(&self.limits)
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Found> {
+        // What is interned is complete at every point where a panic could leave the lock.
+        self.found.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Found> {
+        self.found.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a token leads from a state.
+    pub(crate) fn step(&self, state: StateId, id: u32) -> Result<Step, Error> {
+        if let Some(step) = self.read().memo.step(state, id) {
+            return Ok(step);
+        }
+        let found = &mut *self.write();
+        let step = found.step(&self.vocabulary, state, id, &mut self.fuel())?;
+        found.memo.remember_step(state, id, step);
+        found.keep_within(self.limits.grammar_cache_bytes);
+        Ok(step)
+    }
+
+    /// Where text leads from a state, if it may come next.
+    pub(crate) fn step_bytes(&self, state: StateId, bytes: &[u8]) -> Result<Option<StateId>, Error> {
+        let Found { recognizer, frames, .. } = &mut *self.write();
+        let mut fuel = self.fuel();
+        frames.load(recognizer.state(state));
+        for &byte in bytes {
+            if !recognizer.push(frames, byte, &mut fuel)? {
+                return Ok(None);
+            }
+            frames.keep_top();
+        }
+        Ok(Some(recognizer.intern(frames)))
+    }
+
+    /// Whether a token may come next in a state.
+    pub(crate) fn allows(&self, state: StateId, id: u32) -> Result<bool, Error> {
+        let found = self.read();
+        if let Some(mask) = found.memo.mask(state) {
+            return Ok(mask.allows(id));
+        }
+        drop(found);
+        Ok(self.step(state, id)? != Step::Refused)
+    }
+
+    /// The mask of a state.
+    pub(crate) fn mask(&self, state: StateId) -> Result<Mask, Error> {
+        let known = self.read().memo.mask(state).cloned();
+        if let (Some(mask), false) = (&known, self.verify) {
+            return Ok(mask.clone());
+        }
+        let found = &mut *self.write();
+        let Found { recognizer, memo, frames } = found;
+        let mask = mask::compute(recognizer, &self.vocabulary, state, frames, &mut self.fuel())?;
+        if known.is_some_and(|known| known != mask) {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "E-ENGINE-VERIFY",
+                "a remembered mask differs from the one computed anew",
+            ));
+        }
+        memo.remember_mask(state, mask.clone());
+        found.keep_within(self.limits.grammar_cache_bytes);
+        Ok(mask)
+    }
+}
+
+impl Found {
+    fn step(
+        &mut self,
+        vocabulary: &Vocabulary,
+        state: StateId,
+        id: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Step, Error> {
+        let Self { recognizer, frames, .. } = self;
+        let is_eos = vocabulary.is_eos(id);
+        if is_eos && recognizer.state(state).accept {
+            return Ok(Step::End);
+        }
+        frames.load(recognizer.state(state));
+        if !recognizer.push_token(frames, vocabulary, id, fuel)? {
+            return Ok(Step::Refused);
+        }
+        // A grammar that ends in a marker which is itself an end of the turn needs no second one.
+        let top = frames.top();
+        if is_eos && top.accept && top.fresh.is_none() && frames.threads().is_empty() {
+            return Ok(Step::End);
+        }
+        Ok(Step::To(recognizer.intern(frames)))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.recognizer.memory_bytes() + self.memo.memory_bytes()
+    }
+
+    /// Forgets masks and steps once all is too much; they are computed anew where they are needed.
+    fn keep_within(&mut self, bytes: usize) {
+        if self.memory_bytes() > bytes {
+            self.memo.forget();
+        }
+    }
+}

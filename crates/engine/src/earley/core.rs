@@ -1,0 +1,182 @@
+//! What all sets with the same dots share.
+
+use rustc_hash::FxHashSet;
+
+use super::grammar::{Dots, Sym, View};
+use crate::automaton::{UnionId, Unions};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// Who answers when a nonterminal that was predicted here is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Return {
+    /// This set, for this nonterminal.
+    Here(u32),
+    /// Whoever waits for the kernel item of this slot: the nonterminal is a tail call.
+    Slot(u32),
+}
+
+/// A symbol that some slots wait for.
+#[derive(Debug)]
+struct Wait {
+    sym: Sym,
+    /// Range in `Core::waiting`.
+    start: u32,
+    end: u32,
+    ret: Return,
+}
+
+/// Predictions of a set, from its dots alone. Slots below `kernel` are the set's own items in order, the others are
+/// predicted.
+#[derive(Debug)]
+pub(super) struct Core {
+    kernel: usize,
+    slots: Box<[u32]>,
+    waits: Box<[Wait]>,
+    waiting: Box<[u32]>,
+    /// The terminals that may come next, run at once.
+    pub(super) union: UnionId,
+    /// Whether a token may come next.
+    pub(super) has_tokens: bool,
+}
+
+impl Core {
+    /// Closes the dots of a kernel (sorted, with repetitions) under prediction.
+    pub(super) fn close(
+        kernel: &[u32],
+        dots: &Dots,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<Self, Error> {
+        let mut slots = kernel.to_vec();
+        let mut predicted: FxHashSet<u32> = FxHashSet::default();
+        let mut at = 0;
+        while at < slots.len() {
+            fuel.spend(1)?;
+            if let View::Nonterminal(nonterminal) = dots.sym(slots[at]).view()
+                && predicted.insert(nonterminal)
+            {
+                for &first in &dots.rules[nonterminal as usize] {
+                    // The rule itself, and with its nullable front skipped; a rule skipped whole is covered by the
+                    // items that wait for it.
+                    let mut dot = first;
+                    while dots.sym(dot) != Sym::END {
+                        slots.push(dot);
+                        if !dots.is_nullable(dots.sym(dot)) {
+                            break;
+                        }
+                        dot += 1;
+                    }
+                }
+            }
+            at += 1;
+        }
+        let mut by_symbol: Vec<(Sym, u32)> =
+            slots.iter().enumerate().map(|(slot, &dot)| (dots.sym(dot), slot as u32)).collect();
+        by_symbol.sort_unstable();
+        let mut core = Self {
+            kernel: kernel.len(),
+            slots: slots.into(),
+            waits: Box::default(),
+            waiting: by_symbol.iter().map(|&(_, slot)| slot).collect(),
+            union: UnionId::DEAD,
+            has_tokens: false,
+        };
+        let mut waits = Vec::new();
+        let mut terminals = Vec::new();
+        let mut start = 0;
+        for group in by_symbol.chunk_by(|a, b| a.0 == b.0) {
+            let (sym, end) = (group[0].0, start + group.len() as u32);
+            let ret = match sym.view() {
+                View::Nonterminal(nonterminal) => Return::Here(nonterminal),
+                _ => Return::Here(u32::MAX),
+            };
+            match sym.view() {
+                View::Terminal(index) => terminals.push((sym.0, dots.terminals[index as usize].residual)),
+                View::Token(_) => core.has_tokens = true,
+                _ => {}
+            }
+            waits.push(Wait { sym, start, end, ret });
+            start = end;
+        }
+        core.waits = waits.into();
+        core.union = unions.intern(terminals);
+        core.fold(dots);
+        Ok(core)
+    }
+
+    /// Finds the tail calls: a nonterminal that exactly one slot waits for, at the end of its rule, answers to whoever
+    /// waits for that slot, and so on along the chain.
+    fn fold(&mut self, dots: &Dots) {
+        for index in 0..self.waits.len() {
+            let View::Nonterminal(nonterminal) = self.waits[index].sym.view() else { continue };
+            let mut ret = Return::Here(nonterminal);
+            let mut wait = index;
+            // A chain longer than the table would be a cycle.
+            for _ in 0..self.waits.len() {
+                let Some(slot) = self.tail_call(wait, dots) else { break };
+                if (slot as usize) < self.kernel {
+                    ret = Return::Slot(slot);
+                    break;
+                }
+                let caller = dots.lhs(self.slots[slot as usize]);
+                let Ok(next) = self.find(Sym::new(View::Nonterminal(caller))) else { break };
+                if next == index {
+                    ret = Return::Here(nonterminal);
+                    break;
+                }
+                ret = Return::Here(caller);
+                wait = next;
+            }
+            self.waits[index].ret = ret;
+        }
+    }
+
+    /// The only slot that waits for a symbol, if its rule ends there.
+    fn tail_call(&self, wait: usize, dots: &Dots) -> Option<u32> {
+        let Wait { start, end, .. } = self.waits[wait];
+        if end - start != 1 {
+            return None;
+        }
+        let slot = self.waiting[start as usize];
+        (dots.sym(self.slots[slot as usize] + 1) == Sym::END).then_some(slot)
+    }
+
+    fn find(&self, sym: Sym) -> Result<usize, usize> {
+        self.waits.binary_search_by_key(&sym, |wait| wait.sym)
+    }
+
+    /// The slots that wait for a symbol.
+    pub(super) fn waiting(&self, sym: Sym) -> &[u32] {
+        self.find(sym).map_or(&[], |index| {
+            let wait = &self.waits[index];
+            &self.waiting[wait.start as usize..wait.end as usize]
+        })
+    }
+
+    /// Who answers when the nonterminal of a predicted slot is complete, or the slot itself if it is in the kernel.
+    pub(super) fn ret(&self, slot: u32, dots: &Dots) -> Return {
+        if (slot as usize) < self.kernel {
+            return Return::Slot(slot);
+        }
+        let lhs = dots.lhs(self.slots[slot as usize]);
+        self.find(Sym::new(View::Nonterminal(lhs))).map_or(Return::Here(lhs), |index| self.waits[index].ret)
+    }
+
+    /// The dot of a slot.
+    pub(super) fn dot(&self, slot: u32) -> u32 {
+        self.slots[slot as usize]
+    }
+
+    /// The tokens that may come next.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = (Sym, u32)> + '_ {
+        self.waits.iter().filter_map(|wait| match wait.sym.view() {
+            View::Token(index) => Some((wait.sym, index)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + (self.slots.len() + self.waiting.len()) * 4 + self.waits.len() * size_of::<Wait>()
+    }
+}

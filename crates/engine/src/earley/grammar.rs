@@ -1,0 +1,450 @@
+//! The grammar as flat arrays.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
+
+use super::reduce::reduce;
+use crate::automaton::{RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::vocabulary::Vocabulary;
+
+/// A symbol in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Sym(pub(crate) u32);
+
+/// A symbol taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    Nonterminal(u32),
+    /// A regular language: index into [`Dots::terminals`].
+    Terminal(u32),
+    /// A token: index into [`Dots::tokens`].
+    Token(u32),
+    /// No symbol: the dot is at the end of its rule.
+    End,
+}
+
+impl Sym {
+    pub(crate) const END: Self = Self(u32::MAX);
+
+    pub(crate) fn new(view: View) -> Self {
+        match view {
+            View::Nonterminal(index) => Self(index << 2),
+            View::Terminal(index) => Self(index << 2 | 1),
+            View::Token(index) => Self(index << 2 | 2),
+            View::End => Self::END,
+        }
+    }
+
+    pub(crate) fn view(self) -> View {
+        let index = self.0 >> 2;
+        match self.0 & 3 {
+            0 => View::Nonterminal(index),
+            1 => View::Terminal(index),
+            2 => View::Token(index),
+            _ => View::End,
+        }
+    }
+}
+
+/// A place in a rule; the next place in the same rule has the next number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dot {
+    /// The symbol behind the place.
+    pub(crate) sym: Sym,
+    /// Whose rule it is.
+    pub(crate) lhs: u32,
+}
+
+/// A regular language in the grammar.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    pub(crate) residual: RegexId,
+    /// For people.
+    pub(crate) text: String,
+}
+
+/// A token in the grammar.
+#[derive(Debug)]
+pub(crate) struct TokenTerminal {
+    /// Inclusive ranges of ids, ascending, without ids that are never allowed.
+    pub(crate) ids: Box<[(u32, u32)]>,
+    /// For people.
+    pub(crate) text: String,
+}
+
+impl TokenTerminal {
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        let at = self.ids.partition_point(|&(_, last)| last < id);
+        self.ids.get(at).is_some_and(|&(first, _)| first <= id)
+    }
+}
+
+/// A grammar as the recogniser reads it. Nonterminal 0 is an outer one whose only rule is the grammar's start.
+#[derive(Debug)]
+pub(crate) struct Dots {
+    pub(crate) dots: Vec<Dot>,
+    /// By nonterminal: the first dots of its rules.
+    pub(crate) rules: Vec<Vec<u32>>,
+    /// By nonterminal: whether it matches the empty string.
+    pub(crate) nullable: Vec<bool>,
+    /// By nonterminal, for people.
+    pub(crate) names: Vec<Arc<str>>,
+    pub(crate) terminals: Vec<Terminal>,
+    pub(crate) tokens: Vec<TokenTerminal>,
+}
+
+/// The outer rule's nonterminal.
+const OUTER: u32 = 0;
+
+impl Dots {
+    /// The first dot of the outer rule.
+    pub(crate) const START: u32 = 0;
+
+    /// Resolves the symbols, drops what can never take part in a text, and lays the rest out.
+    pub(crate) fn new(
+        lnf: &Lnf,
+        vocabulary: &Vocabulary,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<Self, Error> {
+        let mut resolver = Resolver {
+            lnf,
+            vocabulary,
+            residuals,
+            fuel,
+            seen: FxHashMap::default(),
+            terminals: Vec::new(),
+            of_residual: FxHashMap::default(),
+            tokens: Vec::new(),
+            of_ids: FxHashMap::default(),
+        };
+        let mut rules: Vec<(u32, Vec<Sym>)> = Vec::with_capacity(lnf.productions.len() + 1);
+        rules.push((OUTER, vec![Sym::new(View::Nonterminal(lnf.start.0 + 1))]));
+        for production in &lnf.productions {
+            resolver.fuel.spend(1 + production.rhs.len())?;
+            if let Some(rhs) = resolver.production(&production.rhs)? {
+                rules.push((production.lhs.0 + 1, rhs));
+            }
+        }
+        let (terminals, tokens) = (resolver.terminals, resolver.tokens);
+        let mut names: Vec<Arc<str>> = vec![Arc::from("(start)")];
+        names.extend(lnf.symbols.nonterminals.iter().cloned());
+        // A hand-made normal form may number more nonterminals than it names.
+        let used = rules.iter().flat_map(|(lhs, rhs)| {
+            rhs.iter()
+                .filter_map(|sym| match sym.view() {
+                    View::Nonterminal(index) => Some(index),
+                    _ => None,
+                })
+                .chain([*lhs])
+        });
+        let count = used.max().map_or(0, |last| last as usize + 1).max(names.len());
+        for index in names.len()..count {
+            names.push(format!("#{}", index - 1).into());
+        }
+        let rules = reduce(rules, count, fuel)?;
+        if rules.first().is_none_or(|(lhs, _)| *lhs != OUTER) {
+            return Err(Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all")
+                .with_hint("a rule that it needs is empty, or never comes to an end or a byte"));
+        }
+        let mut dots = Self {
+            dots: Vec::new(),
+            rules: vec![Vec::new(); count],
+            nullable: nullable(&rules, count),
+            names,
+            terminals,
+            tokens,
+        };
+        for (lhs, rhs) in rules {
+            dots.rules[lhs as usize].push(dots.dots.len() as u32);
+            dots.dots.extend(rhs.into_iter().chain([Sym::END]).map(|sym| Dot { sym, lhs }));
+        }
+        Ok(dots)
+    }
+
+    /// The symbol behind a dot.
+    pub(crate) fn sym(&self, dot: u32) -> Sym {
+        self.dots[dot as usize].sym
+    }
+
+    /// Whose rule a dot is in.
+    pub(crate) fn lhs(&self, dot: u32) -> u32 {
+        self.dots[dot as usize].lhs
+    }
+
+    /// Whether the symbol is a nonterminal that matches the empty string.
+    pub(crate) fn is_nullable(&self, sym: Sym) -> bool {
+        matches!(sym.view(), View::Nonterminal(index) if self.nullable[index as usize])
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let texts: usize = self.names.iter().map(|name| name.len() + 32).sum();
+        self.dots.len() * size_of::<Dot>() + self.rules.len() * 40 + texts + self.terminals.len() * 64
+    }
+}
+
+/// Turns symbols of the normal form into ours.
+struct Resolver<'a> {
+    lnf: &'a Lnf,
+    vocabulary: &'a Vocabulary,
+    residuals: &'a mut Residuals,
+    fuel: &'a mut Fuel,
+    /// What a symbol became; None where nothing matches it.
+    seen: FxHashMap<Symbol, Option<Sym>>,
+    terminals: Vec<Terminal>,
+    of_residual: FxHashMap<RegexId, u32>,
+    tokens: Vec<TokenTerminal>,
+    of_ids: FxHashMap<Box<[(u32, u32)]>, u32>,
+}
+
+impl Resolver<'_> {
+    /// The right-hand side, or None if one of its symbols matches nothing.
+    fn production(&mut self, rhs: &[Symbol]) -> Result<Option<Vec<Sym>>, Error> {
+        let mut result = Vec::with_capacity(rhs.len());
+        for &symbol in rhs {
+            if let Symbol::Marker(index) = symbol
+                && self.lnf.symbols.markers[index as usize].is_empty()
+            {
+                continue;
+            }
+            let resolved = match self.seen.get(&symbol) {
+                Some(&resolved) => resolved,
+                None => {
+                    let resolved = self.symbol(symbol)?;
+                    self.seen.insert(symbol, resolved);
+                    resolved
+                }
+            };
+            match resolved {
+                Some(sym) => result.push(sym),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(result))
+    }
+
+    fn symbol(&mut self, symbol: Symbol) -> Result<Option<Sym>, Error> {
+        let symbols = &self.lnf.symbols;
+        match symbol {
+            Symbol::Nonterminal(id) => Ok(Some(Sym::new(View::Nonterminal(id.0 + 1)))),
+            Symbol::Regex(index) => {
+                let regex = &symbols.regexes[index as usize];
+                self.residuals.set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
+                let residual = self.residuals.build(regex, self.fuel)?;
+                self.terminal(residual, || describe(regex))
+            }
+            Symbol::Marker(index) => {
+                let text = &symbols.markers[index as usize];
+                match self.vocabulary.marker_tokens(text.as_bytes()) {
+                    [] => {
+                        let residual = self.residuals.literal(text.as_bytes(), self.fuel)?;
+                        self.terminal(residual, || describe(&Regex::literal(text.as_bytes())))
+                    }
+                    ids => {
+                        let ids = ids.iter().map(|&id| (id, id)).collect();
+                        Ok(Some(self.token(ids, || format!("token {text:?}"))))
+                    }
+                }
+            }
+            Symbol::Token(index) => match &symbols.tokens[index as usize] {
+                TokenSet::Text(text) => match self.vocabulary.marker_tokens(text.as_bytes()) {
+                    [] => Err(Error::grammar(
+                        "E-VOCAB-TOKEN",
+                        format!("the vocabulary has no special or added token {text:?}"),
+                    )
+                    .with_hint("write it as text, or as a marker that may be either")),
+                    ids => {
+                        let ids = ids.iter().map(|&id| (id, id)).collect();
+                        Ok(Some(self.token(ids, || format!("token {text:?}"))))
+                    }
+                },
+                TokenSet::Ids(ranges) => {
+                    let ids = self.usable(ranges)?;
+                    if ids.is_empty() {
+                        return Err(Error::grammar(
+                            "E-VOCAB-TOKEN",
+                            format!("the vocabulary has no usable token of the ids {}", describe_ids(ranges)),
+                        ));
+                    }
+                    Ok(Some(self.token(ids, || format!("tokens {}", describe_ids(ranges)))))
+                }
+            },
+        }
+    }
+
+    /// A terminal of one byte or more; the normal form has an empty rule where the empty string matches too.
+    fn terminal(&mut self, residual: RegexId, text: impl Fn() -> String) -> Result<Option<Sym>, Error> {
+        let residual = self.residuals.trim(residual, self.fuel)?;
+        if residual == RegexId::NOTHING || residual == RegexId::EMPTY {
+            return Ok(None);
+        }
+        let terminals = &mut self.terminals;
+        let index = *self.of_residual.entry(residual).or_insert_with(|| {
+            terminals.push(Terminal { residual, text: text() });
+            terminals.len() as u32 - 1
+        });
+        Ok(Some(Sym::new(View::Terminal(index))))
+    }
+
+    fn token(&mut self, ids: Box<[(u32, u32)]>, text: impl Fn() -> String) -> Sym {
+        let tokens = &mut self.tokens;
+        let index = *self.of_ids.entry(ids).or_insert_with_key(|ids| {
+            tokens.push(TokenTerminal { ids: ids.clone(), text: text() });
+            tokens.len() as u32 - 1
+        });
+        Sym::new(View::Token(index))
+    }
+
+    /// The ids in the ranges that can be allowed at all, as ascending ranges that do not touch.
+    fn usable(&mut self, ranges: &[(u32, u32)]) -> Result<Box<[(u32, u32)]>, Error> {
+        let mut ranges: Vec<(u32, u32)> = ranges.to_vec();
+        ranges.sort_unstable();
+        let end = self.vocabulary.token_count() as u64;
+        let mut result: Vec<(u32, u32)> = Vec::new();
+        let mut from = 0_u64;
+        for (first, last) in ranges {
+            let last = (u64::from(last) + 1).min(end);
+            for id in from.max(u64::from(first))..last {
+                self.fuel.spend(1)?;
+                let id = id as u32;
+                if !self.vocabulary.is_usable(id) {
+                    continue;
+                }
+                match result.last_mut() {
+                    Some((_, last)) if *last + 1 == id => *last = id,
+                    _ => result.push((id, id)),
+                }
+            }
+            from = from.max(last);
+        }
+        Ok(result.into())
+    }
+}
+
+/// By nonterminal: whether it matches the empty string.
+fn nullable(rules: &[(u32, Vec<Sym>)], count: usize) -> Vec<bool> {
+    let mut nullable = vec![false; count];
+    // How many symbols of each rule are not known to be nullable, and which rules use a nonterminal.
+    let mut missing: Vec<usize> = rules.iter().map(|(_, rhs)| rhs.len()).collect();
+    let mut uses: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (index, (_, rhs)) in rules.iter().enumerate() {
+        for sym in rhs {
+            if let View::Nonterminal(nonterminal) = sym.view() {
+                uses[nonterminal as usize].push(index);
+            }
+        }
+    }
+    let mut work: Vec<usize> = (0..rules.len()).filter(|&index| missing[index] == 0).collect();
+    while let Some(index) = work.pop() {
+        let lhs = rules[index].0 as usize;
+        if std::mem::replace(&mut nullable[lhs], true) {
+            continue;
+        }
+        for &user in &uses[lhs] {
+            missing[user] -= 1;
+            if missing[user] == 0 {
+                work.push(user);
+            }
+        }
+    }
+    nullable
+}
+
+fn describe_ids(ranges: &[(u32, u32)]) -> String {
+    let mut text = String::new();
+    for (index, (first, last)) in ranges.iter().take(8).enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        let _ = if first == last {
+            write!(text, "{separator}{first}")
+        } else {
+            write!(text, "{separator}{first}..{last}")
+        };
+    }
+    if ranges.len() > 8 {
+        text.push_str(", …");
+    }
+    text
+}
+
+/// How deep and how long a description goes.
+const SHOWN_DEPTH: u32 = 6;
+const SHOWN_BYTES: usize = 80;
+
+/// A regular language for people: exact where it is short, cut off with `…` where not.
+fn describe(regex: &Regex) -> String {
+    let mut text = String::new();
+    describe_into(regex, &mut text, SHOWN_DEPTH);
+    if text.len() > SHOWN_BYTES {
+        let mut end = SHOWN_BYTES;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+fn describe_into(regex: &Regex, text: &mut String, depth: u32) {
+    if depth == 0 || text.len() > SHOWN_BYTES {
+        text.push('…');
+        return;
+    }
+    let list = |parts: &[Regex], separator: &str, text: &mut String| {
+        text.push('(');
+        for (index, part) in parts.iter().enumerate() {
+            if text.len() > SHOWN_BYTES {
+                break;
+            }
+            if index > 0 {
+                text.push_str(separator);
+            }
+            describe_into(part, text, depth - 1);
+        }
+        text.push(')');
+    };
+    match regex {
+        Regex::Nothing => text.push('∅'),
+        Regex::Class(set) => {
+            text.push('[');
+            let mut bytes = set.iter().peekable();
+            while let Some(first) = bytes.next() {
+                let mut last = first;
+                while let Some(next) = bytes.next_if(|&next| next == last + 1) {
+                    last = next;
+                }
+                let _ = write!(text, "{}", first.escape_ascii());
+                if last > first {
+                    let _ = write!(text, "-{}", last.escape_ascii());
+                }
+            }
+            text.push(']');
+        }
+        Regex::Literal(bytes) => {
+            let _ = write!(text, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_BYTES)]));
+        }
+        Regex::Concat(parts) => list(parts, " ", text),
+        Regex::Alt(parts) => list(parts, " | ", text),
+        Regex::And(parts) => list(parts, " & ", text),
+        Regex::Not(inner) => {
+            text.push('~');
+            describe_into(inner, text, depth - 1);
+        }
+        Regex::Repeat { inner, min, max } => {
+            describe_into(inner, text, depth - 1);
+            let _ = match (min, max) {
+                (0, None) => write!(text, "*"),
+                (1, None) => write!(text, "+"),
+                (0, Some(1)) => write!(text, "?"),
+                (min, None) => write!(text, "{{{min},}}"),
+                (min, Some(max)) if min == max => write!(text, "{{{min}}}"),
+                (min, Some(max)) => write!(text, "{{{min},{max}}}"),
+            };
+        }
+    }
+}

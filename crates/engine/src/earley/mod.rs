@@ -1,0 +1,20 @@
+//! The recogniser: Earley's algorithm over sets that are values, not positions.
+//!
+//! * `grammar` is the grammar as flat arrays of dotted rules, with terminals resolved against the vocabulary;
+//! * `reduce` drops what can never take part in a text;
+//! * `core` is what all sets with the same dots share: predictions, who waits for what, and tail calls;
+//! * `sets` interns sets and continuations and computes the set behind a terminal;
+//! * `state` is a place in a text: the sets that are alive, each with what remains of its terminals;
+//! * `recognizer` moves from state to state.
+
+mod core;
+mod grammar;
+mod recognizer;
+mod reduce;
+mod sets;
+mod state;
+
+pub(crate) use grammar::{Dots, Sym, View};
+pub(crate) use recognizer::Recognizer;
+pub(crate) use sets::{ROOT, RetId};
+pub(crate) use state::{Frames, State, StateId};

@@ -1,0 +1,181 @@
+//! Moves from state to state, by bytes of text and by tokens.
+
+use syntagma_grammar::ir::{ByteSet, Lnf};
+
+use super::grammar::Dots;
+use super::sets::{Ended, Landing, SetId, Sets};
+use super::state::{Frames, State, StateId, States};
+use crate::automaton::{FiredId, Unions};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::vocabulary::Vocabulary;
+
+/// The recogniser of one grammar with everything it has found out so far.
+#[derive(Debug)]
+pub(crate) struct Recognizer {
+    pub(crate) dots: Dots,
+    pub(crate) unions: Unions,
+    pub(crate) sets: Sets,
+    states: States,
+}
+
+impl Recognizer {
+    /// The recogniser and its state at the start of the text.
+    pub(crate) fn new(lnf: &Lnf, vocabulary: &Vocabulary, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
+        let mut unions = Unions::new();
+        let dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
+        let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
+        let mut recognizer = Self { dots, unions, sets, states: States::default() };
+        let mut frames = Frames::default();
+        if !recognizer.begin(&mut frames, landing) {
+            return Err(Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all"));
+        }
+        let start = recognizer.states.intern(&frames);
+        Ok((recognizer, start))
+    }
+
+    pub(crate) fn state(&self, id: StateId) -> &State {
+        self.states.get(id)
+    }
+
+    /// The id of the topmost speculative state.
+    pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
+        self.states.intern(frames)
+    }
+
+    pub(crate) fn state_count(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.dots.memory_bytes()
+            + self.unions.memory_bytes()
+            + self.sets.memory_bytes()
+            + self.states.memory_bytes()
+    }
+
+    /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.
+    pub(crate) fn push(&mut self, frames: &mut Frames, byte: u8, fuel: &mut Fuel) -> Result<bool, Error> {
+        self.push_with(frames, Some(byte), None, fuel)
+    }
+
+    /// Pushes the state behind a token that matches as these symbols; false if that cannot be.
+    pub(crate) fn push_symbols(
+        &mut self,
+        frames: &mut Frames,
+        symbols: Ended,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        self.push_with(frames, None, Some(symbols), fuel)
+    }
+
+    /// Pushes the state behind a whole token from the topmost state, read as text (if it may be) and as a symbol at
+    /// once; false if neither can be. How many states are pushed is not said.
+    pub(crate) fn push_token(
+        &mut self,
+        frames: &mut Frames,
+        vocabulary: &Vocabulary,
+        id: u32,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let symbols = frames.top().fresh.and_then(|set| self.symbols(set, id));
+        if let Some(text) = vocabulary.text(id) {
+            let (&last, front) = text.split_last().unwrap_or((&0, &[]));
+            let mut alive = true;
+            for &byte in front {
+                alive = self.push(frames, byte, fuel)?;
+                if !alive {
+                    break;
+                }
+            }
+            if alive {
+                return self.push_with(frames, Some(last), symbols, fuel);
+            }
+        }
+        match symbols {
+            Some(symbols) => self.push_symbols(frames, symbols, fuel),
+            None => Ok(false),
+        }
+    }
+
+    /// The token symbols that a set waits for and that a token matches.
+    pub(crate) fn symbols(&mut self, set: SetId, id: u32) -> Option<Ended> {
+        let matching = self.sets.tokens(set).filter(|&(_, index)| self.dots.tokens[index as usize].contains(id));
+        let tags: Vec<u32> = matching.map(|(sym, _)| sym.0).collect();
+        (!tags.is_empty()).then(|| (set, self.unions.fire(tags)))
+    }
+
+    /// The bytes that may come next in the topmost state.
+    pub(crate) fn next_bytes(&mut self, frames: &mut Frames, fuel: &mut Fuel) -> Result<ByteSet, Error> {
+        let steps = frames.steps();
+        let mut set = ByteSet::EMPTY;
+        for group in self.byte_classes(frames) {
+            let Some(byte) = group.iter().next() else { continue };
+            if self.push(frames, byte, fuel)? {
+                frames.truncate(steps);
+                set = set.union(&group);
+            }
+        }
+        Ok(set)
+    }
+
+    /// The bytes, grouped by what the topmost state's terminals do not tell apart.
+    pub(crate) fn byte_classes(&mut self, frames: &Frames) -> Vec<ByteSet> {
+        self.unions.byte_classes(frames.threads().iter().map(|&(_, union)| union))
+    }
+
+    fn push_with(
+        &mut self,
+        frames: &mut Frames,
+        byte: Option<u8>,
+        symbols: Option<Ended>,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        fuel.spend(1)?;
+        let result = self.push_threads(frames, byte, symbols, fuel);
+        match result {
+            Ok(landing) => Ok(self.begin(frames, landing)),
+            Err(error) => {
+                frames.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    fn push_threads(
+        &mut self,
+        frames: &mut Frames,
+        byte: Option<u8>,
+        symbols: Option<Ended>,
+        fuel: &mut Fuel,
+    ) -> Result<Landing, Error> {
+        frames.ended.clear();
+        frames.ended.extend(symbols);
+        if let Some(byte) = byte {
+            for index in 0..frames.threads().len() {
+                let (set, union) = frames.threads()[index];
+                let (to, fired) = self.unions.step(union, byte, fuel)?;
+                frames.add(set, to);
+                if fired != FiredId::NONE {
+                    frames.ended.push((set, fired));
+                }
+            }
+        }
+        if frames.ended.is_empty() {
+            return Ok(Landing { set: None, accept: false });
+        }
+        frames.ended.sort_unstable();
+        frames.ended.dedup();
+        self.sets.goto(&frames.ended, &self.dots, &mut self.unions, fuel)
+    }
+
+    /// Adds what begins at a landing and finishes the state.
+    fn begin(&self, frames: &mut Frames, landing: Landing) -> bool {
+        let mut fresh = None;
+        if let Some(set) = landing.set {
+            frames.add(set, self.sets.union(set));
+            fresh = self.sets.has_tokens(set).then_some(set);
+        }
+        frames.finish(landing, fresh)
+    }
+}

@@ -1,0 +1,157 @@
+//! A place in a text: sets that are alive, each with what remains of its terminals.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::sets::{Ended, Landing, SetId};
+use crate::automaton::UnionId;
+
+/// An interned state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct StateId(pub(crate) u32);
+
+/// One set and what remains of its terminals.
+pub(crate) type Thread = (SetId, UnionId);
+
+/// The value of a state. That the text may end here is part of it, since it holds only where something has just been
+/// completed, not wherever the same threads occur; the same goes for tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Sorted, without repetitions.
+    pub(crate) threads: Box<[Thread]>,
+    /// The set that begins here, if tokens may come next in it.
+    pub(crate) fresh: Option<SetId>,
+    /// Whether the text may end here.
+    pub(crate) accept: bool,
+}
+
+/// All states met so far.
+#[derive(Debug, Default)]
+pub(crate) struct States {
+    states: IndexMap<State, (), FxBuildHasher>,
+    heap: usize,
+}
+
+impl States {
+    pub(crate) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(crate) fn get(&self, id: StateId) -> &State {
+        &self.states.get_index(id.0 as usize).expect("ids come from this table").0
+    }
+
+    /// The id of the topmost frame.
+    pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
+        let frame = frames.top();
+        let state = State {
+            threads: frames.threads().into(),
+            fresh: frame.fresh,
+            accept: frame.accept,
+        };
+        if let Some(index) = self.states.get_index_of(&state) {
+            return StateId(index as u32);
+        }
+        self.heap += size_of_val(&*state.threads) + 16;
+        StateId(self.states.insert_full(state, ()).0 as u32)
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.states.len() * (size_of::<State>() + 24) + self.heap
+    }
+}
+
+/// One speculative state: a range of threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    start: usize,
+    end: usize,
+    pub(crate) fresh: Option<SetId>,
+    pub(crate) accept: bool,
+}
+
+/// Speculative states on a stack: a step forward pushes, a step back truncates, nothing is interned.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    threads: Vec<Thread>,
+    frames: Vec<Frame>,
+    /// What ended at the byte being taken.
+    pub(super) ended: Vec<Ended>,
+}
+
+impl Frames {
+    /// Starts over from a state.
+    pub(crate) fn load(&mut self, state: &State) {
+        self.threads.clear();
+        self.frames.clear();
+        self.threads.extend_from_slice(&state.threads);
+        let (end, fresh, accept) = (self.threads.len(), state.fresh, state.accept);
+        self.frames.push(Frame { start: 0, end, fresh, accept });
+    }
+
+    /// The speculative state that was pushed last.
+    pub(crate) fn top(&self) -> Frame {
+        self.frames.last().copied().unwrap_or(Frame { start: 0, end: 0, fresh: None, accept: false })
+    }
+
+    /// The threads of the topmost state.
+    pub(crate) fn threads(&self) -> &[Thread] {
+        let top = self.top();
+        &self.threads[top.start..top.end]
+    }
+
+    /// How many steps were pushed since the state that was loaded.
+    pub(crate) fn steps(&self) -> usize {
+        self.frames.len().saturating_sub(1)
+    }
+
+    /// Forgets all but the first `steps` steps.
+    pub(crate) fn truncate(&mut self, steps: usize) {
+        self.frames.truncate(steps + 1);
+        self.threads.truncate(self.top().end);
+    }
+
+    /// Forgets all but the topmost state, which no step can take back any more.
+    pub(crate) fn keep_top(&mut self) {
+        let Frame { start, end, fresh, accept } = self.top();
+        self.threads.truncate(end);
+        self.threads.drain(..start);
+        self.frames.clear();
+        self.frames.push(Frame { start: 0, end: end - start, fresh, accept });
+    }
+
+    /// Adds a thread to the state that is being made.
+    pub(super) fn add(&mut self, set: SetId, union: UnionId) {
+        if union != UnionId::DEAD {
+            self.threads.push((set, union));
+        }
+    }
+
+    /// Finishes the state of the threads since the last one; forgets it again if nothing may follow in it.
+    pub(super) fn finish(&mut self, landing: Landing, fresh: Option<SetId>) -> bool {
+        let start = self.top().end;
+        if self.threads.len() > start + 1 {
+            let threads = &mut self.threads[start..];
+            threads.sort_unstable();
+            let mut kept = 1;
+            for index in 1..threads.len() {
+                if threads[index] != threads[kept - 1] {
+                    threads[kept] = threads[index];
+                    kept += 1;
+                }
+            }
+            self.threads.truncate(start + kept);
+        }
+        let end = self.threads.len();
+        if start == end && fresh.is_none() && !landing.accept {
+            return false;
+        }
+        self.frames.push(Frame { start, end, fresh, accept: landing.accept });
+        true
+    }
+
+    /// Drops threads of a state that could not be finished.
+    pub(super) fn abandon(&mut self) {
+        self.threads.truncate(self.top().end);
+    }
+}

@@ -1,0 +1,76 @@
+//! Bounds on the engine's work and memory, and the fuel that enforces the former.
+
+use crate::error::Error;
+
+/// Bounds on work and memory; every bound is inclusive. The defaults are the library's documented ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Units of work of one compilation: a rule or a residual made.
+    pub compile_fuel: u64,
+    /// Units of work of one call on a matcher: an Earley item, a residual or a trie node visited.
+    pub step_fuel: u64,
+    /// Branching residuals (unions and intersections) that one terminal may have.
+    pub terminal_residuals: u32,
+    /// Bytes that the compiled grammars in a compiler's cache may hold together.
+    pub cache_bytes: usize,
+    /// Compiled grammars in a compiler's cache.
+    pub cache_entries: usize,
+    /// Bytes of states and masks of one compiled grammar beyond which it forgets masks.
+    pub grammar_cache_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            compile_fuel: 5_000_000,
+            step_fuel: 2_000_000,
+            terminal_residuals: 50_000,
+            cache_bytes: 256 << 20,
+            cache_entries: 1_000,
+            grammar_cache_bytes: 64 << 20,
+        }
+    }
+}
+
+/// Work that one call may still do.
+#[derive(Debug)]
+pub(crate) struct Fuel {
+    left: u64,
+    code: &'static str,
+    limit: &'static str,
+    allowed: u64,
+    /// The cap on branching residuals, which applies to the same calls.
+    pub(crate) terminal_residuals: u32,
+}
+
+impl Fuel {
+    pub(crate) fn compile(limits: &Limits) -> Self {
+        Self {
+            left: limits.compile_fuel,
+            code: "E-LIMIT-COMPILE",
+            limit: "compile_fuel",
+            allowed: limits.compile_fuel,
+            terminal_residuals: limits.terminal_residuals,
+        }
+    }
+
+    pub(crate) fn step(limits: &Limits) -> Self {
+        Self {
+            left: limits.step_fuel,
+            code: "E-LIMIT-STEP",
+            limit: "step_fuel",
+            allowed: limits.step_fuel,
+            terminal_residuals: limits.terminal_residuals,
+        }
+    }
+
+    pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
+        match self.left.checked_sub(units as u64) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::limit(self.code, self.limit, self.allowed)),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The vocabulary: which bytes each token stands for, and the trie over them.
+
+mod tokens;
+mod trie;
+
+pub use tokens::{Vocabulary, VocabularyParts};
+pub(crate) use trie::Trie;
+
+/// How many 32-bit words a bitmask row of `vocab_size` tokens has.
+#[must_use]
+pub fn bitmask_words(vocab_size: usize) -> usize {
+    vocab_size.div_ceil(32)
+}

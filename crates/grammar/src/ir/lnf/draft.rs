@@ -1,0 +1,151 @@
+//! The grammar between two passes: productions grouped by left-hand side, terminals interned.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::facts::Facts;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+use crate::ir::grammar::TokenSet;
+use crate::ir::regex::Regex;
+use crate::limits::Limits;
+
+/// A right-hand side.
+pub(super) type Rhs = Vec<Symbol>;
+
+type Interner<T> = IndexSet<T, FxBuildHasher>;
+
+/// What the passes work on. A nonterminal without productions matches nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) rules: Vec<Vec<Rhs>>,
+    pub(super) start: NonterminalId,
+    regexes: Interner<Regex>,
+    facts: Vec<Facts>,
+    markers: Interner<Arc<str>>,
+    tokens: Interner<TokenSet>,
+    fuel: Fuel,
+}
+
+/// Work that may still be done.
+#[derive(Debug, Clone)]
+struct Fuel {
+    left: u64,
+    allowed: u64,
+}
+
+impl Draft {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            names: Vec::new(),
+            rules: Vec::new(),
+            start: NonterminalId(0),
+            regexes: Interner::default(),
+            facts: Vec::new(),
+            markers: Interner::default(),
+            tokens: Interner::default(),
+            fuel: Fuel { left: limits.compile_fuel, allowed: limits.compile_fuel },
+        }
+    }
+
+    /// Pays for `units` of work.
+    pub(super) fn spend(&mut self, units: usize) -> Result<(), Error> {
+        let units = units as u64;
+        match self.fuel.left.checked_sub(units) {
+            Some(left) => {
+                self.fuel.left = left;
+                Ok(())
+            }
+            None => Err(Error::limit(
+                "E-LIMIT-FUEL",
+                "compile_fuel",
+                self.fuel.allowed.saturating_add(1),
+                self.fuel.allowed,
+            )),
+        }
+    }
+
+    /// A fresh nonterminal without productions.
+    pub(super) fn nonterminal(&mut self, name: Arc<str>) -> Result<NonterminalId, Error> {
+        self.spend(1)?;
+        self.names.push(name);
+        self.rules.push(Vec::new());
+        Ok(NonterminalId(self.rules.len() as u32 - 1))
+    }
+
+    /// Adds a production.
+    pub(super) fn add(&mut self, lhs: NonterminalId, rhs: Rhs) -> Result<(), Error> {
+        self.spend(1 + rhs.len())?;
+        self.rules[lhs.0 as usize].push(rhs);
+        Ok(())
+    }
+
+    /// The symbol of a regular language.
+    pub(super) fn regex(&mut self, regex: Regex) -> Symbol {
+        let (index, new) = self.regexes.insert_full(regex);
+        if new {
+            self.facts.push(Facts::of(&self.regexes[index]));
+        }
+        Symbol::Regex(index as u32)
+    }
+
+    /// The symbol of a marker.
+    pub(super) fn marker(&mut self, text: &Arc<str>) -> Symbol {
+        Symbol::Marker(self.markers.insert_full(Arc::clone(text)).0 as u32)
+    }
+
+    /// The symbol of a token.
+    pub(super) fn token(&mut self, token: &TokenSet) -> Symbol {
+        Symbol::Token(self.tokens.insert_full(token.clone()).0 as u32)
+    }
+
+    /// What a regex symbol stands for.
+    pub(super) fn regex_of(&self, index: u32) -> &Regex {
+        &self.regexes[index as usize]
+    }
+
+    /// What is known of a regex symbol.
+    pub(super) fn facts_of(&self, index: u32) -> Facts {
+        self.facts[index as usize]
+    }
+
+    /// What is known of a token symbol.
+    pub(super) fn token_of(&self, index: u32) -> &TokenSet {
+        &self.tokens[index as usize]
+    }
+
+    /// What a marker symbol stands for.
+    pub(super) fn marker_of(&self, index: u32) -> &Arc<str> {
+        &self.markers[index as usize]
+    }
+
+    /// All nonterminals.
+    pub(super) fn nonterminals(&self) -> impl Iterator<Item = NonterminalId> + use<> {
+        (0..self.rules.len() as u32).map(NonterminalId)
+    }
+
+    /// The productions of one nonterminal.
+    pub(super) fn rules_of(&self, id: NonterminalId) -> &[Rhs] {
+        &self.rules[id.0 as usize]
+    }
+
+    /// How often each nonterminal stands on a right-hand side; the start counts once more.
+    pub(super) fn uses(&self) -> Vec<u32> {
+        let mut uses = vec![0u32; self.rules.len()];
+        uses[self.start.0 as usize] = 1;
+        for symbol in self.rules.iter().flatten().flatten() {
+            if let Symbol::Nonterminal(id) = symbol {
+                uses[id.0 as usize] += 1;
+            }
+        }
+        uses
+    }
+
+    /// How many symbols all productions hold.
+    pub(super) fn size(&self) -> usize {
+        self.rules.iter().flatten().map(|rhs| rhs.len() + 1).sum()
+    }
+}

@@ -1,0 +1,185 @@
+//! Pass 1: expressions become productions. Embedded grammars, groups and alternatives become nonterminals; each
+//! grammar, rule and expression does so once, however often it is used. Capture labels are dropped.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::draft::{Draft, Rhs};
+use super::repeat::{self, Counted};
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
+use crate::ir::regex::Regex;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Rule(RuleId),
+    Expr(ExprId),
+}
+
+struct Flattener<'g> {
+    draft: Draft,
+    grammars: Vec<&'g Grammar>,
+    grammar_ids: FxHashMap<*const Grammar, usize>,
+    known: FxHashMap<(usize, Place), NonterminalId>,
+    work: Vec<(NonterminalId, usize, ExprId)>,
+}
+
+/// Flattens `grammar` into an empty `draft`.
+pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
+    let mut flattener = Flattener {
+        draft,
+        grammars: Vec::new(),
+        grammar_ids: FxHashMap::default(),
+        known: FxHashMap::default(),
+        work: Vec::new(),
+    };
+    let root = flattener.grammar(grammar);
+    flattener.draft.start = flattener.rule(root, grammar.start())?;
+    while let Some((lhs, owner, expr)) = flattener.work.pop() {
+        flattener.define(lhs, owner, expr)?;
+    }
+    Ok(flattener.draft)
+}
+
+impl<'g> Flattener<'g> {
+    fn grammar(&mut self, grammar: &'g Grammar) -> usize {
+        let next = self.grammars.len();
+        let id = *self.grammar_ids.entry(std::ptr::from_ref(grammar)).or_insert(next);
+        if id == next {
+            self.grammars.push(grammar);
+        }
+        id
+    }
+
+    fn rule(&mut self, owner: usize, rule: RuleId) -> Result<NonterminalId, Error> {
+        let Rule { name, body } = {
+            let rule = self.grammars[owner].rule(rule);
+            Rule { name: &rule.name, body: rule.body }
+        };
+        self.place(owner, Place::Rule(rule), Arc::clone(name), body)
+    }
+
+    fn place(
+        &mut self,
+        owner: usize,
+        place: Place,
+        name: Arc<str>,
+        body: ExprId,
+    ) -> Result<NonterminalId, Error> {
+        if let Some(&id) = self.known.get(&(owner, place)) {
+            return Ok(id);
+        }
+        let id = self.draft.nonterminal(name)?;
+        self.known.insert((owner, place), id);
+        self.work.push((id, owner, body));
+        Ok(id)
+    }
+
+    /// A nonterminal for an expression inside the rule that is called `within`.
+    fn group(&mut self, owner: usize, expr: ExprId, within: NonterminalId) -> Result<Symbol, Error> {
+        let base = &self.draft.names[within.0 as usize];
+        // One apostrophe says "a part of"; deeper parts keep the name of the rule.
+        let name = if base.ends_with('\'') { Arc::clone(base) } else { format!("{base}'").into() };
+        Ok(Symbol::Nonterminal(self.place(owner, Place::Expr(expr), name, expr)?))
+    }
+
+    /// Adds the productions of `lhs ::= expr`.
+    fn define(&mut self, lhs: NonterminalId, owner: usize, expr: ExprId) -> Result<(), Error> {
+        let grammar = self.grammars[owner];
+        match grammar.expr(expr) {
+            Expr::Alt(parts) => {
+                for &part in parts.iter() {
+                    let mut rhs = Rhs::new();
+                    self.symbol(owner, part, lhs, &mut rhs)?;
+                    self.draft.add(lhs, rhs)?;
+                }
+            }
+            Expr::Seq(parts) => {
+                let mut rhs = Rhs::new();
+                for &part in parts.iter() {
+                    self.symbol(owner, part, lhs, &mut rhs)?;
+                }
+                self.draft.add(lhs, rhs)?;
+            }
+            &Expr::Repeat { inner, min, max, separator } => {
+                let mut item = Rhs::new();
+                self.symbol(owner, inner, lhs, &mut item)?;
+                let mut between = Rhs::new();
+                if let Some(separator) = separator {
+                    self.symbol(owner, separator, lhs, &mut between)?;
+                }
+                if let Some(regex) = self.regular_repeat(&item, &between, min, max) {
+                    let rhs = vec![self.draft.regex(regex)];
+                    self.draft.add(lhs, rhs)?;
+                } else {
+                    repeat::expand(&mut self.draft, lhs, &Counted { item, between, min, max })?;
+                }
+            }
+            _ => {
+                let mut rhs = Rhs::new();
+                self.symbol(owner, expr, lhs, &mut rhs)?;
+                self.draft.add(lhs, rhs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what stands for `expr` on a right-hand side: nothing for the empty string, else one symbol.
+    fn symbol(
+        &mut self,
+        owner: usize,
+        mut expr: ExprId,
+        lhs: NonterminalId,
+        out: &mut Rhs,
+    ) -> Result<(), Error> {
+        let grammar = self.grammars[owner];
+        loop {
+            let symbol = match grammar.expr(expr) {
+                Expr::Empty => return Ok(()),
+                Expr::Capture { inner, .. } => {
+                    self.draft.spend(1)?;
+                    expr = *inner;
+                    continue;
+                }
+                Expr::Regex(Regex::Literal(bytes)) if bytes.is_empty() => return Ok(()),
+                Expr::Regex(regex) => self.draft.regex(regex.clone()),
+                Expr::Rule(rule) => Symbol::Nonterminal(self.rule(owner, *rule)?),
+                Expr::Marker(text) => self.draft.marker(text),
+                Expr::Token(token) => self.draft.token(token),
+                Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. } => self.group(owner, expr, lhs)?,
+                Expr::Embed(inner) => {
+                    let inner_owner = self.grammar(inner);
+                    Symbol::Nonterminal(self.rule(inner_owner, inner.start())?)
+                }
+            };
+            out.push(symbol);
+            return Ok(());
+        }
+    }
+
+    /// A repetition of one regular language stays one terminal.
+    fn regular_repeat(&self, item: &[Symbol], between: &[Symbol], min: u32, max: Option<u32>) -> Option<Regex> {
+        let [Symbol::Regex(item)] = *item else { return None };
+        let item = self.draft.regex_of(item).clone();
+        let separator = match *between {
+            [] => return Some(Regex::repeat(item, min, max)),
+            [Symbol::Regex(separator)] => self.draft.regex_of(separator).clone(),
+            _ => return None,
+        };
+        if max == Some(0) {
+            return Some(if min == 0 { Regex::empty() } else { Regex::Nothing });
+        }
+        let more = Regex::concat(vec![separator, item.clone()]);
+        let rest = Regex::repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
+        let some = Regex::concat(vec![item, rest]);
+        Some(if min == 0 { Regex::alt(vec![Regex::empty(), some]) } else { some })
+    }
+}
+
+/// The parts of a rule that are copied out of a borrowed grammar.
+struct Rule<'g> {
+    name: &'g Arc<str>,
+    body: ExprId,
+}

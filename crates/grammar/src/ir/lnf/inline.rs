@@ -1,0 +1,135 @@
+//! Pass: a nonterminal that only names something is replaced by it: one with a single production that is used once, or
+//! whose production is empty or a single symbol (a large terminal only where it is used once); and one with several
+//! productions where its only use is a unit production.
+
+use super::draft::{Draft, Rhs};
+use super::regular::MAX_DEPTH;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+
+/// A terminal up to this weight is copied to every place that names it.
+const COPIED_WEIGHT: u32 = 32;
+
+/// Replaces names by what they name. Expects every nonterminal to be reachable.
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    let uses = draft.uses();
+    let mut named = names(draft, &uses);
+    break_cycles(draft, &mut named);
+    let originals = draft.rules.clone();
+    for lhs in draft.nonterminals() {
+        if named[lhs.0 as usize] {
+            continue;
+        }
+        let mut rules = Vec::with_capacity(originals[lhs.0 as usize].len());
+        for rhs in &originals[lhs.0 as usize] {
+            rules.push(expand(draft, &originals, &named, rhs)?);
+        }
+        draft.rules[lhs.0 as usize] = rules;
+    }
+    for (at, named) in named.iter().enumerate() {
+        if *named {
+            draft.rules[at].clear();
+        }
+    }
+    spread_units(draft)
+}
+
+/// Which nonterminals are replaced.
+fn names(draft: &Draft, uses: &[u32]) -> Vec<bool> {
+    draft
+        .nonterminals()
+        .map(|id| {
+            let ([rhs], used) = (draft.rules_of(id), uses[id.0 as usize]) else { return false };
+            if id == draft.start || used == 0 {
+                return false;
+            }
+            match rhs[..] {
+                [] | [Symbol::Nonterminal(_) | Symbol::Marker(_) | Symbol::Token(_)] => true,
+                [Symbol::Regex(index)] => {
+                    let facts = draft.facts_of(index);
+                    facts.depth < MAX_DEPTH && (used == 1 || facts.weight <= COPIED_WEIGHT)
+                }
+                _ => used == 1,
+            }
+        })
+        .collect()
+}
+
+/// Keeps one nonterminal of every cycle of replacements.
+fn break_cycles(draft: &Draft, named: &mut [bool]) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; named.len()];
+    for root in draft.nonterminals() {
+        let mut work = vec![(root, false)];
+        while let Some((id, left)) = work.pop() {
+            let at = id.0 as usize;
+            if left {
+                marks[at] = Mark::Done;
+                continue;
+            }
+            if !named[at] || marks[at] != Mark::New {
+                continue;
+            }
+            marks[at] = Mark::Open;
+            work.push((id, true));
+            for symbol in draft.rules_of(id).iter().flatten() {
+                if let Symbol::Nonterminal(next) = symbol {
+                    match marks[next.0 as usize] {
+                        Mark::Open => named[next.0 as usize] = false,
+                        Mark::New => work.push((*next, false)),
+                        Mark::Done => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn expand(draft: &mut Draft, originals: &[Vec<Rhs>], named: &[bool], rhs: &Rhs) -> Result<Rhs, Error> {
+    let mut out = Rhs::with_capacity(rhs.len());
+    let mut work: Vec<Symbol> = rhs.iter().rev().copied().collect();
+    while let Some(symbol) = work.pop() {
+        match symbol {
+            Symbol::Nonterminal(id) if named[id.0 as usize] => {
+                let inner = &originals[id.0 as usize][0];
+                draft.spend(1 + inner.len())?;
+                work.extend(inner.iter().rev());
+            }
+            other => out.push(other),
+        }
+    }
+    Ok(out)
+}
+
+/// `A ::= B`, the only use of `B`: the productions of `B` become productions of `A`.
+fn spread_units(draft: &mut Draft) -> Result<(), Error> {
+    let uses = draft.uses();
+    for lhs in draft.nonterminals() {
+        let mut done: Vec<Rhs> = Vec::new();
+        let mut work: Vec<Rhs> = std::mem::take(&mut draft.rules[lhs.0 as usize]);
+        work.reverse();
+        while let Some(rhs) = work.pop() {
+            match rhs[..] {
+                [Symbol::Nonterminal(id)] if id != lhs && spreads(draft, &uses, id) => {
+                    let inner = std::mem::take(&mut draft.rules[id.0 as usize]);
+                    draft.spend(inner.len())?;
+                    work.extend(inner.into_iter().rev());
+                }
+                _ => done.push(rhs),
+            }
+        }
+        draft.rules[lhs.0 as usize] = done;
+    }
+    Ok(())
+}
+
+fn spreads(draft: &Draft, uses: &[u32], id: NonterminalId) -> bool {
+    // A nonterminal whose productions are being moved has none at the moment and is left alone.
+    uses[id.0 as usize] == 1 && id != draft.start && !draft.rules_of(id).is_empty()
+}

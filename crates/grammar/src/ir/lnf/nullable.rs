@@ -1,0 +1,46 @@
+//! Last pass: a terminal that matches the empty string gets an empty production beside it, so that every terminal may be
+//! taken as one byte or more. Inside a longer production it gets a nonterminal of its own, one for each language.
+
+use rustc_hash::FxHashMap;
+
+use super::draft::Draft;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+
+/// Splits nullable terminals.
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    let mut optional: FxHashMap<u32, NonterminalId> = FxHashMap::default();
+    for lhs in draft.nonterminals() {
+        let mut rules = std::mem::take(&mut draft.rules[lhs.0 as usize]);
+        let mut empty = false;
+        for rhs in &mut rules {
+            let alone = rhs.len() == 1;
+            for symbol in rhs {
+                let Symbol::Regex(index) = *symbol else { continue };
+                if !draft.facts_of(index).nullable {
+                    continue;
+                }
+                if alone {
+                    empty = true;
+                    continue;
+                }
+                let id = if let Some(&id) = optional.get(&index) {
+                    id
+                } else {
+                    let id = draft.nonterminal(format!("{}?", draft.names[lhs.0 as usize]).into())?;
+                    draft.add(id, Vec::new())?;
+                    draft.add(id, vec![Symbol::Regex(index)])?;
+                    optional.insert(index, id);
+                    id
+                };
+                *symbol = Symbol::Nonterminal(id);
+            }
+        }
+        if empty && !rules.contains(&Vec::new()) {
+            rules.insert(0, Vec::new());
+        }
+        draft.rules[lhs.0 as usize] = rules;
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Passes that drop what cannot contribute: productions that can never be finished nor go on for ever, and nonterminals
+//! that the start never reaches.
+//!
+//! `B ::= 'a' B` stays: it never ends, but every prefix of its text can be continued. `B ::= B 'a'` goes: it can never
+//! write its first byte, and an engine that entered it would be stuck.
+
+use super::draft::Draft;
+use super::graph;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+use crate::ir::grammar::TokenSet;
+
+/// Drops unproductive productions. What is left without productions matches nothing.
+pub(super) fn unproductive(draft: &mut Draft) -> Result<(), Error> {
+    loop {
+        drop_dead(draft)?;
+        let finite = finite(draft)?;
+        if finite.iter().all(|&finite| finite) {
+            return Ok(());
+        }
+        let endless = endless(draft, &finite)?;
+        let mut changed = false;
+        for id in draft.nonterminals() {
+            let at = id.0 as usize;
+            if !finite[at] && !endless[at] && !draft.rules[at].is_empty() {
+                draft.rules[at].clear();
+                changed = true;
+            }
+        }
+        if !changed {
+            return Ok(());
+        }
+    }
+}
+
+/// Drops productions with a symbol that matches nothing, until none is left.
+fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    let users = graph::users(draft);
+    let mut dead: Vec<NonterminalId> = Vec::new();
+    for id in draft.nonterminals() {
+        let mut rules = std::mem::take(&mut draft.rules[id.0 as usize]);
+        rules.retain(|rhs| !rhs.iter().any(|&symbol| is_nothing(draft, symbol)));
+        if rules.is_empty() {
+            dead.push(id);
+        }
+        draft.rules[id.0 as usize] = rules;
+    }
+    while let Some(gone) = dead.pop() {
+        for &user in &users[gone.0 as usize] {
+            let rules = &mut draft.rules[user.0 as usize];
+            let before = rules.len();
+            let work: usize = rules.iter().map(Vec::len).sum();
+            rules.retain(|rhs| !rhs.contains(&Symbol::Nonterminal(gone)));
+            if rules.is_empty() && before > 0 {
+                dead.push(user);
+            }
+            draft.spend(work)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_nothing(draft: &Draft, symbol: Symbol) -> bool {
+    match symbol {
+        Symbol::Regex(index) => draft.facts_of(index).nothing,
+        Symbol::Token(index) => matches!(draft.token_of(index), TokenSet::Ids(ranges) if ranges.is_empty()),
+        Symbol::Nonterminal(_) | Symbol::Marker(_) => false,
+    }
+}
+
+/// Which nonterminals derive at least one finite string (least fix point).
+fn finite(draft: &mut Draft) -> Result<Vec<bool>, Error> {
+    draft.spend(draft.size())?;
+    Ok(graph::least_fix_point(draft, |_| true))
+}
+
+/// Which nonterminals, themselves not finite, can write for ever: they reach a cycle of productions that writes something
+/// on the way round.
+fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
+    draft.spend(draft.size())?;
+    let writes = graph::can_write(draft);
+    // Edges to the first symbol that never ends; whether something may be written before it.
+    let count = draft.rules.len();
+    let mut edges: Vec<Vec<(NonterminalId, bool)>> = vec![Vec::new(); count];
+    for id in draft.nonterminals().filter(|id| !finite[id.0 as usize]) {
+        for rhs in draft.rules_of(id) {
+            let mut written = false;
+            for &symbol in rhs {
+                match symbol {
+                    Symbol::Nonterminal(next) if !finite[next.0 as usize] => {
+                        edges[id.0 as usize].push((next, written));
+                        break;
+                    }
+                    Symbol::Nonterminal(next) => written |= writes[next.0 as usize],
+                    _ => written = true,
+                }
+            }
+        }
+    }
+    let plain: Vec<Vec<u32>> =
+        edges.iter().map(|targets| targets.iter().map(|(next, _)| next.0).collect()).collect();
+    let components = graph::components(&plain);
+    let mut endless = vec![false; count];
+    let mut reached: Vec<usize> = Vec::new();
+    for (from, targets) in edges.iter().enumerate() {
+        if targets.iter().any(|&(to, written)| written && components[from] == components[to.0 as usize]) {
+            endless[from] = true;
+            reached.push(from);
+        }
+    }
+    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for (from, targets) in plain.iter().enumerate() {
+        for &to in targets {
+            sources[to as usize].push(from as u32);
+        }
+    }
+    while let Some(at) = reached.pop() {
+        for &from in &sources[at] {
+            if !std::mem::replace(&mut endless[from as usize], true) {
+                reached.push(from as usize);
+            }
+        }
+    }
+    Ok(endless)
+}
+
+/// Drops nonterminals that the start does not reach, and numbers the rest in the order in which it does.
+pub(super) fn unreachable(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    let mut new_ids: Vec<Option<NonterminalId>> = vec![None; draft.rules.len()];
+    let mut order = vec![draft.start];
+    new_ids[draft.start.0 as usize] = Some(NonterminalId(0));
+    let mut next = 0;
+    while let Some(&id) = order.get(next) {
+        next += 1;
+        for symbol in draft.rules[id.0 as usize].iter().flatten() {
+            if let Symbol::Nonterminal(target) = symbol
+                && new_ids[target.0 as usize].is_none()
+            {
+                new_ids[target.0 as usize] = Some(NonterminalId(order.len() as u32));
+                order.push(*target);
+            }
+        }
+    }
+    let mut names = Vec::with_capacity(order.len());
+    let mut rules = Vec::with_capacity(order.len());
+    for id in order {
+        names.push(draft.names[id.0 as usize].clone());
+        let mut own = std::mem::take(&mut draft.rules[id.0 as usize]);
+        for symbol in own.iter_mut().flatten() {
+            if let Symbol::Nonterminal(target) = symbol {
+                *target = new_ids[target.0 as usize].unwrap_or(*target);
+            }
+        }
+        rules.push(own);
+    }
+    draft.names = names;
+    draft.rules = rules;
+    draft.start = NonterminalId(0);
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Pass: what is visibly regular becomes one terminal. All productions `A ::= r` of one nonterminal join into one, and a
+//! nonterminal that only loops on itself (`A ::= r | A s`, `A ::= r | s A`) becomes `r s*`, `s* r`.
+
+use super::draft::Draft;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+use crate::ir::regex::Regex;
+
+/// Nesting that the passes may build; deeper expressions stay nonterminals.
+pub(super) const MAX_DEPTH: u32 = 64;
+
+/// Joins regular productions.
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    for lhs in draft.nonterminals() {
+        join(draft, lhs);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Shapes {
+    /// `A ::= r`
+    plain: Vec<u32>,
+    /// `A ::= ""`
+    empty: bool,
+    /// `A ::= A s`
+    left: Vec<u32>,
+    /// `A ::= s A`
+    right: Vec<u32>,
+    other: usize,
+}
+
+fn join(draft: &mut Draft, lhs: NonterminalId) {
+    let this = Symbol::Nonterminal(lhs);
+    let mut shapes = Shapes::default();
+    for rhs in draft.rules_of(lhs) {
+        match rhs[..] {
+            [] => shapes.empty = true,
+            [Symbol::Regex(index)] => shapes.plain.push(index),
+            [first, Symbol::Regex(index)] if first == this => shapes.left.push(index),
+            [Symbol::Regex(index), last] if last == this => shapes.right.push(index),
+            _ => shapes.other += 1,
+        }
+    }
+    let depth = |indices: &[u32]| indices.iter().map(|&index| draft.facts_of(index).depth).max().unwrap_or(0);
+    let all_depth = depth(&shapes.plain).max(depth(&shapes.left)).max(depth(&shapes.right));
+    if all_depth + 3 > MAX_DEPTH {
+        return;
+    }
+    let looping = shapes.left.len() + shapes.right.len();
+    let whole = shapes.other == 0 && (shapes.left.is_empty() || shapes.right.is_empty());
+    if whole && (looping > 0 || shapes.empty) && !(shapes.plain.is_empty() && !shapes.empty) {
+        let mut base: Vec<Regex> = Vec::new();
+        if shapes.empty {
+            if looping == 0 && shapes.plain.is_empty() {
+                return;
+            }
+            base.push(Regex::empty());
+        }
+        base.extend(alternatives(draft, &shapes.plain));
+        let base = alternation(base);
+        let regex = if looping == 0 {
+            base
+        } else {
+            let (again, before) =
+                if shapes.left.is_empty() { (&shapes.right, true) } else { (&shapes.left, false) };
+            let again = Regex::repeat(alternation(alternatives(draft, again)), 0, None);
+            if base == Regex::empty() {
+                again
+            } else if before {
+                concatenation(&[&again, &base])
+            } else {
+                concatenation(&[&base, &again])
+            }
+        };
+        let symbol = draft.regex(regex);
+        draft.rules[lhs.0 as usize] = vec![vec![symbol]];
+    } else if shapes.plain.len() > 1 {
+        let joined = alternation(alternatives(draft, &shapes.plain));
+        let symbol = draft.regex(joined);
+        let rules = &mut draft.rules[lhs.0 as usize];
+        rules.retain(|rhs| !matches!(rhs[..], [Symbol::Regex(_)]));
+        rules.push(vec![symbol]);
+    }
+}
+
+/// The languages themselves, nested alternatives opened.
+fn alternatives(draft: &Draft, indices: &[u32]) -> Vec<Regex> {
+    let mut parts = Vec::new();
+    for &index in indices {
+        match draft.regex_of(index) {
+            Regex::Alt(inner) => parts.extend(inner.iter().cloned()),
+            other => parts.push(other.clone()),
+        }
+    }
+    parts
+}
+
+/// Alternatives without repetitions, in their order.
+fn alternation(parts: Vec<Regex>) -> Regex {
+    let unique: indexmap::IndexSet<Regex, rustc_hash::FxBuildHasher> = parts.into_iter().collect();
+    Regex::alt(unique.into_iter().collect())
+}
+
+/// One after another: nested concatenations opened, neighbouring literals joined.
+pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
+    let mut out: Vec<Regex> = Vec::new();
+    for part in parts {
+        let inner = if let Regex::Concat(inner) = part { &**inner } else { std::slice::from_ref(*part) };
+        for piece in inner {
+            match (out.last_mut(), piece) {
+                (_, Regex::Literal(bytes)) if bytes.is_empty() => {}
+                (Some(Regex::Literal(before)), Regex::Literal(bytes)) => {
+                    *before = before.iter().chain(bytes.iter()).copied().collect();
+                }
+                _ => out.push(piece.clone()),
+            }
+        }
+    }
+    if out.is_empty() { Regex::empty() } else { Regex::concat(out) }
+}

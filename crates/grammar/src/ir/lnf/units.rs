@@ -1,0 +1,52 @@
+//! Pass: nonterminals that derive each other through productions of one nonterminal (`A ::= B`, `B ::= A`) match the same
+//! strings and become one; `A ::= A` says nothing and goes.
+
+use super::draft::{Draft, Rhs};
+use super::graph;
+use super::{NonterminalId, Symbol};
+use crate::error::Error;
+
+/// Removes cycles of unit productions.
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.size())?;
+    let edges: Vec<Vec<u32>> = draft
+        .nonterminals()
+        .map(|lhs| draft.rules_of(lhs).iter().filter_map(|rhs| unit(rhs)).map(|id| id.0).collect())
+        .collect();
+    let components = graph::components(&edges);
+    // The first member stands for its component.
+    let mut representative: Vec<Option<NonterminalId>> = vec![None; components.len()];
+    let target: Vec<NonterminalId> = draft
+        .nonterminals()
+        .map(|id| *representative[components[id.0 as usize] as usize].get_or_insert(id))
+        .collect();
+    rename(draft, &target);
+    for lhs in draft.nonterminals() {
+        draft.rules[lhs.0 as usize].retain(|rhs| unit(rhs) != Some(lhs));
+    }
+    Ok(())
+}
+
+/// The nonterminal of a unit production.
+fn unit(rhs: &Rhs) -> Option<NonterminalId> {
+    match rhs[..] {
+        [Symbol::Nonterminal(id)] => Some(id),
+        _ => None,
+    }
+}
+
+/// Replaces every nonterminal by `target[it]`; its productions go there.
+pub(super) fn rename(draft: &mut Draft, target: &[NonterminalId]) {
+    for symbol in draft.rules.iter_mut().flatten().flatten() {
+        if let Symbol::Nonterminal(id) = symbol {
+            *id = target[id.0 as usize];
+        }
+    }
+    for (from, &to) in target.iter().enumerate() {
+        if from != to.0 as usize {
+            let moved = std::mem::take(&mut draft.rules[from]);
+            draft.rules[to.0 as usize].extend(moved);
+        }
+    }
+    draft.start = target[draft.start.0 as usize];
+}

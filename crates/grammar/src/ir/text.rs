@@ -1,0 +1,60 @@
+//! Free text: any UTF-8, without what may not stand in it.
+
+use super::regex::{ByteSet, Regex};
+
+/// One character in UTF-8 (RFC 3629: shortest form, no surrogates).
+#[must_use]
+pub fn utf8_character() -> Regex {
+    let range = |first: u8, last: u8| Regex::Class(ByteSet::range(first, last));
+    let tail = || range(0x80, 0xBF);
+    Regex::alt(vec![
+        range(0x00, 0x7F),
+        Regex::concat(vec![range(0xC2, 0xDF), tail()]),
+        Regex::concat(vec![range(0xE0, 0xE0), range(0xA0, 0xBF), tail()]),
+        Regex::concat(vec![range(0xE1, 0xEC), tail(), tail()]),
+        Regex::concat(vec![range(0xED, 0xED), range(0x80, 0x9F), tail()]),
+        Regex::concat(vec![range(0xEE, 0xEF), tail(), tail()]),
+        Regex::concat(vec![range(0xF0, 0xF0), range(0x90, 0xBF), tail(), tail()]),
+        Regex::concat(vec![range(0xF1, 0xF3), tail(), tail(), tail()]),
+        Regex::concat(vec![range(0xF4, 0xF4), range(0x80, 0x8F), tail(), tail()]),
+    ])
+}
+
+/// Any byte string.
+#[must_use]
+pub fn any_bytes() -> Regex {
+    Regex::repeat(Regex::Class(ByteSet::FULL), 0, None)
+}
+
+/// UTF-8 text that holds none of `without`, nor `closer`, and behind which `closer` stands for the first time.
+///
+/// The last condition matters where the closer overlaps itself: text `a` before closer `aa` would close one byte early.
+/// Empty strings in `without` are ignored.
+#[must_use]
+pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
+    let closer = closer.filter(|text| !text.is_empty()).map(str::as_bytes);
+    let inside: Vec<Regex> = without
+        .iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| text.as_bytes())
+        .chain(closer)
+        .map(Regex::literal)
+        .collect();
+    let mut forbidden = Vec::new();
+    if !inside.is_empty() {
+        forbidden.push(Regex::concat(vec![any_bytes(), Regex::alt(inside), any_bytes()]));
+    }
+    // If the closer has period k, text that ends in its first k bytes closes k bytes too early.
+    if let Some(bytes) = closer {
+        for period in 1..bytes.len() {
+            if bytes.starts_with(&bytes[period..]) {
+                forbidden.push(Regex::concat(vec![any_bytes(), Regex::literal(&bytes[..period])]));
+            }
+        }
+    }
+    let text = Regex::repeat(utf8_character(), 0, None);
+    if forbidden.is_empty() {
+        return text;
+    }
+    Regex::And([text, Regex::Not(Regex::alt(forbidden).into())].into())
+}

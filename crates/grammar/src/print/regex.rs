@@ -1,0 +1,176 @@
+//! Regular languages, markers and tokens in EBNF notation.
+
+use std::fmt::Write as _;
+
+use crate::ir::{ByteSet, Regex, TokenSet};
+
+/// How tightly a place binds; an expression that binds less gets parentheses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binding {
+    Alternation,
+    Intersection,
+    Sequence,
+    Primary,
+}
+
+enum Piece<'r> {
+    Text(&'static str),
+    Node(&'r Regex, Binding),
+    Bounds(u32, Option<u32>),
+}
+
+/// A regular language in EBNF notation. Iterative.
+#[must_use]
+pub fn regex(regex: &Regex) -> String {
+    regex_within(regex, Binding::Alternation)
+}
+
+pub(super) fn regex_within(regex: &Regex, binding: Binding) -> String {
+    let mut out = String::new();
+    let mut work = vec![Piece::Node(regex, binding)];
+    while let Some(piece) = work.pop() {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Bounds(min, max) => bounds(&mut out, min, max),
+            Piece::Node(node, outer) => push_node(&mut out, &mut work, node, outer),
+        }
+    }
+    out
+}
+
+fn push_node<'r>(out: &mut String, work: &mut Vec<Piece<'r>>, node: &'r Regex, outer: Binding) {
+    let (parts, between, own) = match node {
+        Regex::Nothing => return out.push_str("nothing!"),
+        Regex::Class(set) if set.is_empty() => return out.push_str("nothing!"),
+        Regex::Class(set) => return class(out, set),
+        Regex::Literal(bytes) => return out.push_str(&literal(bytes)),
+        Regex::Alt(parts) | Regex::And(parts) | Regex::Concat(parts) if parts.len() == 1 => {
+            return work.push(Piece::Node(&parts[0], outer));
+        }
+        Regex::Alt(parts) if parts.is_empty() => return out.push_str("nothing!"),
+        Regex::And(parts) if parts.is_empty() => return out.push_str("complement!(nothing!)"),
+        Regex::Concat(parts) if parts.is_empty() => return out.push_str("\"\""),
+        Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
+        Regex::And(parts) => (parts, " & ", Binding::Intersection),
+        Regex::Concat(parts) => (parts, " ", Binding::Sequence),
+        Regex::Not(inner) => {
+            out.push_str("complement!(");
+            work.push(Piece::Text(")"));
+            return work.push(Piece::Node(inner, Binding::Alternation));
+        }
+        Regex::Repeat { inner, min, max } => {
+            work.push(Piece::Bounds(*min, *max));
+            // Two postfix operators in a row would read as one thing; parentheses keep them apart.
+            if matches!(**inner, Regex::Repeat { .. }) {
+                out.push('(');
+                work.push(Piece::Text(")"));
+            }
+            return work.push(Piece::Node(inner, Binding::Primary));
+        }
+    };
+    if own < outer {
+        out.push('(');
+        work.push(Piece::Text(")"));
+    }
+    let inner = match own {
+        Binding::Alternation => Binding::Intersection,
+        Binding::Intersection => Binding::Sequence,
+        Binding::Sequence | Binding::Primary => Binding::Primary,
+    };
+    for (position, part) in parts.iter().enumerate().rev() {
+        work.push(Piece::Node(part, inner));
+        if position > 0 {
+            work.push(Piece::Text(between));
+        }
+    }
+}
+
+pub(super) fn bounds(out: &mut String, min: u32, max: Option<u32>) {
+    match (min, max) {
+        (0, None) => out.push('*'),
+        (1, None) => out.push('+'),
+        (0, Some(1)) => out.push('?'),
+        (min, None) => {
+            let _ = write!(out, "{{{min},}}");
+        }
+        (min, Some(max)) if min == max => {
+            let _ = write!(out, "{{{min}}}");
+        }
+        (min, Some(max)) => {
+            let _ = write!(out, "{{{min},{max}}}");
+        }
+    }
+}
+
+/// A string literal; bytes that are no text are written as `\xHH`.
+pub(super) fn literal(bytes: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '\r' => out.push_str("\\r"),
+                c if c.is_control() || (c.is_whitespace() && c != ' ') => {
+                    let _ = write!(out, "\\u{{{:X}}}", u32::from(c));
+                }
+                c => out.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02X}");
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn class(out: &mut String, set: &ByteSet) {
+    let mut ranges: Vec<(u8, u8)> = Vec::new();
+    for byte in set.iter() {
+        match ranges.last_mut() {
+            Some((_, last)) if *last == byte.wrapping_sub(1) => *last = byte,
+            _ => ranges.push((byte, byte)),
+        }
+    }
+    let bytes = set.iter().any(|byte| !byte.is_ascii());
+    out.push_str(if bytes { "#\"(?-u:[" } else { "#\"[" });
+    let one = |out: &mut String, byte: u8| {
+        if byte.is_ascii_alphanumeric() {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "\\x{byte:02X}");
+        }
+    };
+    for (first, last) in ranges {
+        one(out, first);
+        if first < last {
+            if last > first + 1 {
+                out.push('-');
+            }
+            one(out, last);
+        }
+    }
+    out.push_str(if bytes { "])\"" } else { "]\"" });
+}
+
+/// A marker in EBNF notation.
+pub(crate) fn marker(text: &str) -> String {
+    format!("@marker({})", literal(text.as_bytes()))
+}
+
+/// A token in EBNF notation.
+pub(crate) fn token(token: &TokenSet) -> String {
+    match token {
+        TokenSet::Text(text) => format!("@token({})", literal(text.as_bytes())),
+        TokenSet::Ids(ranges) => {
+            let ranges: Vec<String> = ranges
+                .iter()
+                .map(|&(first, last)| if first == last { first.to_string() } else { format!("{first}..{last}") })
+                .collect();
+            format!("<[{}]>", ranges.join(","))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The native grammar language.
+//!
+//! ```text
+//! start  ::= "[" value { "," value } "]" ;       // rules; the semicolon may be left out
+//! value  ::= number | name | '"' #"[^\"]*" '"' ; // strings and regular expressions
+//! number ::= #"[0-9]"{1,9} ;                     // counted repetition; also ? * + [ ] { }
+//! list   ::= name{1,5} % ", " ;                  // with a separator
+//! name   ::= #"[a-z]+" & ~("if" | "else") ;      // intersection and complement of regular parts
+//! free   ::= except!("END") @marker("<end>") ;   // text without END, then a marker
+//! call   ::= <|call|> @arguments(value) <[7]> ;  // tokens by text and by number, a capture
+//! ```
+//!
+//! From loosest to tightest: `|`, `&`, one after another (a comma may stand between), `~`, repetition. `(* … *)` and
+//! `// …` are comments. Operands of `&`, `~` and of the builtins must be regular: strings, regular expressions, builtins
+//! and groups of them. Builtins: `any!` (any text), `byte!` (one byte), `nothing!` (no string at all), `except!(x)` (text in
+//! which no `x` occurs), `until!(x)` (text up to and with the first `x`), `complement!(x)` (every byte string but `x`; `~x`
+//! is every *text* but `x`). Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`, `\u{…}`.
+
+mod ast;
+mod lexer;
+mod lower;
+mod parser;
+
+use crate::error::Error;
+use crate::ir::Grammar;
+use crate::limits::Limits;
+
+/// Reads a grammar; `start` names the rule that everything must match.
+///
+/// # Errors
+/// `E-GRAMMAR-SYNTAX`, `E-GRAMMAR-UNDEFINED`, `E-GRAMMAR-DUPLICATE`, `E-GRAMMAR-START`, `E-GRAMMAR-IRREGULAR`,
+/// `E-GRAMMAR-UNSUPPORTED`, the codes of regular expressions, and `E-LIMIT-GRAMMAR-BYTES`, `E-LIMIT-GRAMMAR-NESTING`,
+/// `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`; each with its place.
+pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
+    if text.len() > limits.grammar_bytes {
+        let given = text.len() as u64;
+        return Err(Error::limit("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes", given, limits.grammar_bytes as u64));
+    }
+    let tokens = lexer::tokens(text)?;
+    let ast = parser::parse(text, &tokens, limits)?;
+    lower::lower(text, &ast, start, limits)
+}

@@ -1,0 +1,397 @@
+//! Words to tree, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
+
+use rustc_hash::FxHashMap;
+
+use super::ast::{Ast, Constant, Function, Node, NodeId, Rule};
+use super::lexer::{Kind, Token};
+use crate::error::{Error, Place};
+use crate::ir::TokenSet;
+use crate::limits::Limits;
+
+/// What a group becomes when it is closed.
+#[derive(Debug, Clone)]
+enum Opener {
+    Rule,
+    Group,
+    Option,
+    Repetition,
+    Capture(String),
+    Function(Function),
+}
+
+impl Opener {
+    fn closer(&self) -> Option<char> {
+        match self {
+            Self::Rule => None,
+            Self::Option => Some(']'),
+            Self::Repetition => Some('}'),
+            _ => Some(')'),
+        }
+    }
+}
+
+/// An open group.
+struct Frame {
+    opener: Opener,
+    offset: usize,
+    alternatives: Vec<NodeId>,
+    operands: Vec<NodeId>,
+    items: Vec<NodeId>,
+    /// A `~` that waits for its operand.
+    complement: Option<usize>,
+    /// A repetition that waits for its separator.
+    separated: Option<(NodeId, u32, Option<u32>, usize)>,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+    at: usize,
+    ast: Ast,
+    frames: Vec<Frame>,
+    alternatives: usize,
+    limits: &'t Limits,
+}
+
+/// Reads all rules.
+pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast, Error> {
+    let mut parser =
+        Parser { text, tokens, at: 0, ast: Ast::default(), frames: Vec::new(), alternatives: 0, limits };
+    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+    while let Some(token) = parser.tokens.get(parser.at) {
+        let offset = token.offset;
+        let Kind::Name(name) = &token.kind else {
+            return Err(parser.error(offset, "a rule is wanted").with_hint("a rule is written: name ::= … ;"));
+        };
+        parser.at += 1;
+        if parser.kind() != Some(&Kind::Define) {
+            return Err(parser
+                .error(parser.offset(), format!("::= is wanted after the name {name:?}"))
+                .with_hint("a rule is written: name ::= … ;"));
+        }
+        parser.at += 1;
+        if let Some(&first) = seen.get(name) {
+            let Place::Text { line, .. } = Place::in_text(text, first) else { unreachable!() };
+            return Err(Error::grammar("E-GRAMMAR-DUPLICATE", format!("the rule {name:?} is defined twice"))
+                .at(Place::in_text(text, offset))
+                .with_hint(format!("it is first defined in line {line}; join the two with |")));
+        }
+        seen.insert(name.clone(), offset);
+        let body = parser.body()?;
+        parser.ast.rules.push(Rule { name: name.clone(), offset, body });
+    }
+    Ok(parser.ast)
+}
+
+impl Parser<'_> {
+    fn kind(&self) -> Option<&Kind> {
+        self.tokens.get(self.at).map(|token| &token.kind)
+    }
+
+    fn kind_after(&self) -> Option<&Kind> {
+        self.tokens.get(self.at + 1).map(|token| &token.kind)
+    }
+
+    fn offset(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.text.len(), |token| token.offset)
+    }
+
+    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+    }
+
+    fn take(&mut self, sign: char) -> bool {
+        let found = self.kind() == Some(&Kind::Sign(sign));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn open(&mut self, opener: Opener, offset: usize) -> Result<(), Error> {
+        // The frame of the rule itself is no group.
+        let allowed = self.limits.grammar_nesting;
+        if self.frames.len() > allowed {
+            let given = self.frames.len() as u64;
+            return Err(Error::limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", given, allowed as u64)
+                .at(Place::in_text(self.text, offset)));
+        }
+        self.frames.push(Frame {
+            opener,
+            offset,
+            alternatives: Vec::new(),
+            operands: Vec::new(),
+            items: Vec::new(),
+            complement: None,
+            separated: None,
+        });
+        Ok(())
+    }
+
+    /// The innermost open group. There is one for as long as a body is read.
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a body has a frame")
+    }
+
+    /// Everything behind `::=`.
+    fn body(&mut self) -> Result<NodeId, Error> {
+        let offset = self.offset();
+        self.open(Opener::Rule, offset)?;
+        loop {
+            let offset = self.offset();
+            let Some(kind) = self.kind().cloned() else { return self.end_of_rule(offset) };
+            match kind {
+                Kind::Name(_) if self.kind_after() == Some(&Kind::Define) => return self.end_of_rule(offset),
+                Kind::Sign(';') => {
+                    let body = self.end_of_rule(offset)?;
+                    self.at += 1;
+                    return Ok(body);
+                }
+                Kind::Sign(sign @ ('|' | '&')) => {
+                    self.at += 1;
+                    self.end_of_operand(offset)?;
+                    if sign == '|' {
+                        self.end_of_alternative(offset)?;
+                    }
+                }
+                Kind::Sign(',') => {
+                    self.at += 1;
+                    if self.frame().items.is_empty() {
+                        return Err(self.error(offset, "nothing stands before the comma"));
+                    }
+                }
+                Kind::Sign('~') => {
+                    self.at += 1;
+                    if self.frame().complement.replace(offset).is_some() {
+                        return Err(self.error(offset, "one ~ behind another").with_hint("write ~(~x)"));
+                    }
+                }
+                Kind::Sign('(') => self.open_at(Opener::Group, offset, 1)?,
+                Kind::Sign('[') => self.open_at(Opener::Option, offset, 1)?,
+                Kind::Sign('{') => self.open_at(Opener::Repetition, offset, 1)?,
+                Kind::Sign(sign @ (')' | ']' | '}')) => self.close(sign, offset)?,
+                _ => self.primary(kind, offset)?,
+            }
+        }
+    }
+
+    fn open_at(&mut self, opener: Opener, offset: usize, words: usize) -> Result<(), Error> {
+        self.at += words;
+        self.open(opener, offset)
+    }
+
+    fn end_of_rule(&mut self, offset: usize) -> Result<NodeId, Error> {
+        let frame = self.frame();
+        if let Some(closer) = frame.opener.closer() {
+            let opened = frame.offset;
+            return Err(self.error(opened, "the group is not closed").with_hint(format!("close it with {closer}")));
+        }
+        self.finish(offset)
+    }
+
+    fn end_of_operand(&mut self, offset: usize) -> Result<(), Error> {
+        let frame = self.frame();
+        if frame.complement.is_some() || frame.separated.is_some() {
+            return Err(self.error(offset, "an operand is wanted here"));
+        }
+        let items = std::mem::take(&mut frame.items);
+        let operand = match items[..] {
+            [] => {
+                return Err(self
+                    .error(offset, "an alternative has nothing in it")
+                    .with_hint("the empty string is written \"\""));
+            }
+            [only] => only,
+            [first, ..] => {
+                let start = self.ast.nodes[first.0 as usize].1;
+                self.ast.add(Node::Seq(items), start)
+            }
+        };
+        self.frame().operands.push(operand);
+        Ok(())
+    }
+
+    fn end_of_alternative(&mut self, offset: usize) -> Result<(), Error> {
+        self.alternatives += 1;
+        let allowed = self.limits.grammar_alternatives;
+        if self.alternatives > allowed {
+            let given = self.alternatives as u64;
+            return Err(Error::limit("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives", given, allowed as u64)
+                .at(Place::in_text(self.text, offset)));
+        }
+        let operands = std::mem::take(&mut self.frame().operands);
+        let alternative = match operands[..] {
+            [only] => only,
+            _ => self.ast.add(Node::And(operands), offset),
+        };
+        self.frame().alternatives.push(alternative);
+        Ok(())
+    }
+
+    /// Closes the innermost group and says what it holds.
+    fn finish(&mut self, offset: usize) -> Result<NodeId, Error> {
+        self.end_of_operand(offset)?;
+        self.end_of_alternative(offset)?;
+        let frame = self.frames.pop().expect("a body has a frame");
+        Ok(match frame.alternatives[..] {
+            [only] => only,
+            _ => self.ast.add(Node::Alt(frame.alternatives), frame.offset),
+        })
+    }
+
+    fn close(&mut self, sign: char, offset: usize) -> Result<(), Error> {
+        let opener = self.frame().opener.clone();
+        if opener.closer() != Some(sign) {
+            let hint = opener.closer().map_or("no group is open".to_owned(), |closer| format!("{closer} is wanted"));
+            return Err(self.error(offset, format!("unexpected {sign}")).with_hint(hint));
+        }
+        self.at += 1;
+        let start = self.frame().offset;
+        let inner = self.finish(offset)?;
+        let node = match opener {
+            Opener::Rule | Opener::Group => inner,
+            Opener::Option => {
+                self.ast.add(Node::Repeat { inner, min: 0, max: Some(1), separator: None }, start)
+            }
+            Opener::Repetition => {
+                self.ast.add(Node::Repeat { inner, min: 0, max: None, separator: None }, start)
+            }
+            Opener::Capture(label) => self.ast.add(Node::Capture(label, inner), start),
+            Opener::Function(function) => self.ast.add(Node::Function(function, inner), start),
+        };
+        self.item(node, start)
+    }
+
+    fn primary(&mut self, kind: Kind, offset: usize) -> Result<(), Error> {
+        let node = match kind {
+            Kind::Name(name) => Node::Name(name),
+            Kind::Bytes(bytes) => Node::Bytes(bytes),
+            Kind::Pattern(pattern, inner) => Node::Pattern(pattern, inner),
+            Kind::TokenText(text) => Node::Token(TokenSet::Text(text.into())),
+            Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.into())),
+            Kind::Builtin(name) => match builtin(&name) {
+                Some(Builtin::Constant(constant)) => Node::Constant(constant),
+                Some(Builtin::Function(function)) => {
+                    if self.kind_after() != Some(&Kind::Sign('(')) {
+                        return Err(self.error(offset, format!("{name}! takes an operand in parentheses")));
+                    }
+                    return self.open_at(Opener::Function(function), offset, 2);
+                }
+                None => {
+                    return Err(self
+                        .error(offset, format!("unknown builtin {name}!"))
+                        .with_hint("known are any! byte! nothing! except!(x) until!(x) complement!(x)"));
+                }
+            },
+            Kind::At(name) => {
+                if self.kind_after() != Some(&Kind::Sign('(')) {
+                    return Err(self.error(offset, format!("@{name} takes an operand in parentheses")));
+                }
+                if name != "marker" && name != "token" {
+                    return self.open_at(Opener::Capture(name), offset, 2);
+                }
+                let text = self.text_operand(&name)?;
+                if name == "marker" { Node::Marker(text) } else { Node::Token(TokenSet::Text(text.into())) }
+            }
+            Kind::Number(_) | Kind::Define | Kind::Sign(_) => {
+                return Err(self.error(offset, "an expression is wanted here"));
+            }
+        };
+        self.at += 1;
+        let node = self.ast.add(node, offset);
+        self.item(node, offset)
+    }
+
+    /// The text in `@marker("text")`; leaves the reader on the closing parenthesis.
+    fn text_operand(&mut self, name: &str) -> Result<String, Error> {
+        self.at += 2;
+        let offset = self.offset();
+        let wanted = format!("@{name} takes one string that is text and not empty");
+        let text = match self.kind() {
+            Some(Kind::Bytes(bytes)) => String::from_utf8(bytes.clone()).ok().filter(|text| !text.is_empty()),
+            _ => None,
+        };
+        let Some(text) = text else { return Err(self.error(offset, wanted)) };
+        self.at += 1;
+        if self.kind() != Some(&Kind::Sign(')')) {
+            return Err(self.error(self.offset(), wanted));
+        }
+        Ok(text)
+    }
+
+    /// Takes what follows a primary: a repetition, its separator, and the waiting `~`.
+    fn item(&mut self, mut node: NodeId, offset: usize) -> Result<(), Error> {
+        if let Some((inner, min, max, start)) = self.frame().separated.take() {
+            node = self.ast.add(Node::Repeat { inner, min, max, separator: Some(node) }, start);
+        }
+        while let Some((min, max)) = self.postfix()? {
+            if self.take('%') {
+                self.frame().separated = Some((node, min, max, offset));
+                return Ok(());
+            }
+            node = self.ast.add(Node::Repeat { inner: node, min, max, separator: None }, offset);
+        }
+        if let Some(start) = self.frame().complement.take() {
+            node = self.ast.add(Node::Function(Function::Not, node), start);
+        }
+        self.frame().items.push(node);
+        Ok(())
+    }
+
+    fn postfix(&mut self) -> Result<Option<(u32, Option<u32>)>, Error> {
+        for (sign, bounds) in [('?', (0, Some(1))), ('*', (0, None)), ('+', (1, None))] {
+            if self.take(sign) {
+                return Ok(Some(bounds));
+            }
+        }
+        if self.kind() != Some(&Kind::Sign('{')) {
+            return Ok(None);
+        }
+        let offset = self.offset();
+        let Some(&Kind::Number(min)) = self.kind_after() else { return Ok(None) };
+        self.at += 2;
+        let max = if self.take(',') {
+            if let Some(&Kind::Number(max)) = self.kind() {
+                self.at += 1;
+                Some(max)
+            } else {
+                None
+            }
+        } else {
+            Some(min)
+        };
+        if !self.take('}') {
+            return Err(self.error(self.offset(), "} is wanted after the bounds of a repetition"));
+        }
+        if max.is_some_and(|max| max < min) {
+            return Err(self.error(offset, "the upper bound is below the lower one"));
+        }
+        let bound = max.unwrap_or(min);
+        let allowed = self.limits.regex_repetition;
+        if bound > allowed {
+            return Err(Error::limit(
+                "E-LIMIT-REGEX-REPETITION",
+                "regex_repetition",
+                u64::from(bound),
+                u64::from(allowed),
+            )
+            .at(Place::in_text(self.text, offset)));
+        }
+        Ok(Some((min, max)))
+    }
+}
+
+enum Builtin {
+    Constant(Constant),
+    Function(Function),
+}
+
+fn builtin(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "any" => Builtin::Constant(Constant::Any),
+        "byte" => Builtin::Constant(Constant::Byte),
+        "nothing" => Builtin::Constant(Constant::Nothing),
+        "complement" => Builtin::Function(Function::Complement),
+        "except" => Builtin::Function(Function::Except),
+        "until" => Builtin::Function(Function::Until),
+        _ => return None,
+    })
+}

@@ -1,0 +1,314 @@
+//! ECMA-262 patterns rewritten into Rust's syntax, where the two differ: what `\d`, `\w`, `\s` and `.` stand for, escapes,
+//! classes, named groups, braces that are no quantifier.
+
+use std::fmt::Write as _;
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+/// A pattern in Rust's syntax.
+pub(super) struct Translated {
+    pub(super) text: String,
+    /// (offset in `text`, offset in the source), ascending.
+    pub(super) offsets: Vec<(usize, usize)>,
+}
+
+/// Why a pattern cannot be translated.
+pub(super) struct Failure {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    pub(super) offset: usize,
+}
+
+impl Failure {
+    fn syntax(offset: usize, message: impl Into<String>) -> Self {
+        Self { code: "E-REGEX-SYNTAX", message: message.into(), offset }
+    }
+
+    fn unsupported(offset: usize, message: impl Into<String>) -> Self {
+        Self { code: "E-REGEX-UNSUPPORTED", message: message.into(), offset }
+    }
+}
+
+/// White space and line ends of ECMA-262 (`\s`), inside a class.
+const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
+
+/// Rewrites a pattern.
+pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
+    let mut reader =
+        Reader { source: pattern, chars: pattern.char_indices().peekable(), out: String::new(), offsets: Vec::new() };
+    while let Some((at, c)) = reader.next() {
+        reader.offsets.push((reader.out.len(), at));
+        match c {
+            '\\' => reader.escape(at)?,
+            '[' => reader.class(at)?,
+            '(' => reader.group(at)?,
+            '.' => reader.out.push_str(r"[^\n\r\x{2028}\x{2029}]"),
+            '{' => reader.brace(at),
+            '}' => reader.out.push_str(r"\}"),
+            ']' => reader.out.push_str(r"\]"),
+            '^' => reader.out.push_str(r"\A"),
+            '$' => reader.out.push_str(r"\z"),
+            '*' | '+' | '?' | '|' | ')' => reader.out.push(c),
+            c => push_char(&mut reader.out, c),
+        }
+    }
+    Ok(Translated { text: reader.out, offsets: reader.offsets })
+}
+
+struct Reader<'p> {
+    source: &'p str,
+    chars: Peekable<CharIndices<'p>>,
+    out: String,
+    offsets: Vec<(usize, usize)>,
+}
+
+/// What an escape stands for.
+enum Escape {
+    Char(char),
+    /// Members of a class, in Rust's class syntax, and whether all others are meant.
+    Set(String, bool),
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Option<(usize, char)> {
+        self.chars.next()
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.chars.peek().map(|&(_, c)| c)
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        self.chars.next_if(|&(_, c)| c == wanted).is_some()
+    }
+
+    fn rest(&mut self) -> &str {
+        let at = self.chars.peek().map_or(self.source.len(), |&(at, _)| at);
+        &self.source[at..]
+    }
+
+    fn group(&mut self, at: usize) -> Result<(), Failure> {
+        if !self.take('?') {
+            self.out.push_str("(?:");
+            return Ok(());
+        }
+        match self.next() {
+            Some((_, ':')) => {}
+            Some((_, '=' | '!')) => return Err(Failure::unsupported(at, "look-ahead is not supported")),
+            Some((_, '<')) => {
+                if matches!(self.peek(), Some('=' | '!')) {
+                    return Err(Failure::unsupported(at, "look-behind is not supported"));
+                }
+                loop {
+                    match self.next() {
+                        Some((_, '>')) => break,
+                        Some((_, c)) if c.is_alphanumeric() || matches!(c, '_' | '$') => {}
+                        _ => return Err(Failure::syntax(at, "the name of the group is not closed")),
+                    }
+                }
+            }
+            _ => return Err(Failure::unsupported(at, "this kind of group is not supported")),
+        }
+        self.out.push_str("(?:");
+        Ok(())
+    }
+
+    /// `{` is a quantifier only in `{m}`, `{m,}`, `{m,n}`; else it stands for itself.
+    fn brace(&mut self, at: usize) {
+        let rest = self.rest();
+        let Some(end) = rest.find('}') else { return self.out.push_str(r"\{") };
+        let (min, max) = rest[..end].split_once(',').unwrap_or((&rest[..end], ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if min.is_empty() || !digits(min) || !digits(max) {
+            return self.out.push_str(r"\{");
+        }
+        let length = end + 1;
+        let quantifier = self.source[at..=at + length].to_owned();
+        self.out.push_str(&quantifier);
+        for _ in 0..length {
+            self.chars.next();
+        }
+    }
+
+    fn escape(&mut self, at: usize) -> Result<(), Failure> {
+        match self.peek() {
+            Some('b' | 'B') => Err(Failure::unsupported(at, "word boundaries are not supported")),
+            Some('k' | '1'..='9') => Err(Failure::unsupported(at, "back-references are not regular")),
+            _ => match self.escaped(at, false)? {
+                Escape::Char(c) => {
+                    push_char(&mut self.out, c);
+                    Ok(())
+                }
+                Escape::Set(members, negated) => {
+                    let _ = write!(self.out, "[{}{members}]", if negated { "^" } else { "" });
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// What follows a backslash.
+    fn escaped(&mut self, at: usize, in_class: bool) -> Result<Escape, Failure> {
+        let Some((_, c)) = self.next() else {
+            return Err(Failure::syntax(at, "the pattern ends in a backslash"));
+        };
+        let set = |members: &str, negated| Ok(Escape::Set(members.to_owned(), negated));
+        let char = |c| Ok(Escape::Char(c));
+        match c {
+            'd' => set("0-9", false),
+            'D' => set("0-9", true),
+            'w' => set("0-9A-Za-z_", false),
+            'W' => set("0-9A-Za-z_", true),
+            's' => set(SPACE, false),
+            'S' => set(SPACE, true),
+            't' => char('\t'),
+            'n' => char('\n'),
+            'v' => char('\x0B'),
+            'f' => char('\x0C'),
+            'r' => char('\r'),
+            'b' if in_class => char('\x08'),
+            '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => char('\0'),
+            'c' => match self.next() {
+                Some((_, letter)) if letter.is_ascii_alphabetic() => char(char::from(letter as u8 & 31)),
+                _ => Err(Failure::syntax(at, "a letter must follow \\c")),
+            },
+            'x' => char(self.hex(at, 2).and_then(|code| Self::scalar(at, code))?),
+            'u' => self.unicode(at).map(Escape::Char),
+            'p' | 'P' => {
+                let rest = self.rest();
+                let end = rest.find('}').filter(|_| rest.starts_with('{'));
+                let Some(end) = end else {
+                    return Err(Failure::syntax(at, "a property is written \\p{Name}"));
+                };
+                let name = rest[..=end].to_owned();
+                for _ in name.chars() {
+                    self.chars.next();
+                }
+                Ok(Escape::Set(format!("\\{c}{name}"), false))
+            }
+            c if !c.is_alphanumeric() => char(c),
+            c => Err(Failure::syntax(at, format!("\\{c} is no escape of ECMA-262"))),
+        }
+    }
+
+    fn hex(&mut self, at: usize, digits: usize) -> Result<u32, Failure> {
+        let text: String = self.rest().chars().take(digits).collect();
+        let code = u32::from_str_radix(&text, 16).ok().filter(|_| {
+            text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        });
+        for _ in text.chars() {
+            self.chars.next();
+        }
+        code.ok_or_else(|| Failure::syntax(at, format!("{digits} hexadecimal digits are wanted")))
+    }
+
+    fn scalar(at: usize, code: u32) -> Result<char, Failure> {
+        char::from_u32(code)
+            .ok_or_else(|| Failure::unsupported(at, "a lone surrogate is no character"))
+    }
+
+    /// `\uXXXX`, a pair of surrogates, or `\u{…}`.
+    fn unicode(&mut self, at: usize) -> Result<char, Failure> {
+        if self.take('{') {
+            let rest = self.rest();
+            let digits = rest.find('}').map(|end| rest[..end].to_owned());
+            let digits = digits.filter(|digits| {
+                (1..=8).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            });
+            let Some(digits) = digits else {
+                return Err(Failure::syntax(at, "a code point is written \\u{…} in hexadecimal digits"));
+            };
+            for _ in 0..=digits.len() {
+                self.chars.next();
+            }
+            let code = u32::from_str_radix(&digits, 16).unwrap_or(u32::MAX);
+            return Self::scalar(at, code);
+        }
+        let code = self.hex(at, 4)?;
+        if (0xD800..0xDC00).contains(&code) && self.rest().starts_with("\\u") {
+            let rest = &self.rest()[2..];
+            let low = rest.get(..4).and_then(|text| u32::from_str_radix(text, 16).ok());
+            if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
+                for _ in 0..6 {
+                    self.chars.next();
+                }
+                return Self::scalar(at, 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00));
+            }
+        }
+        Self::scalar(at, code)
+    }
+
+    fn class(&mut self, start: usize) -> Result<(), Failure> {
+        let negated = self.take('^');
+        // Members in Rust's class syntax; the last plain character may begin a range.
+        let mut members = String::new();
+        loop {
+            let Some((at, c)) = self.next() else {
+                return Err(Failure::syntax(start, "the class is not closed"));
+            };
+            if c == ']' {
+                break;
+            }
+            let first = self.member(at, c)?;
+            let ranges = self.peek() == Some('-') && !self.rest()[1..].starts_with(']');
+            if !ranges {
+                push_member(&mut members, &first);
+                continue;
+            }
+            let Escape::Char(low) = first else {
+                return Err(Failure::syntax(at, "a range runs between two characters"));
+            };
+            self.next();
+            let Some((end_at, end)) = self.next() else {
+                return Err(Failure::syntax(start, "the class is not closed"));
+            };
+            let Escape::Char(high) = self.member(end_at, end)? else {
+                return Err(Failure::syntax(at, "a range runs between two characters"));
+            };
+            if low > high {
+                return Err(Failure::syntax(at, "the range is out of order"));
+            }
+            push_code(&mut members, low);
+            members.push('-');
+            push_code(&mut members, high);
+        }
+        match (members.is_empty(), negated) {
+            // `[]` matches nothing and `[^]` any character.
+            (true, false) => self.out.push_str(r"[^\x00-\x{10FFFF}]"),
+            (true, true) => self.out.push_str(r"[\x00-\x{10FFFF}]"),
+            (false, _) => {
+                let _ = write!(self.out, "[{}{members}]", if negated { "^" } else { "" });
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, at: usize, c: char) -> Result<Escape, Failure> {
+        if c == '\\' { self.escaped(at, true) } else { Ok(Escape::Char(c)) }
+    }
+}
+
+fn push_member(members: &mut String, member: &Escape) {
+    match member {
+        Escape::Char(c) => push_code(members, *c),
+        Escape::Set(inner, true) => {
+            let _ = write!(members, "[^{inner}]");
+        }
+        Escape::Set(inner, false) => members.push_str(inner),
+    }
+}
+
+fn push_code(out: &mut String, c: char) {
+    if c.is_ascii_alphanumeric() {
+        out.push(c);
+    } else {
+        let _ = write!(out, "\\x{{{:X}}}", u32::from(c));
+    }
+}
+
+fn push_char(out: &mut String, c: char) {
+    if regex_syntax::is_meta_character(c) {
+        out.push('\\');
+    }
+    out.push(c);
+}

@@ -1,0 +1,69 @@
+//! `_engine.GrammarCompiler` and what it makes.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::from_engine;
+use crate::grammar::Grammar;
+use crate::limits::engine_limits;
+use crate::vocabulary::Vocabulary;
+
+/// Compiles grammars for one vocabulary.
+#[pyclass(frozen, module = "syntagma._engine")]
+pub(crate) struct GrammarCompiler(syntagma_engine::GrammarCompiler);
+
+#[pymethods]
+impl GrammarCompiler {
+    #[new]
+    fn new(vocabulary: &Vocabulary, cache: bool, verify: bool, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let compiler = syntagma_engine::GrammarCompiler::new(Arc::clone(&vocabulary.0), engine_limits(limits)?);
+        Ok(Self(compiler.with_cache(cache).with_verify(verify)))
+    }
+
+    fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
+        py.detach(|| self.0.compile(&grammar.0)).map(CompiledGrammar).map_err(|error| from_engine(py, &error))
+    }
+
+    fn clear(&self) {
+        self.0.clear();
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.0.stats();
+        let dict = PyDict::new(py);
+        dict.set_item("hits", stats.hits)?;
+        dict.set_item("misses", stats.misses)?;
+        dict.set_item("entries", stats.entries)?;
+        dict.set_item("bytes", stats.bytes)?;
+        Ok(dict)
+    }
+}
+
+/// A grammar compiled for a vocabulary. Immutable to the eye; shared between matchers and threads.
+#[pyclass(frozen, module = "syntagma._engine")]
+pub(crate) struct CompiledGrammar(pub(crate) Arc<syntagma_engine::CompiledGrammar>);
+
+#[pymethods]
+impl CompiledGrammar {
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.0.vocabulary().size()
+    }
+
+    fn report_pointers(&self) -> Vec<(String, String)> {
+        self.0.report().pointers.clone()
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.0.stats();
+        let dict = PyDict::new(py);
+        dict.set_item("states", stats.states)?;
+        dict.set_item("sets", stats.sets)?;
+        dict.set_item("residuals", stats.residuals)?;
+        dict.set_item("masks", stats.masks)?;
+        dict.set_item("bytes", stats.bytes)?;
+        Ok(dict)
+    }
+}

@@ -1,0 +1,139 @@
+//! `_engine.Grammar`: a grammar of any source.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
+use syntagma_grammar::syntax::{ebnf, json_schema, regex};
+
+use crate::errors::from_grammar;
+use crate::limits::grammar_limits;
+
+/// An immutable grammar.
+#[pyclass(frozen, module = "syntagma._engine")]
+pub(crate) struct Grammar(pub(crate) Arc<ir::Grammar>);
+
+fn inners(grammars: &[PyRef<'_, Grammar>]) -> Vec<Arc<ir::Grammar>> {
+    grammars.iter().map(|grammar| Arc::clone(&grammar.0)).collect()
+}
+
+fn read(
+    py: Python<'_>,
+    read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
+) -> PyResult<Grammar> {
+    py.detach(read).map(|grammar| Grammar(Arc::new(grammar))).map_err(|error| from_grammar(py, &error))
+}
+
+#[pymethods]
+impl Grammar {
+    #[staticmethod]
+    fn from_ebnf(py: Python<'_>, text: &str, start: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || ebnf::parse(text, start, &limits))
+    }
+
+    #[staticmethod]
+    fn from_regex(py: Python<'_>, pattern: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || regex::parse(pattern, regex::Dialect::Rust, &limits).map(ir::Grammar::from_regex))
+    }
+
+    #[staticmethod]
+    fn from_json_schema(
+        py: Python<'_>,
+        schema: &str,
+        allow_widened: bool,
+        whitespace: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || {
+            let options = json_schema::Options {
+                whitespace: whitespace.parse()?,
+                allow_widened,
+                ..json_schema::Options::default()
+            };
+            json_schema::parse(schema, &options, &limits)
+        })
+    }
+
+    #[staticmethod]
+    fn literal(bytes: &[u8]) -> Self {
+        Self(Arc::new(ir::Grammar::from_regex(ir::Regex::literal(bytes))))
+    }
+
+    #[staticmethod]
+    fn marker(text: &str) -> Self {
+        Self(Arc::new(ir::Grammar::from_marker(text)))
+    }
+
+    #[staticmethod]
+    fn token(text: &str) -> Self {
+        let mut builder = ir::GrammarBuilder::new();
+        let body = builder.add(Expr::Token(TokenSet::Text(text.into())));
+        let start = builder.rule("start");
+        builder.define(start, body);
+        Self(Arc::new(builder.finish(start, Report::default())))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned strings
+    fn text(without: Vec<String>, closer: Option<&str>) -> Self {
+        let without: Vec<&str> = without.iter().map(String::as_str).collect();
+        Self(Arc::new(ir::Grammar::from_regex(text::free_text(&without, closer))))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
+    fn union(grammars: Vec<PyRef<'_, Self>>) -> Self {
+        Self(Arc::new(ir::Grammar::union(&inners(&grammars))))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
+    fn concat(grammars: Vec<PyRef<'_, Self>>) -> Self {
+        Self(Arc::new(ir::Grammar::concat(&inners(&grammars))))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (grammar, min, max, separator))]
+    fn repeat(grammar: &Self, min: u32, max: Option<u32>, separator: Option<PyRef<'_, Self>>) -> Self {
+        let separator = separator.map(|separator| Arc::clone(&separator.0));
+        Self(Arc::new(ir::Grammar::repeat(&grammar.0, min, max, separator.as_ref())))
+    }
+
+    fn report_pointers(&self) -> Vec<(String, String)> {
+        self.0.report().pointers.clone()
+    }
+
+    fn rule_count(&self) -> usize {
+        self.0.rules().len()
+    }
+
+    fn to_ebnf(&self) -> String {
+        syntagma_grammar::print::ebnf(&self.0)
+    }
+
+    fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
+        let limits = grammar_limits(limits)?;
+        let lnf = py.detach(|| Lnf::new(&self.0, &limits)).map_err(|error| from_grammar(py, &error))?;
+        Ok(lnf.dump())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        // Cheap and equal for equal grammars; equality decides.
+        self.0.rules().len().hash(&mut hasher);
+        self.0.expr_count().hash(&mut hasher);
+        for rule in self.0.rules() {
+            rule.name.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+}

@@ -1,0 +1,202 @@
+//! `_engine.GrammarMatcher`: one text as it grows.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use syntagma_engine::{Verdict, bitmask_words};
+
+use crate::bitmask::{shape, writable, write};
+use crate::compiler::CompiledGrammar;
+use crate::errors::{argument, from_engine};
+
+/// Follows one text through a compiled grammar.
+#[pyclass(module = "syntagma._engine")]
+pub(crate) struct GrammarMatcher {
+    pub(crate) inner: syntagma_engine::GrammarMatcher,
+    /// One bitmask row, reused.
+    row: Vec<i32>,
+}
+
+impl GrammarMatcher {
+    fn of(inner: syntagma_engine::GrammarMatcher) -> Self {
+        let row = vec![0; bitmask_words(inner.compiled().vocabulary().size())];
+        Self { inner, row }
+    }
+
+    fn fill_row(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Self { inner, row } = self;
+        py.detach(|| inner.fill_next_token_bitmask(row)).map_err(|error| from_engine(py, &error))
+    }
+}
+
+#[pymethods]
+impl GrammarMatcher {
+    #[new]
+    fn new(compiled: &CompiledGrammar) -> Self {
+        Self::of(syntagma_engine::GrammarMatcher::new(Arc::clone(&compiled.0)))
+    }
+
+    fn accept_token(&mut self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
+        self.inner.accept_token(token_id).map_err(|error| from_engine(py, &error))
+    }
+
+    fn accept_bytes(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<bool> {
+        self.inner.accept_bytes(data).map_err(|error| from_engine(py, &error))
+    }
+
+    fn accepts(&self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
+        self.inner.accepts(token_id).map_err(|error| from_engine(py, &error))
+    }
+
+    #[pyo3(signature = (bitmask, index=0))]
+    fn fill_next_token_bitmask(&mut self, py: Python<'_>, bitmask: &Bound<'_, PyAny>, index: usize) -> PyResult<()> {
+        let buffer = writable::<i32>(bitmask)?;
+        let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
+        if index >= rows {
+            let message = format!("row {index} is outside of a bitmask of {rows} rows");
+            return Err(argument(py, "E-BITMASK-INDEX", &message));
+        }
+        self.fill_row(py)?;
+        write(py, &buffer, index * stride, &self.row);
+        Ok(())
+    }
+
+    fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {
+        let buffer = writable::<f32>(logits)?;
+        let size = self.inner.compiled().vocabulary().size();
+        if buffer.item_count() < size {
+            let message = format!("there are {} logits for {size} tokens", buffer.item_count());
+            return Err(argument(py, "E-BITMASK-SIZE", &message));
+        }
+        self.fill_row(py)?;
+        for (id, cell) in buffer.as_mut_slice(py).into_iter().flatten().enumerate() {
+            if id >= size || self.row[id / 32] >> (id % 32) & 1 == 0 {
+                cell.set(f32::NEG_INFINITY);
+            }
+        }
+        Ok(())
+    }
+
+    fn rollback(&mut self, py: Python<'_>, steps: usize) -> PyResult<()> {
+        self.inner.rollback(steps).map_err(|error| from_engine(py, &error))
+    }
+
+    fn fork(&self) -> Self {
+        Self::of(self.inner.fork())
+    }
+
+    fn reset(&mut self) {
+        self.inner.reset();
+    }
+
+    fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
+        self.inner.is_accepting().map_err(|error| from_engine(py, &error))
+    }
+
+    fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
+        self.inner.is_terminated().map_err(|error| from_engine(py, &error))
+    }
+
+    fn find_jump_forward_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.inner.find_jump_forward_bytes().map_err(|error| from_engine(py, &error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn jump_forward_tokens(&self, py: Python<'_>, tokenize: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let bytes = self.inner.find_jump_forward_bytes().map_err(|error| from_engine(py, &error))?;
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut ids: Vec<u32> = tokenize.call1((text,))?.extract()?;
+        let stable =
+            syntagma_engine::stable_tokens(&self.inner, &ids).map_err(|error| from_engine(py, &error))?;
+        ids.truncate(stable);
+        Ok(ids)
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
+    fn validate_tokens(&self, py: Python<'_>, token_ids: Vec<u32>) -> PyResult<usize> {
+        self.inner.validate_tokens(&token_ids).map_err(|error| from_engine(py, &error))
+    }
+
+    #[pyo3(signature = (token_ids, bitmask, parents=None))]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
+    fn fill_draft(
+        &self,
+        py: Python<'_>,
+        token_ids: Vec<u32>,
+        bitmask: &Bound<'_, PyAny>,
+        parents: Option<Vec<Option<usize>>>,
+    ) -> PyResult<Vec<bool>> {
+        let buffer = writable::<i32>(bitmask)?;
+        let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
+        if rows < token_ids.len() + 1 {
+            let message = format!("a draft of {} tokens needs {} rows", token_ids.len(), token_ids.len() + 1);
+            return Err(argument(py, "E-BITMASK-SIZE", &message));
+        }
+        let mut scratch = vec![0_i32; stride * (token_ids.len() + 1)];
+        let accepted = py
+            .detach(|| {
+                syntagma_engine::fill_draft(&self.inner, &token_ids, parents.as_deref(), &mut scratch, stride)
+            })
+            .map_err(|error| from_engine(py, &error))?;
+        write(py, &buffer, 0, &scratch);
+        Ok(accepted)
+    }
+
+    #[pyo3(signature = (budget=None))]
+    fn shortest_close(&self, py: Python<'_>, budget: Option<usize>) -> PyResult<Option<Vec<u32>>> {
+        py.detach(|| self.inner.shortest_close(budget)).map_err(|error| from_engine(py, &error))
+    }
+
+    #[pyo3(signature = (token_id=None))]
+    fn explain<'py>(&self, py: Python<'py>, token_id: Option<u32>) -> PyResult<Bound<'py, PyDict>> {
+        let explanation = self.inner.explain(token_id).map_err(|error| from_engine(py, &error))?;
+        let mut expected = Vec::with_capacity(explanation.expected.len());
+        for expectation in &explanation.expected {
+            let row = PyDict::new(py);
+            row.set_item("rule", &*expectation.rule)?;
+            row.set_item("symbol", &expectation.symbol)?;
+            row.set_item("begun", expectation.begun)?;
+            expected.push(row);
+        }
+        let dict = PyDict::new(py);
+        dict.set_item("expected", expected)?;
+        dict.set_item("accepting", explanation.accepting)?;
+        dict.set_item("terminated", explanation.terminated)?;
+        if let Some(verdict) = explanation.token {
+            let (word, at) = match verdict {
+                Verdict::Allowed => ("allowed", None),
+                Verdict::Dies { at } => ("dies", Some(at)),
+                Verdict::NotExpected => ("not expected", None),
+                Verdict::Unused => ("unused", None),
+            };
+            dict.set_item("token", word)?;
+            dict.set_item("dies_at", at)?;
+        }
+        Ok(dict)
+    }
+
+    fn next_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let set = self.inner.next_bytes().map_err(|error| from_engine(py, &error))?;
+        Ok(PyBytes::new(py, &set.iter().collect::<Vec<u8>>()))
+    }
+
+    fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.inner.next_symbol_tokens().map_err(|error| from_engine(py, &error))
+    }
+
+    #[getter]
+    fn steps(&self) -> usize {
+        self.inner.steps()
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.inner.state_bytes()
+    }
+}

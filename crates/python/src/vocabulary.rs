@@ -1,0 +1,40 @@
+//! `_engine.Vocabulary`: tokens as bytes.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use syntagma_engine::VocabularyParts;
+
+use crate::errors::from_engine;
+
+/// A vocabulary. Immutable.
+#[pyclass(frozen, module = "syntagma._engine")]
+pub(crate) struct Vocabulary(pub(crate) Arc<syntagma_engine::Vocabulary>);
+
+#[pymethods]
+impl Vocabulary {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        tokens: Vec<Vec<u8>>,
+        eos_ids: Vec<u32>,
+        special_ids: Vec<u32>,
+        marker_ids: Vec<u32>,
+        vocab_size: usize,
+    ) -> PyResult<Self> {
+        let parts = VocabularyParts { tokens, special_ids, marker_ids, eos_ids, vocab_size: Some(vocab_size) };
+        py.detach(|| syntagma_engine::Vocabulary::new(&parts))
+            .map(|vocabulary| Self(Arc::new(vocabulary)))
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.0.size()
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}

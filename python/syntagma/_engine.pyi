@@ -1,0 +1,160 @@
+"""The Rust core of `syntagma`. Private: the typed names of the package are the public face."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from syntagma.limits import Limits
+
+@final
+class Grammar:
+    """An immutable grammar of any source."""
+
+    @staticmethod
+    def from_ebnf(text: str, start: str, limits: Limits) -> Grammar: ...
+    @staticmethod
+    def from_regex(pattern: str, limits: Limits) -> Grammar: ...
+    @staticmethod
+    def from_json_schema(schema: str, allow_widened: bool, whitespace: str, limits: Limits) -> Grammar: ...
+    @staticmethod
+    def literal(bytes: bytes) -> Grammar: ...
+    @staticmethod
+    def marker(text: str) -> Grammar: ...
+    @staticmethod
+    def token(text: str) -> Grammar: ...
+    @staticmethod
+    def text(without: Sequence[str], closer: str | None) -> Grammar: ...
+    @staticmethod
+    def union(grammars: Sequence[Grammar]) -> Grammar: ...
+    @staticmethod
+    def concat(grammars: Sequence[Grammar]) -> Grammar: ...
+    @staticmethod
+    def repeat(grammar: Grammar, min: int, max: int | None, separator: Grammar | None) -> Grammar: ...
+    def report_pointers(self) -> list[tuple[str, str]]: ...
+    def rule_count(self) -> int: ...
+    def to_ebnf(self) -> str: ...
+    def dump_lnf(self, limits: Limits) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Vocabulary:
+    """Tokens as bytes, with their trie. Immutable."""
+
+    def __new__(
+        cls,
+        tokens: Sequence[bytes],
+        eos_ids: Sequence[int],
+        special_ids: Sequence[int],
+        marker_ids: Sequence[int],
+        vocab_size: int,
+    ) -> Vocabulary: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+@final
+class GrammarCompiler:
+    """Compiles grammars for one vocabulary."""
+
+    def __new__(cls, vocabulary: Vocabulary, cache: bool, verify: bool, limits: Limits) -> GrammarCompiler: ...
+    def compile(self, grammar: Grammar) -> CompiledGrammar: ...
+    def clear(self) -> None: ...
+    def stats(self) -> dict[str, int]: ...
+
+@final
+class CompiledGrammar:
+    """A grammar compiled for a vocabulary; shared between matchers and threads."""
+
+    @property
+    def vocab_size(self) -> int: ...
+    def report_pointers(self) -> list[tuple[str, str]]: ...
+    def stats(self) -> dict[str, int]: ...
+
+@final
+class GrammarMatcher:
+    """Follows one text through a compiled grammar.
+
+    A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
+    it, until `reset`. A token id that the vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing.
+    """
+
+    def __new__(cls, compiled: CompiledGrammar) -> GrammarMatcher: ...
+    def accept_token(self, token_id: int) -> bool:
+        """Take a token if it may come next; if not, nothing changes and the answer is False."""
+
+    def accept_bytes(self, data: bytes) -> bool:
+        """Take text, whole or not at all. It is one step for `rollback`."""
+
+    def accepts(self, token_id: int) -> bool:
+        """Whether a token may come next."""
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> None:
+        """Write which tokens may come next into row `index` of an int32 bitmask [batch, ceil(vocab_size / 32)].
+
+        Bit i of word w is token 32 w + i, 1 is allowed. All ones once the text has ended.
+        """
+
+    def mask_logits_inplace(self, logits: Any) -> None:
+        """Set the float32 logits of all tokens that may not come next to minus infinity."""
+
+    def rollback(self, steps: int) -> None:
+        """Take back the last accepted steps."""
+
+    def fork(self) -> GrammarMatcher:
+        """A second matcher at the same place."""
+
+    def reset(self) -> None:
+        """Back to the start of the text; forgets a failure, too."""
+
+    def is_accepting(self) -> bool:
+        """Whether the text may end here."""
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended: a token that ends the turn was taken."""
+
+    def find_jump_forward_bytes(self) -> bytes:
+        """The bytes that must come next; may end inside a character."""
+
+    def jump_forward_tokens(self, tokenize: Callable[[str], Sequence[int]]) -> list[int]:
+        """Tokens that must come next and that no later text can regroup; `tokenize` is the model's own tokenizer."""
+
+    def validate_tokens(self, token_ids: Sequence[int]) -> int:
+        """How many of the tokens could be accepted in this order."""
+
+    def fill_draft(
+        self, token_ids: Sequence[int], bitmask: Any, parents: Sequence[int | None] | None = None
+    ) -> list[bool]:
+        """Fill row 0 for the present place and row i + 1 behind draft token i; says which tokens were accepted.
+
+        `parents[i]` is the index of the draft token that token i follows (None: the present place); without `parents`
+        each follows the one before. Nothing is allowed behind a refused token.
+        """
+
+    def shortest_close(self, budget: int | None = None) -> list[int] | None:
+        """A shortest way to a place where the text may end, as tokens; None if there is none of `budget` tokens."""
+
+    def explain(self, token_id: int | None = None) -> dict[str, Any]:
+        """What is expected, and what becomes of a token.
+
+        `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
+        `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special) or `unused`.
+        """
+
+    def next_bytes(self) -> bytes:
+        """The bytes of text that may come next, ascending."""
+
+    def next_symbol_tokens(self) -> list[int]:
+        """The special tokens that the grammar itself expects next, ascending."""
+
+    @property
+    def steps(self) -> int:
+        """Steps accepted since the start."""
+
+    def state_bytes(self) -> int:
+        """Approximate bytes that the matcher holds for itself."""
+
+def fill_next_token_bitmask_batch(
+    matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None, threads: int | None
+) -> None: ...
+def accept_token_batch(matchers: Sequence[GrammarMatcher], ids: Sequence[int]) -> list[bool]: ...

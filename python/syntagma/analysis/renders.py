@@ -1,0 +1,116 @@
+"""Renders of one template under one account: remembered by their arguments, bounded together."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import time
+from typing import Any
+
+from syntagma.analysis.conversations import Inputs
+from syntagma.errors import LimitError, SyntagmaError, TemplateError
+from syntagma.limits import Limits
+from syntagma.templates import ChatTemplate
+
+__all__ = ["Renders"]
+
+_UNDEFINED = re.compile(r"'(\w{1,80})' is undefined")
+_LIMIT_HITS = 3
+_CLOCK = datetime.date(2030, 1, 1)
+
+
+class Renders:
+    """Renders one template and keeps the account of all of them.
+
+    `count` renders were made, `seconds` of CPU time were spent. A failed render is None; `last_error` says why.
+    """
+
+    def __init__(self, template: ChatTemplate, limits: Limits) -> None:
+        self._template = template
+        self._variants: dict[tuple[bool, bool], ChatTemplate] = {}
+        self._limits = limits
+        self._known: dict[str, str | None] = {}
+        self._hits = 0
+        self.count = 0
+        self.seconds = 0.0
+        self.last_error: SyntagmaError | None = None
+
+    def text(
+        self,
+        messages: list[dict[str, Any]],
+        inputs: Inputs,
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        prompt: bool = False,
+        settings: dict[str, Any] | None = None,
+    ) -> str | None:
+        """Render a conversation.
+
+        Args:
+            messages: the conversation, without the system message that `inputs` may ask for.
+            inputs: what the template wants.
+            tools: declared tools; None passes what `inputs` says.
+            prompt: whether the generation prompt is added.
+            settings: template variables in place of `inputs.settings`.
+
+        Raises:
+            TemplateError: `E-TEMPLATE-ANALYSIS`, the renders went beyond the limits of one analysis.
+        """
+        if inputs.system and not (messages and messages[0]["role"] == "system"):
+            messages = [{"role": "system", "content": "Be brief."}, *messages]
+        if tools is None and inputs.tools == "empty":
+            tools = []
+        variables = inputs.variables | (inputs.settings if settings is None else settings)
+        key = json.dumps([messages, tools, prompt, variables, inputs.lenient, inputs.omit_none])
+        if key not in self._known:
+            template = self._variant(lenient=inputs.lenient, omit_none=inputs.omit_none)
+            self._known[key] = self._render(template, messages, tools, prompt, variables)
+        return self._known[key]
+
+    def _variant(self, *, lenient: bool, omit_none: bool) -> ChatTemplate:
+        key = (lenient, omit_none)
+        if key not in self._variants:
+            self._variants[key] = self._template.variant(lenient=lenient, omit_none=omit_none)
+        return self._variants[key]
+
+    def _render(
+        self,
+        template: ChatTemplate,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]] | None,
+        prompt: bool,
+        variables: dict[str, Any],
+    ) -> str | None:
+        if self.seconds > self._limits.analysis_seconds:
+            raise _over(f"rendering took more than {self._limits.analysis_seconds} s")
+        started = time.thread_time()
+        self.count += 1
+        try:
+            return template.render(
+                messages, tools=tools, add_generation_prompt=prompt, template_kwargs=variables, now=_CLOCK
+            )
+        except LimitError as error:
+            self.last_error = error
+            self._hits += 1
+            if self._hits >= _LIMIT_HITS:
+                raise _over(f"{_LIMIT_HITS} probes went beyond a limit, the last with {error.code}") from error
+            return None
+        except SyntagmaError as error:
+            self.last_error = error
+            return None
+        finally:
+            self.seconds += time.thread_time() - started
+
+    def undefined_name(self) -> str | None:
+        """The variable that the last failed render missed, if that was why it failed."""
+        match = _UNDEFINED.search(self.last_error.message) if self.last_error else None
+        return match[1] if match else None
+
+
+def _over(why: str) -> TemplateError:
+    return TemplateError(
+        "E-TEMPLATE-ANALYSIS",
+        f"the template cannot be analysed within the limits: {why}",
+        hint="name the format yourself, or raise `Limits.analysis_seconds` for templates that you trust",
+    )

@@ -1,0 +1,43 @@
+"""All verbs, together."""
+
+from __future__ import annotations
+
+import typer
+
+from syntagma import __version__
+from syntagma.cli.analyze import analyze
+from syntagma.cli.demo import demo
+from syntagma.cli.formats import formats
+from syntagma.cli.grammar import grammar
+from syntagma.cli.mask import mask
+from syntagma.cli.output import write
+from syntagma.cli.parse import parse
+from syntagma.cli.render import render
+from syntagma.cli.serve import serve
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="syntagma",
+    help="Everything between an LLM's raw token stream and a typed chat message.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (analyze, formats, render, parse, grammar, mask, serve, demo):
+    app.command()(verb)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        write(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass

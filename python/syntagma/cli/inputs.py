@@ -1,0 +1,107 @@
+"""What verbs read: files, standard input, templates, formats, tokenizers."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from syntagma.decoding import TokenizerInfo
+from syntagma.errors import RequestError
+from syntagma.formats import ChatFormat
+from syntagma.formats import get as get_format
+from syntagma.grammars import Grammar
+from syntagma.templates import ChatTemplate
+
+__all__ = [
+    "EMBEDDED",
+    "load_format",
+    "load_grammar",
+    "load_template",
+    "load_tokenizer",
+    "read_bytes",
+    "read_json",
+    "read_text",
+]
+
+EMBEDDED = "embedded"
+"""stands for the model that is shipped with the library, wherever a model or tokenizer is named"""
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file; `-` is standard input.
+
+    Raises:
+        RequestError: `E-REQUEST-FILE`.
+    """
+    try:
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise RequestError("E-REQUEST-FILE", f"cannot be read: {error.strerror}", source=path) from error
+
+
+def read_text(path: str) -> str:
+    """The text of a file; `-` is standard input. Bytes that are no UTF-8 become U+FFFD."""
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def read_json(path: str) -> Any:
+    """The JSON value in a file; `-` is standard input.
+
+    Raises:
+        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`.
+    """
+    raw = read_bytes(path)
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestError("E-REQUEST-JSON", f"no JSON: {error}", source=path) from error
+
+
+def load_template(source: str) -> ChatTemplate:
+    """The chat template of a file, a model folder, a GGUF file, or of the shipped model (`embedded`)."""
+    if source == EMBEDDED:
+        return ChatTemplate.from_pretrained(_shipped())
+    path = Path(source)
+    if path.is_dir():
+        return ChatTemplate.from_pretrained(path)
+    return ChatTemplate.from_gguf(path) if path.suffix == ".gguf" else ChatTemplate.from_file(path)
+
+
+def load_format(source: str) -> ChatFormat:
+    """A format by name, or from a TOML file."""
+    if source.endswith(".toml"):
+        return ChatFormat.from_toml(read_text(source), source=source)
+    return get_format(source)
+
+
+def load_tokenizer(source: str) -> TokenizerInfo:
+    """A vocabulary from `tokenizer.json`, a GGUF file, a model folder, or the shipped model (`embedded`)."""
+    if source == EMBEDDED:
+        source = _shipped()
+    path = Path(source)
+    if path.is_dir():
+        path /= "tokenizer.json"
+    return TokenizerInfo.from_gguf(path) if path.suffix == ".gguf" else TokenizerInfo.from_tokenizer_json(path)
+
+
+def _shipped() -> str:
+    return str(files("syntagma.embedded").joinpath("data"))
+
+
+def load_grammar(path: str | None, regex: str | None) -> Grammar:
+    """A grammar from a file (`.json`: JSON Schema, else EBNF) or a regular expression; exactly one of them.
+
+    Raises:
+        RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
+        GrammarError: the source does not read.
+    """
+    if path is not None and regex is None:
+        text = read_text(path)
+        return Grammar.from_json_schema(text) if path.endswith(".json") else Grammar.from_ebnf(text)
+    if regex is None or path is not None:
+        raise RequestError("E-REQUEST-ARGUMENT", "give a grammar file or --regex, one of them")
+    return Grammar.from_regex(regex)

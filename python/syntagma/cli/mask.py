@@ -1,0 +1,52 @@
+"""`syntagma mask`: which tokens of a vocabulary may follow a text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from syntagma.cli.inputs import load_grammar, load_tokenizer
+from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
+from syntagma.errors import RequestError
+
+__all__ = ["mask"]
+
+
+@reported
+def mask(
+    source: Annotated[str | None, typer.Argument(help="Grammar file: .json is a JSON Schema, else EBNF.")] = None,
+    *,
+    regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
+    tokenizer: Annotated[str, typer.Option(help="tokenizer.json, folder, GGUF file, or 'embedded'.")] = "embedded",
+    text: Annotated[str, typer.Option(help="What has been written so far.")] = "",
+    first: Annotated[int, typer.Option("--first", "-n", min=0, help="Tokens to print.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Print how many tokens may follow a text, and the first of them."""
+    info = load_tokenizer(tokenizer)
+    matcher = GrammarMatcher(GrammarCompiler(info).compile(load_grammar(source, regex)))
+    for offset, character in enumerate(text):
+        if not matcher.accept_bytes(character.encode()):
+            raise RequestError(
+                "E-REQUEST-TEXT",
+                "the grammar refuses the text here",
+                offset=offset,
+                column=offset + 1,
+                excerpt=f"{text}\n{' ' * offset}^",
+            )
+    bitmask = allocate_token_bitmask(1, info.vocab_size)
+    matcher.fill_next_token_bitmask(bitmask)
+    bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[: info.vocab_size]
+    allowed = np.flatnonzero(bits).tolist()
+    shown = [(token, info.token_bytes(token).decode("utf-8", "backslashreplace")) for token in allowed[:first]]
+    may_end = matcher.is_accepting()
+    if as_json:
+        tokens = [{"id": token, "text": spelled} for token, spelled in shown]
+        write_json({"allowed": len(allowed), "vocab_size": info.vocab_size, "accepting": may_end, "tokens": tokens})
+        return
+    write(f"{len(allowed)} of {info.vocab_size} tokens may follow; the text may {'' if may_end else 'not '}end here")
+    for token, spelled in shown:
+        write(f"{token:>8}  {spelled!r}")

@@ -1,0 +1,53 @@
+"""What verbs print: text or JSON on stdout, what went wrong on stderr."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
+
+import msgspec
+import typer
+
+from syntagma.errors import SyntagmaError
+
+__all__ = ["JsonOption", "reported", "write", "write_json"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def write(text: str) -> None:
+    """Print text and a line break; characters that the terminal cannot show are escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def write_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def reported(verb: Callable[P, R]) -> Callable[P, R]:
+    """A verb whose errors are told to a person, or with `--json` to a program, and end with exit code 2."""
+
+    @functools.wraps(verb)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return verb(*args, **kwargs)
+        except SyntagmaError as error:
+            if kwargs.get("as_json"):
+                write_json({"error": error.to_dict()})
+            else:
+                sys.stderr.write(f"{error}\n")
+            raise typer.Exit(2) from error
+        except BrokenPipeError:
+            # The reader has seen enough. Closing stdout here keeps the interpreter from complaining at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+    return run

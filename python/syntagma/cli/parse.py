@@ -1,0 +1,63 @@
+"""`syntagma parse`: raw model text to a message."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from syntagma.cli.inputs import load_format, load_template, read_json, read_text
+from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.errors import RequestError
+from syntagma.formats import ChatFormat
+
+__all__ = ["parse"]
+
+
+@reported
+def parse(
+    text: Annotated[str, typer.Argument(help="File with the raw text; - is standard input.")] = "-",
+    *,
+    format_: Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")] = None,
+    template: Annotated[str | None, typer.Option(help="Chat template whose format is worked out.")] = None,
+    tools: Annotated[str | None, typer.Option(help="JSON file with the tools, for the types of arguments.")] = None,
+    prompt: Annotated[str | None, typer.Option(help="File with the prompt that the text continues.")] = None,
+    reasoning: Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")] = "auto",
+    finish_reason: Annotated[str | None, typer.Option(help="Why the engine stopped, such as length.")] = None,
+    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object a line.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the message that a raw text holds."""
+    if reasoning not in ("auto", "open", "closed", "off"):
+        raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
+    parser = _format(format_, template).parser(
+        None if tools is None else read_json(tools),
+        prompt=None if prompt is None else read_text(prompt),
+        reasoning=reasoning,  # type: ignore[arg-type]  # one of the four, by the check above
+    )
+    happened = [*parser.feed(read_text(text)), *parser.finish(reason=finish_reason)]
+    if events:
+        for event in happened:
+            write(msgspec.json.encode(event).decode())
+        return
+    if as_json:
+        write_json(parser.message)
+        return
+    _print(parser.message.to_openai(), parser.message.diagnostics)
+
+
+def _format(name: str | None, template: str | None) -> ChatFormat:
+    if (name is None) == (template is None):
+        raise RequestError("E-REQUEST-ARGUMENT", "give --format or --template, one of them")
+    if name is not None:
+        return load_format(name)
+    from syntagma.analysis import analyze
+
+    return analyze(load_template(template or "")).format
+
+
+def _print(message: dict[str, Any], diagnostics: Any) -> None:
+    write_json(message)
+    for diagnostic in diagnostics:
+        typer.echo(f"{diagnostic.code}: {diagnostic.message} (at {diagnostic.span[0]})", err=True)

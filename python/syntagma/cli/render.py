@@ -1,0 +1,47 @@
+"""`syntagma render`: messages through a chat template."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.inputs import load_template, read_json
+from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.errors import RequestError
+
+__all__ = ["render"]
+
+
+@reported
+def render(
+    template: Annotated[str, typer.Argument(help="Template file, model folder, GGUF file, or 'embedded'.")],
+    *,
+    messages: Annotated[str, typer.Option(help="JSON file with the messages; - is standard input.")] = "-",
+    tools: Annotated[str | None, typer.Option(help="JSON file with the tools.")] = None,
+    kwargs: Annotated[str | None, typer.Option(help="JSON file with further template variables.")] = None,
+    generation_prompt: Annotated[bool, typer.Option(help="Open the assistant's turn at the end.")] = True,
+    continue_final_message: Annotated[bool, typer.Option(help="Leave the final message open.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the prompt for a conversation."""
+    given = read_json(messages)
+    if isinstance(given, dict):
+        # A whole request is as good as its messages.
+        given, declared = given.get("messages"), given.get("tools")
+    else:
+        declared = None
+    variables = {} if kwargs is None else read_json(kwargs)
+    if not isinstance(variables, dict):
+        raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
+    prompt = load_template(template).render_prompt(
+        given,
+        tools=declared if tools is None else read_json(tools),
+        add_generation_prompt=generation_prompt and not continue_final_message,
+        continue_final_message=continue_final_message,
+        template_kwargs=variables,
+    )
+    if as_json:
+        write_json({"prompt": str(prompt), "start": prompt.start})
+    else:
+        write(str(prompt))

@@ -1,0 +1,51 @@
+"""`syntagma serve`: an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.output import JsonOption, reported, write_json
+from syntagma.errors import RequestError
+
+__all__ = ["serve"]
+
+
+@reported
+def serve(
+    *,
+    model: Annotated[str, typer.Option(help="Model folder, or 'embedded' for the shipped model.")] = "embedded",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    name: Annotated[str | None, typer.Option(help="The model's name in requests.")] = None,
+    enforce: Annotated[
+        str, typer.Option(help="What the grammar holds of calls that are not required: off, name or parameters.")
+    ] = "parameters",
+    parallel: Annotated[int, typer.Option(min=1, help="Generations that compute at once.")] = 2,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Length of an answer if a request does not say.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Serve a model to OpenAI clients."""
+    try:
+        import uvicorn
+
+        from syntagma.serving import Settings, create_app
+        from syntagma.serving.backends import load
+    except ImportError as error:
+        raise RequestError(
+            "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
+        ) from error
+    if enforce not in ("off", "name", "parameters"):
+        raise RequestError("E-REQUEST-ARGUMENT", f"--enforce is off, name or parameters, not {enforce!r}")
+    settings = Settings(enforce=enforce, parallel=parallel, max_tokens=max_tokens)  # type: ignore[arg-type]
+    served = load(model, name=name)
+    address = f"http://{host}:{port}/v1"
+    if as_json:
+        write_json({"model": served.name, "base_url": address})
+    else:
+        sys.stderr.write(f"serving {served.name} at {address}\n")
+    uvicorn.run(create_app(served, settings), host=host, port=port, log_level="warning")

@@ -1,0 +1,29 @@
+"""The strict reading of a format: what a model may write, as a grammar."""
+
+from __future__ import annotations
+
+from syntagma.constraints.literals import Piece, pieces, preserved_tokens, stop_strings, triggers
+from syntagma.constraints.request import (
+    Budgets,
+    Choice,
+    Enforce,
+    ResponseFormat,
+    read_choice,
+    read_response_format,
+)
+from syntagma.constraints.turn import build_grammar
+
+__all__ = [
+    "Budgets",
+    "Choice",
+    "Enforce",
+    "Piece",
+    "ResponseFormat",
+    "build_grammar",
+    "pieces",
+    "preserved_tokens",
+    "read_choice",
+    "read_response_format",
+    "stop_strings",
+    "triggers",
+]

@@ -1,0 +1,194 @@
+"""Calls as grammars: one call per tool, and the section around them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from syntagma.constraints.literals import pieces
+from syntagma.constraints.request import Choice, Enforce
+from syntagma.constraints.schemas import arguments_schema, schema_grammar
+from syntagma.constraints.text import literal
+from syntagma.errors import FormatError
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec
+from syntagma.format_schema import Literal as LiteralItem
+from syntagma.grammars import Grammar
+from syntagma.limits import Limits
+from syntagma.messages import Tool
+
+__all__ = ["calls_grammar", "ends_in_marker"]
+
+_ANY_NAME = r"[A-Za-z0-9_.\-]+"
+_ANY_ID = r"[A-Za-z0-9_\-]+"
+_NUMBER = r"0|[1-9][0-9]*"
+_UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
+
+
+def calls_grammar(
+    tools: ToolsSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits | None
+) -> Grammar:
+    """One or more calls with everything around them, as the first form of the format writes them.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading yet; `E-FORMAT-NAME`, a tool's name cannot
+            be written in it.
+        UnsupportedSchema: the parameters of a tool that must be held are refused; the pointer says where.
+    """
+    _check_supported(tools)
+    call = _any_call(tools, choice, enforce=enforce, limits=limits)
+    if parallel and choice.mode != "named":
+        separator = literal(tools.separator)
+        calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
+    else:
+        calls = call
+    parts: list[Grammar] = []
+    for item in tools.section[0].items:
+        match item:
+            case LiteralItem(text):
+                parts += literal(text)
+            case Hole("calls"):
+                parts.append(calls)
+            case Hole():
+                pass  # {suffix}: empty
+    return Grammar.concat(*parts)
+
+
+def ends_in_marker(tools: ToolsSpec) -> bool:
+    """Whether the last thing of a section is a marker, so that text behind it cannot be taken for a part of it."""
+    closer = tools.section[0].closer.strip() or tools.call[0].closer.strip()
+    return bool(closer) and pieces(closer)[-1].is_marker
+
+
+def _check_supported(tools: ToolsSpec) -> None:
+    if tools.argument:
+        raise _unsupported("arguments that are written one by one")
+    if not tools.literals.is_json:
+        raise _unsupported("literals in a notation of their own")
+
+
+def _unsupported(what: str) -> FormatError:
+    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")
+
+
+def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits | None) -> Grammar:
+    writer = _CallWriter(tools)
+    if choice.tools is None:
+        return writer.call(None, Grammar.json())
+    everything = choice.forced or enforce == "parameters"
+    held = [entry for entry in choice.tools if everything or entry[1].strict]
+    free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
+    calls = [writer.call((tool.name,), _arguments(index, tool, limits)) for index, tool in held]
+    if free:
+        # Tools whose arguments are any object share one grammar; only their names differ.
+        groups: list[Sequence[str]] = [free] if writer.names == 1 else [[name] for name in free]
+        calls += [writer.call(group, Grammar.json()) for group in groups]
+    return Grammar.union(*calls)
+
+
+def _arguments(index: int, tool: Tool, limits: Limits | None) -> Grammar:
+    schema = arguments_schema(tool)
+    return schema_grammar(schema, strict=tool.strict, pointer=f"/tools/{index}/function/parameters", limits=limits)
+
+
+class _CallWriter:
+    """Fills the holes of the first call pattern."""
+
+    def __init__(self, tools: ToolsSpec) -> None:
+        self._tools = tools
+        self._pattern = tools.call[0]
+        self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.holes else None
+        inner = self._envelope.pattern.holes if self._envelope else ()
+        self.names = (*self._pattern.holes, *inner).count("name")
+        """how often the name stands in a call"""
+        if not self.names and not any("name" in pattern.holes for pattern in tools.id):
+            raise _unsupported("a call that does not say its tool's name")
+        if self._envelope and any(hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)):
+            raise _unsupported("an object of arguments that is encoded as a string")
+
+    def call(self, names: Sequence[str] | None, arguments: Grammar) -> Grammar:
+        """A call of one of `names` (None: of any)."""
+        parts: list[Grammar] = []
+        for item in self._pattern.items:
+            match item:
+                case LiteralItem(text):
+                    parts += literal(text)
+                case Hole("envelope"):
+                    parts += self._filled(names, arguments)
+                case Hole(hole):
+                    parts += self._hole(hole, names, arguments, quoted=False)
+        return Grammar.concat(*parts)
+
+    def _filled(self, names: Sequence[str] | None, arguments: Grammar) -> list[Grammar]:
+        if self._envelope is None:
+            raise _unsupported("a call with {envelope} and no envelope")
+        parts: list[Grammar] = []
+        for item in self._envelope.pattern.items:
+            match item:
+                case LiteralItem(text):
+                    parts.append(Grammar.literal(text))
+                case Hole(hole):
+                    parts += self._hole(hole, names, arguments, quoted=True)
+        return parts
+
+    def _hole(self, hole: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool) -> list[Grammar]:
+        match hole:
+            case "arguments":
+                return [arguments]
+            case "name":
+                return [_name(names, quoted=quoted)]
+            case "id":
+                return [self._id(names)]
+            case "index" | "ordinal":
+                return [Grammar.from_regex(_NUMBER)]
+            case "suffix":
+                return []
+            case _:
+                raise _unsupported(f"{{{hole}}} in a call")
+
+    def _id(self, names: Sequence[str] | None) -> Grammar:
+        if not self._tools.id:
+            return Grammar.from_regex(_ANY_ID)
+        return Grammar.concat(*_shape(self._tools.id[0], names))
+
+
+def _shape(pattern: Pattern, names: Sequence[str] | None) -> list[Grammar]:
+    parts: list[Grammar] = []
+    for item in pattern.items:
+        match item:
+            case LiteralItem(text):
+                parts.append(Grammar.literal(text))
+            case Hole("name"):
+                parts.append(_name(names, quoted=False))
+            case Hole():
+                parts.append(Grammar.from_regex(_NUMBER))
+    return parts
+
+
+def _name(names: Sequence[str] | None, *, quoted: bool) -> Grammar:
+    if names is None:
+        return Grammar.from_regex(_ANY_NAME)
+    spelled = [json.dumps(name, ensure_ascii=False)[1:-1] if quoted else _raw(name) for name in names]
+    return Grammar.from_choices(spelled)
+
+
+def _raw(name: str) -> str:
+    if _UNREADABLE.search(name):
+        raise FormatError(
+            "E-FORMAT-NAME",
+            f"the tool's name {name!r} cannot be read back from this format",
+            hint="blanks, quotes, brackets, commas and equals signs cannot stand in a name that is written bare",
+        )
+    return name
+
+
+def _holes(node: EnvelopeNode) -> list[EnvelopeHole]:
+    found: list[EnvelopeHole] = []
+    pending: list[EnvelopeNode] = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, EnvelopeHole):
+            found.append(current)
+        elif isinstance(current, Members):
+            pending += [value for _, value in current.items]
+    return found

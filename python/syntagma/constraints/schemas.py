@@ -1,0 +1,40 @@
+"""JSON of a request as grammars, with errors that point into the request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from syntagma.errors import LimitError, UnsupportedSchema
+from syntagma.grammars import Grammar
+from syntagma.limits import Limits
+from syntagma.messages import Tool
+
+__all__ = ["arguments_schema", "schema_grammar"]
+
+
+def arguments_schema(tool: Tool) -> dict[str, Any]:
+    """The schema of a tool's arguments: its parameters, said to be an object. No parameters: the empty object."""
+    if tool.parameters is None:
+        return {"type": "object", "properties": {}, "additionalProperties": False}
+    kind = tool.parameters.get("type", "object")
+    only_object = isinstance(kind, list) and "object" in kind
+    return {**tool.parameters, "type": "object"} if only_object or kind == "object" else dict(tool.parameters)
+
+
+def schema_grammar(schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str, limits: Limits | None) -> Grammar:
+    """JSON by a schema; with `strict` a schema that can only be held approximately is refused.
+
+    Raises:
+        UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
+    """
+    whole = schema if isinstance(schema, bool) else dict(schema)
+    try:
+        return Grammar.from_json_schema(whole, allow_widened=not strict, limits=limits)
+    except UnsupportedSchema as error:
+        error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}
+        error.pointer = pointer + (error.pointer or "")
+        raise
+    except LimitError as error:
+        error.pointer = pointer + (error.pointer or "")
+        raise

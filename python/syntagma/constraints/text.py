@@ -1,0 +1,50 @@
+"""Free text and literals as grammars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning, pieces
+from syntagma.format_schema import FormatSpec, Pattern
+from syntagma.grammars import Grammar
+
+__all__ = ["answer_text", "has_bare_calls", "literal", "reasoning_text"]
+
+
+def literal(text: str) -> list[Grammar]:
+    """A literal as its pieces: markers, and the text between them with its blanks as written."""
+    return [Grammar.marker(piece.text) if piece.is_marker else Grammar.literal(piece.text) for piece in pieces(text)]
+
+
+def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
+    """Thoughts up to (and without) the closer of `block`."""
+    return _free(forbidden_in_reasoning(spec), core(block.closer))
+
+
+def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
+    """Text of the answer that no reader takes for anything else; `closer` is the literal that comes behind it."""
+    forbidden = forbidden_in_content(spec)
+    text = _free(forbidden, core(closer))
+    if not has_bare_calls(spec):
+        return text
+    # A call without opener is tried at the first character that is not blank: what begins there must be no object,
+    # and nothing whose first character has been taken off the text that must not hold it.
+    barred = "".join(re.escape(first) for first in dict.fromkeys(["{", *(word[0] for word in forbidden)]))
+    begun = Grammar.concat(Grammar.from_regex(rf"\s*[^\s{barred}]"), text)
+    return Grammar.union(Grammar.from_regex(r"\s*"), begun)
+
+
+def has_bare_calls(spec: FormatSpec) -> bool:
+    """Whether a call may begin with its JSON object, without any literal before it."""
+    return spec.tools is not None and any(
+        not section.opener.strip() and not call.opener.strip() and call.holes[:1] == ("envelope",)
+        for form in spec.tools.forms
+        for section in form.section
+        for call in form.call
+    )
+
+
+def _free(without: Sequence[str], closer: str) -> Grammar:
+    others = tuple(text for text in without if text != closer)
+    return Grammar.text(without=others, closer=closer or None)

@@ -1,0 +1,176 @@
+"""The grammar of a whole turn: reasoning, then the answer, then calls, each as the request says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from syntagma.constraints.calls import calls_grammar, ends_in_marker
+from syntagma.constraints.request import (
+    Budgets,
+    Choice,
+    Enforce,
+    ResponseFormat,
+    read_choice,
+    read_response_format,
+    read_tools,
+)
+from syntagma.constraints.schemas import schema_grammar
+from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
+from syntagma.errors import FormatError
+from syntagma.format_schema import FormatSpec, Pattern, StartState
+from syntagma.grammars import Grammar
+from syntagma.limits import Limits
+from syntagma.messages import ToolChoice, ToolLike
+
+__all__ = ["build_grammar"]
+
+
+def build_grammar(
+    spec: FormatSpec,
+    tools: Sequence[ToolLike] | None = None,
+    *,
+    start: StartState,
+    tool_choice: ToolChoice = "auto",
+    parallel_tool_calls: bool = True,
+    response_format: Mapping[str, Any] | None = None,
+    enforce: Enforce = "off",
+    budgets: Budgets | None = None,
+    limits: Limits | None = None,
+) -> Grammar:
+    """What the model may write next, as far as the request and the start state say.
+
+    The turn is `[reasoning] [content] [calls] [content]`. With `tool_choice`
+
+    * `none`: no calls;
+    * `auto`: text, then calls if the model wants them; names are declared ones, arguments are JSON objects, held by
+      schema with `enforce="parameters"` and for tools that are `strict`;
+    * `required`: calls and no content, arguments held by schema;
+    * a tool: exactly one call of it, held by schema.
+
+    A `response_format` other than text replaces the free text; in `auto` the model then writes either that or calls.
+    Every string of the grammar is read by `syntagma.parsing` without anything malformed. Only the first alternative
+    of every pattern is written. The end of the turn is not part of it: a matcher opens the end tokens where the
+    grammar accepts.
+
+    Args:
+        spec: the format.
+        tools: the declared tools; None: undeclared, calls may have any name; empty: no calls.
+        start: what the prompt has already begun.
+        tool_choice: as OpenAI's.
+        parallel_tool_calls: False: one call at most.
+        response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
+        enforce: how much of a call is held in `auto`.
+        budgets: bounds on the parts; none is supported yet.
+        limits: bounds on the request.
+
+    Raises:
+        RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading (yet); `E-FORMAT-NAME`.
+        GrammarError: a schema or grammar of the request that is refused, with its pointer.
+        ArgumentError: `E-TOOL-…`, `E-BUDGET-UNSUPPORTED`.
+        LimitError: `E-LIMIT-…`.
+    """
+    if spec.messages is not None:
+        raise FormatError("E-FORMAT-UNSUPPORTED", "formats with [messages] cannot be held by a grammar yet")
+    if budgets is not None:
+        budgets.check()
+    bounds = limits or Limits()
+    choice = read_choice(tool_choice, read_tools(tools, bounds))
+    if spec.tools is None and choice.forced:
+        raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
+    answer = read_response_format(response_format)
+    calls = None
+    if spec.tools is not None and choice.mode != "none":
+        calls = calls_grammar(spec.tools, choice, enforce=enforce, parallel=parallel_tool_calls, limits=limits)
+    turn = _Turn(spec, start, choice=choice, answer=answer, calls=calls, limits=limits)
+    return Grammar.concat(*literal(start.pending), *turn.parts())
+
+
+class _Turn:
+    """One turn being put together."""
+
+    def __init__(
+        self,
+        spec: FormatSpec,
+        start: StartState,
+        *,
+        choice: Choice,
+        answer: ResponseFormat,
+        calls: Grammar | None,
+        limits: Limits | None,
+    ) -> None:
+        self._spec = spec
+        self._start = start
+        self._choice = choice
+        self._answer = answer
+        self._calls = calls
+        self._limits = limits
+
+    def parts(self) -> list[Grammar]:
+        """Everything behind the pending literal."""
+        reasoning = self._spec.reasoning
+        if reasoning is None or self._start.reasoning == "done":
+            return [self._rest(thought=False)]
+        block = reasoning.block[0]
+        inside = [reasoning_text(self._spec, block), *literal(block.closer)]
+        if self._start.reasoning == "open":
+            return [*inside, self._rest(thought=True)]
+        whole = [*literal(block.opener), *inside]
+        if self._wrapper(thought=True) == self._wrapper(thought=False):
+            return [Grammar.optional(Grammar.concat(*whole)), self._rest(thought=False)]
+        return [Grammar.union(Grammar.concat(*whole, self._rest(thought=True)), self._rest(thought=False))]
+
+    def _wrapper(self, *, thought: bool) -> Pattern | None:
+        content = self._spec.content
+        if content is None or not content.block:
+            return None
+        if content.when == "reasoning" and not (thought or self._start.content_open):
+            return None
+        return content.block[0]
+
+    def _rest(self, *, thought: bool) -> Grammar:
+        """What follows the reasoning: answer and calls."""
+        wrapper = self._wrapper(thought=thought)
+        begun = self._start.content_open
+        if self._choice.forced and self._calls is not None:
+            closed = literal(wrapper.closer) if wrapper is not None and begun else []
+            return Grammar.concat(*closed, self._calls)
+        if self._answer.kind != "text":
+            content = self._wrapped(self._shaped(), wrapper, begun=begun)
+            return content if self._calls is None or begun else Grammar.union(content, self._calls)
+        return self._text_and_calls(wrapper, begun=begun)
+
+    def _text_and_calls(self, wrapper: Pattern | None, *, begun: bool) -> Grammar:
+        tools = self._spec.tools
+        behind = ""
+        if self._calls is not None and tools is not None and wrapper is None:
+            behind = tools.section[0].opener or tools.call[0].opener
+        text = answer_text(self._spec, closer=wrapper.closer if wrapper is not None else behind)
+        content = self._wrapped(text, wrapper, begun=begun)
+        if self._calls is None or tools is None:
+            return content
+        if has_bare_calls(self._spec):
+            # A call without opener is one only where the answer begins.
+            return content if begun else Grammar.union(content, self._calls)
+        tail = [self._calls]
+        if ends_in_marker(tools) and wrapper is None:
+            tail.append(Grammar.optional(answer_text(self._spec)))
+        first = content if wrapper is None or begun else Grammar.optional(content)
+        return Grammar.concat(first, Grammar.optional(Grammar.concat(*tail)))
+
+    @staticmethod
+    def _wrapped(content: Grammar, wrapper: Pattern | None, *, begun: bool) -> Grammar:
+        if wrapper is None:
+            return content
+        opener = [] if begun else literal(wrapper.opener)
+        return Grammar.concat(*opener, content, *literal(wrapper.closer))
+
+    def _shaped(self) -> Grammar:
+        """The content that a response format asks for."""
+        answer = self._answer
+        if answer.kind == "object":
+            return Grammar.json()
+        if answer.kind == "grammar":
+            return Grammar.from_ebnf(answer.grammar, limits=self._limits)
+        return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=self._limits)

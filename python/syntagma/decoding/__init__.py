@@ -1,0 +1,29 @@
+"""Which tokens may come next: vocabularies, compilers, matchers, bitmasks, and the interface of what generates."""
+
+from __future__ import annotations
+
+from syntagma._engine import CompiledGrammar, GrammarMatcher
+from syntagma.decoding.backend import Backend, Logits, Session
+from syntagma.decoding.bitmask import (
+    accept_token_batch,
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    fill_next_token_bitmask_batch,
+)
+from syntagma.decoding.compiler import CompilerStats, GrammarCompiler
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+
+__all__ = [
+    "Backend",
+    "CompiledGrammar",
+    "CompilerStats",
+    "GrammarCompiler",
+    "GrammarMatcher",
+    "Logits",
+    "Session",
+    "TokenizerInfo",
+    "accept_token_batch",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "fill_next_token_bitmask_batch",
+]

@@ -1,0 +1,135 @@
+"""`TokenizerInfo`: the bytes of every token, and which tokens are special."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntagma import _engine
+from syntagma.decoding.tokenizer_gguf import read_gguf_tokens
+from syntagma.decoding.tokenizer_json import read_tokenizer_json
+from syntagma.decoding.tokens import Tokens
+from syntagma.errors import VocabularyError
+
+__all__ = ["TokenizerInfo"]
+
+
+class TokenizerInfo:
+    """A vocabulary as the engine sees it. Immutable; shared by compilers and matchers.
+
+    Special tokens never match text: they are allowed only where a grammar demands them, or as the end of the turn.
+    """
+
+    __slots__ = ("_inner", "_tokens")
+
+    def __init__(self, tokens: Tokens, vocab_size: int | None = None) -> None:
+        count = len(tokens.table)
+        width = count if vocab_size is None else vocab_size
+        if width < count:
+            raise VocabularyError("E-VOCAB-SIZE", f"vocab_size {width} is below the number of tokens, {count}")
+        for name in ("eos_token_ids", "special_token_ids", "added_token_ids"):
+            for token_id in getattr(tokens, name):
+                if not 0 <= token_id < count:
+                    raise VocabularyError("E-VOCAB-ID", f"{name} holds {token_id}, the vocabulary ends at {count - 1}")
+        self._tokens = tokens
+        self._inner = _engine.Vocabulary(
+            tokens.table,
+            list(tokens.eos_token_ids),
+            list(tokens.special_token_ids),
+            list(tokens.added_token_ids),
+            width,
+        )
+
+    @classmethod
+    def from_tokens(
+        cls,
+        tokens: Sequence[bytes],
+        *,
+        eos_token_ids: Sequence[int],
+        special_token_ids: Sequence[int] = (),
+        added_token_ids: Sequence[int] = (),
+        vocab_size: int | None = None,
+    ) -> TokenizerInfo:
+        """A vocabulary given as it is.
+
+        Args:
+            tokens: bytes by token id; `b""` is never allowed.
+            eos_token_ids: tokens that end a turn; they are special too.
+            special_token_ids: tokens that text never matches.
+            added_token_ids: further tokens that a marker of exactly their text stands for.
+            vocab_size: width of the logits where it is padded; ids behind the tokens are never allowed.
+
+        Raises:
+            VocabularyError: `E-VOCAB-ID` or `E-VOCAB-SIZE`.
+        """
+        special = tuple(sorted({*special_token_ids, *eos_token_ids}))
+        return cls(
+            Tokens(
+                table=[bytes(token) for token in tokens],
+                eos_token_ids=tuple(eos_token_ids),
+                special_token_ids=special,
+                added_token_ids=tuple(sorted({*special, *added_token_ids})),
+            ),
+            vocab_size,
+        )
+
+    @classmethod
+    def from_tokenizer_json(
+        cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
+    ) -> TokenizerInfo:
+        """A vocabulary from Hugging Face's `tokenizer.json`: byte-level, byte-fallback or metaspace.
+
+        Raises:
+            VocabularyError: see `syntagma.decoding.tokenizer_json`.
+        """
+        return cls(read_tokenizer_json(path, eos_token_ids=eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_gguf(
+        cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
+    ) -> TokenizerInfo:
+        """A vocabulary from a GGUF file.
+
+        Raises:
+            ModelError: the file is no GGUF.
+            VocabularyError: see `syntagma.decoding.tokenizer_gguf`.
+        """
+        return cls(read_gguf_tokens(path, eos_token_ids=eos_token_ids), vocab_size)
+
+    @property
+    def vocab_size(self) -> int:
+        """Width of the logits."""
+        return self._inner.vocab_size
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """Tokens that end a turn."""
+        return self._tokens.eos_token_ids
+
+    @property
+    def special_token_ids(self) -> frozenset[int]:
+        """Tokens that text never matches."""
+        return frozenset(self._tokens.special_token_ids)
+
+    @property
+    def added_token_ids(self) -> frozenset[int]:
+        """Tokens that a marker of exactly their text stands for."""
+        return frozenset(self._tokens.added_token_ids)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes of a token; empty for ids that are never allowed.
+
+        Raises:
+            VocabularyError: `E-VOCAB-ID`, there is no such id.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise VocabularyError("E-VOCAB-ID", f"token {token_id} is outside of the vocabulary of {self.vocab_size}")
+        table = self._tokens.table
+        return table[token_id] if token_id < len(table) else b""
+
+    def decode(self, token_ids: Sequence[int]) -> bytes:
+        """The bytes of the tokens, special ones included."""
+        return b"".join(self.token_bytes(token_id) for token_id in token_ids)
+
+    def __repr__(self) -> str:
+        return f"<TokenizerInfo {self.vocab_size} tokens, {len(self.special_token_ids)} special>"

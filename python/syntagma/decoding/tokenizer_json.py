@@ -1,0 +1,152 @@
+"""Vocabularies from Hugging Face's `tokenizer.json`. Reads the file; needs no library of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from syntagma.decoding.token_bytes import TokenSpelling, byte_fallback, byte_level, metaspace
+from syntagma.decoding.tokens import Tokens
+from syntagma.errors import VocabularyError
+
+__all__ = ["read_tokenizer_json"]
+
+_MERGES_CHECKED = 2_000
+
+
+def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
+    """Read a vocabulary.
+
+    End-of-sequence ids, unless given, come from `generation_config.json`, `config.json` or `tokenizer_config.json` in
+    the same folder, the first that names any.
+
+    Raises:
+        VocabularyError: `E-VOCAB-FILE` (not readable), `E-VOCAB-MODEL` (a model that is not understood),
+            `E-VOCAB-TOKEN` (a token that its own spelling cannot write), `E-VOCAB-ROUNDTRIP` (merges contradict the
+            spelling) or `E-VOCAB-EOS` (no end-of-sequence token is known).
+    """
+    path = Path(path)
+    data = _read_json(path)
+    model = data.get("model")
+    vocabulary = model.get("vocab") if isinstance(model, dict) else None
+    if not isinstance(vocabulary, dict | list):
+        raise VocabularyError(
+            "E-VOCAB-MODEL", "there is no model with a vocabulary", source=str(path), pointer="/model/vocab"
+        )
+    spelling = _spelling(data, path)
+    # BPE and WordPiece map text to id; Unigram lists [text, score] in the order of ids.
+    pairs = vocabulary.items() if isinstance(vocabulary, dict) else ((row[0], i) for i, row in enumerate(vocabulary))
+    texts = {token_id: text for text, token_id in pairs}
+    added = [token for token in data.get("added_tokens") or () if isinstance(token, dict)]
+    added_ids = {token["id"]: token for token in added}
+    table: list[bytes] = [b""] * (max((*texts, *added_ids), default=-1) + 1)
+    for token_id, text in texts.items():
+        if token_id in added_ids:
+            continue
+        spelled = spelling(text)
+        if spelled is None:
+            raise VocabularyError(
+                "E-VOCAB-TOKEN",
+                f"token {token_id} ({text!r}) has a character outside of the byte alphabet",
+                source=str(path),
+                hint="the tokenizer's decoder is not what its pre-tokenizer says; give the tokens with from_tokens",
+            )
+        table[token_id] = spelled
+    for token_id, token in added_ids.items():
+        table[token_id] = token["content"].encode("utf-8", "surrogatepass")
+    _check_merges(data["model"], texts, table, path)
+    special = tuple(sorted(i for i, token in added_ids.items() if token.get("special")))
+    by_text = {token["content"]: token["id"] for token in added} | {text: i for i, text in texts.items()}
+    return Tokens(
+        table=table,
+        eos_token_ids=tuple(eos_token_ids) if eos_token_ids is not None else _eos(path, by_text),
+        special_token_ids=special,
+        added_token_ids=tuple(sorted(added_ids)),
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise VocabularyError(
+            "E-VOCAB-FILE",
+            f"cannot be read: {error.strerror}",
+            source=str(path),
+            hint="give the path of a tokenizer.json",
+        ) from error
+    except msgspec.DecodeError as error:
+        raise VocabularyError("E-VOCAB-FILE", f"is not JSON: {error}", source=str(path)) from error
+    if not isinstance(data, dict):
+        raise VocabularyError("E-VOCAB-FILE", "is no JSON object", source=str(path))
+    return data
+
+
+def _steps(node: Any, key: str) -> Iterator[dict[str, Any]]:
+    """A decoder or pre-tokenizer and, if it is a sequence, its members."""
+    if isinstance(node, dict):
+        yield node
+        for member in node.get(key) or ():
+            yield from _steps(member, key)
+
+
+def _spelling(data: dict[str, Any], path: Path) -> TokenSpelling:
+    decoders = {step.get("type") for step in _steps(data.get("decoder"), "decoders")}
+    before = {step.get("type") for step in _steps(data.get("pre_tokenizer"), "pretokenizers")}
+    if "ByteLevel" in decoders or (not decoders and "ByteLevel" in before):
+        return byte_level
+    if "ByteFallback" in decoders or data["model"].get("byte_fallback"):
+        return byte_fallback
+    if "Metaspace" in decoders | before:
+        return metaspace
+    raise VocabularyError(
+        "E-VOCAB-MODEL",
+        f"how the tokens spell bytes is not understood (decoder: {', '.join(sorted(map(str, decoders))) or 'none'})",
+        source=str(path),
+        pointer="/decoder",
+        hint="byte-level, byte-fallback and metaspace vocabularies are; give others with from_tokens",
+    )
+
+
+def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[bytes], path: Path) -> None:
+    """A merge says that one token is two others in a row; the bytes must say the same."""
+    ids = {text: token_id for token_id, text in texts.items()}
+    merges = model.get("merges") or []
+    for merge in merges[:: max(1, len(merges) // _MERGES_CHECKED)]:
+        first, second = merge.split(" ", 1) if isinstance(merge, str) else merge
+        known = [ids.get(text) for text in (first, second, first + second)]
+        if None in known:
+            continue
+        left, right, both = (table[token_id] for token_id in known if token_id is not None)
+        if left + right != both:
+            raise VocabularyError(
+                "E-VOCAB-ROUNDTRIP",
+                f"{first!r} and {second!r} merge to bytes {both!r}, not {left + right!r}",
+                source=str(path),
+            )
+
+
+def _eos(path: Path, ids: dict[str, int]) -> tuple[int, ...]:
+    for name in ("generation_config.json", "config.json", "tokenizer_config.json"):
+        beside = path.with_name(name)
+        if not beside.is_file():
+            continue
+        config = _read_json(beside)
+        given = config.get("eos_token_id")
+        if isinstance(given, int):
+            return (given,)
+        if isinstance(given, list) and given:
+            return tuple(given)
+        token = config.get("eos_token")
+        text = token.get("content") if isinstance(token, dict) else token
+        if text in ids:
+            return (ids[text],)
+    raise VocabularyError(
+        "E-VOCAB-EOS",
+        "no configuration beside the file names an end-of-sequence token",
+        source=str(path),
+        hint="give eos_token_ids=[…]",
+    )

@@ -1,0 +1,44 @@
+"""The model that ships with the library, and whatever else has a folder of the same layout.
+
+The shipped model has two million parameters. It shows the whole path working, from a request to a typed message; it is no
+assistant. What it can do is measured in its card, `data/MODEL_CARD.md`.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from syntagma.embedded.backend import EmbeddedModel, EmbeddedSession
+from syntagma.embedded.tokenizer import Detokenizer, ModelTokenizer
+
+__all__ = [
+    "SHIPPED_NAME",
+    "Detokenizer",
+    "EmbeddedModel",
+    "EmbeddedSession",
+    "ModelTokenizer",
+    "load",
+]
+
+SHIPPED_NAME = "syntagma-2m"
+"""the name of the shipped model"""
+
+_SHIPPED = Path(__file__).parent / "data"
+
+
+def load(path: str | PathLike[str] | None = None) -> EmbeddedModel:
+    """Load a model folder: `config.json`, `tokenizer.json`, `model.safetensors` of a Llama architecture.
+
+    path: the folder; its name becomes the model's name. None loads the model that ships with the library.
+
+    Raises:
+        ModelError: the folder is broken. `E-MODEL-FILE` (a file is missing), `E-MODEL-CONFIG`, `E-MODEL-ARCHITECTURE`,
+            `E-MODEL-WEIGHTS`, `E-MODEL-SHAPE`, `E-MODEL-DTYPE`, `E-MODEL-TOKENIZER`, or `E-MODEL-DEPENDENCY` (the
+            `tokenizers` library is missing). Each names the file.
+        VocabularyError: the tokens' spelling is not understood.
+    """
+    if path is None:
+        return EmbeddedModel(_SHIPPED, name=SHIPPED_NAME)
+    folder = Path(path)
+    return EmbeddedModel(folder, name=folder.resolve().name)

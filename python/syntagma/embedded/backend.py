@@ -1,0 +1,99 @@
+"""A model folder as a `syntagma.decoding.backend.Backend`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from syntagma.decoding.backend import Logits
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.embedded.model import Cache, Network
+from syntagma.embedded.tokenizer import ModelTokenizer
+from syntagma.errors import ModelError
+
+__all__ = ["EmbeddedModel", "EmbeddedSession"]
+
+
+class EmbeddedSession:
+    """One sequence being generated. Not to be shared between threads."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._cache = Cache(network.config)
+
+    @property
+    def length(self) -> int:
+        """Tokens read so far."""
+        return self._cache.length
+
+    def prefill(self, token_ids: Sequence[int]) -> Logits:
+        """Read the prompt, at least one token; the logits behind its last token, float32 [vocab_size].
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+        """
+        return self._network.read_last(token_ids, self._cache)
+
+    def step(self, token_id: int) -> Logits:
+        """Append one token; the logits behind it, float32 [vocab_size].
+
+        Raises:
+            ModelError: as for `prefill`.
+        """
+        return self._network.read_last((token_id,), self._cache)
+
+
+class EmbeddedModel:
+    """A model that runs here, without another library. Immutable; may be shared between threads.
+
+    Attributes:
+        path: the folder that it was read from.
+        tokenizer: its tokenizer.
+        chat_template: the source of its chat template, or None if the folder has none.
+    """
+
+    def __init__(self, path: Path, *, name: str) -> None:
+        if not path.is_dir():
+            raise ModelError(
+                "E-MODEL-FILE",
+                "there is no such folder",
+                source=str(path),
+                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
+            )
+        self.path = path
+        self._name = name
+        self._network = Network(path)
+        self.tokenizer = ModelTokenizer(path / "tokenizer.json")
+        self._info = TokenizerInfo.from_tokenizer_json(
+            path / "tokenizer.json", vocab_size=self._network.config.vocab_size
+        )
+        template = path / "chat_template.jinja"
+        self.chat_template = template.read_text(encoding="utf-8") if template.is_file() else None
+
+    @property
+    def model_name(self) -> str:
+        """The name under which it is served."""
+        return self._name
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary, as wide as the logits."""
+        return self._info
+
+    @property
+    def context_length(self) -> int:
+        """Tokens of prompt and answer together."""
+        return self._network.config.max_position_embeddings
+
+    @property
+    def network(self) -> Network:
+        """The network alone, without a tokenizer."""
+        return self._network
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a rendered prompt: the text of special tokens becomes those tokens; nothing is added."""
+        return self.tokenizer.encode(text)
+
+    def open(self) -> EmbeddedSession:
+        """A new, empty sequence."""
+        return EmbeddedSession(self._network)

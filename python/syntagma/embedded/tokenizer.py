@@ -1,0 +1,95 @@
+"""Text to token ids through a folder's `tokenizer.json`, and token ids back to text as they come."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from syntagma.decoding.tokenizer_json import read_tokenizer_json
+from syntagma.errors import ModelError
+
+__all__ = ["Detokenizer", "ModelTokenizer"]
+
+
+class ModelTokenizer:
+    """The tokenizer of a model folder; needs the `tokenizers` library (`pip install syntagma[embedded]`).
+
+    Attributes:
+        token_bytes: the bytes that each token writes, by id.
+
+    Raises:
+        ModelError: `E-MODEL-DEPENDENCY` (the library is missing), `E-MODEL-FILE` (no readable file) or
+            `E-MODEL-TOKENIZER` (not understood by the library).
+        VocabularyError: the tokens' spelling is not understood.
+    """
+
+    def __init__(self, path: Path) -> None:
+        library = _library()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ModelError(
+                "E-MODEL-FILE",
+                f"cannot be read: {error.strerror}",
+                source=str(path),
+                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
+            ) from error
+        try:
+            description = json.loads(text)
+            self._marked = library.Tokenizer.from_str(text)
+            # Without added tokens nothing that looks like one is found in text: it is spelled letter by letter.
+            self._plain = library.Tokenizer.from_str(json.dumps(description | {"added_tokens": []}))
+        except Exception as error:  # the library raises bare Exception
+            raise ModelError("E-MODEL-TOKENIZER", f"is not understood: {error}", source=str(path)) from error
+        self.token_bytes: list[bytes] = read_tokenizer_json(path, eos_token_ids=()).table
+
+    def encode(self, text: str, *, markers: bool = True) -> list[int]:
+        """Token ids; nothing is added at either end.
+
+        markers: whether the text of special and added tokens becomes those tokens. False is for text that others wrote:
+        whatever it holds, no id of such a token comes out.
+        """
+        encoder = self._marked if markers else self._plain
+        ids: list[int] = encoder.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_segments(self, segments: Iterable[tuple[str, bool]]) -> list[int]:
+        """Token ids of (text, markers) pairs, one behind another."""
+        return [token for text, markers in segments for token in self.encode(text, markers=markers)]
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text that tokens write, special ones included; bytes that are no UTF-8 become U+FFFD."""
+        return b"".join(self.token_bytes[token] for token in token_ids).decode("utf-8", "replace")
+
+    def detokenizer(self) -> Detokenizer:
+        """A reader of tokens that come one by one."""
+        return Detokenizer(self.token_bytes)
+
+
+class Detokenizer:
+    """Turns tokens into text as they come; a character cut across tokens waits for its rest."""
+
+    def __init__(self, token_bytes: Sequence[bytes]) -> None:
+        self._bytes = token_bytes
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, token_id: int) -> str:
+        """The text that this token completes; may be empty."""
+        return self._decoder.decode(self._bytes[token_id])
+
+    def finish(self) -> str:
+        """What is left: U+FFFD where the last character was cut off, else nothing."""
+        return self._decoder.decode(b"", True)
+
+
+def _library() -> Any:
+    try:
+        import tokenizers
+    except ImportError as error:
+        raise ModelError(
+            "E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install 'syntagma[embedded]'"
+        ) from error
+    return tokenizers

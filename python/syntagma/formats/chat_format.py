@@ -1,0 +1,234 @@
+"""`ChatFormat`: a format with its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack
+
+from syntagma.constraints import Budgets, Enforce, build_grammar, preserved_tokens, stop_strings, triggers
+from syntagma.errors import FormatError
+from syntagma.format_schema import FormatSpec, read_toml, write_toml
+from syntagma.formats.json_text import same_json
+from syntagma.formats.registry import registry
+from syntagma.formats.writing import unwritable, write_message
+from syntagma.grammars import Grammar
+from syntagma.limits import Limits
+from syntagma.messages import Message, ToolChoice, ToolLike
+from syntagma.parsing import Policies, StreamParser, start_state
+
+__all__ = ["ChatFormat", "ParserOptions"]
+
+
+class ParserOptions(TypedDict, total=False):
+    """Keyword arguments of `ChatFormat.parser`.
+
+    Attributes:
+        prompt: the prompt behind which the output stands; its tail says whether reasoning is open.
+        id_seed: makes minted call ids repeatable.
+        reasoning: overrides what the prompt says.
+        reasoning_format: `none` leaves thoughts in content.
+        stream_reasoning: False: reasoning comes at its end.
+        tool_choice: what the request asked for.
+        response_format: what the request asked for.
+        template_kwargs: variables the prompt was rendered with.
+        policies: what happens to odd calls.
+        history_calls: calls in the conversation so far, for running numbers.
+        keep_raw: keep the raw text.
+        strict: raise instead of recover.
+        limits: bounds on held text.
+    """
+
+    prompt: str | None
+    id_seed: str | int | None
+    reasoning: Literal["auto", "open", "closed", "off"]
+    reasoning_format: Literal["auto", "none", "deepseek"]
+    stream_reasoning: bool
+    tool_choice: ToolChoice
+    response_format: Mapping[str, Any] | None
+    template_kwargs: Mapping[str, Any] | None
+    policies: Policies
+    history_calls: int
+    keep_raw: bool
+    strict: bool
+    limits: Limits | None
+
+
+class ChatFormat:
+    """How a model writes reasoning, content and tool calls. Immutable; threads may share it.
+
+    Attributes:
+        spec: the description.
+        name: the name under which it is registered, or None.
+    """
+
+    __slots__ = ("name", "spec")
+
+    def __init__(self, spec: FormatSpec, *, name: str | None = None) -> None:
+        self.spec = spec
+        self.name = name
+
+    @classmethod
+    def from_toml(cls, text: str, *, source: str = "<string>") -> ChatFormat:
+        """Read a format file; `from` may name registered formats.
+
+        Raises:
+            FormatError: what is wrong, with line.
+        """
+        return cls(read_toml(text, source=source, base=registry.tables))
+
+    def to_toml(self) -> str:
+        """The format as a file, inheritance resolved; it reads back equal."""
+        return write_toml(self.spec)
+
+    def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:
+        """Calls, content and messages of `tools`, reasoning of `reasoning`; None is this format.
+
+        Raises:
+            FormatError: `E-FORMAT-COMBINE`, header formats are whole.
+        """
+        first, second = (tools or self).spec, (reasoning or self).spec
+        if first.messages != second.messages:
+            raise FormatError(
+                "E-FORMAT-COMBINE",
+                "the two formats write messages with different headers",
+                hint="a format with [messages] combines only with one that has the same",
+            )
+        content = first.content
+        dropped = second.content.drop if second.content is not None else ()
+        if content is not None or dropped:
+            base = content if content is not None else type(second.content)()  # type: ignore[misc]
+            drop = tuple(dict.fromkeys((*base.drop, *dropped)))
+            content = type(base)(block=base.block, when=base.when, drop=drop)
+        return ChatFormat(
+            FormatSpec(
+                anchor=first.anchor,
+                end_of_turn=first.end_of_turn or second.end_of_turn,
+                reasoning=second.reasoning,
+                content=content,
+                tools=first.tools,
+                messages=first.messages,
+            )
+        )
+
+    def parser(self, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> StreamParser:
+        """A parser for one turn.
+
+        Args:
+            tools: the declared tools; None: undeclared, calls are read untyped; empty: none allowed.
+            **options: see `ParserOptions`.
+        """
+        return StreamParser(self.spec, tools, **options)
+
+    def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
+        """The message in a whole raw text; arguments as for `parser`."""
+        parser = self.parser(tools, **options)
+        parser.feed(text)
+        parser.finish()
+        return parser.message
+
+    def grammar(
+        self,
+        tools: Sequence[ToolLike] | None = None,
+        *,
+        tool_choice: ToolChoice = "auto",
+        parallel_tool_calls: bool = True,
+        prompt: str | None = None,
+        reasoning: Literal["auto", "open", "closed", "off"] = "auto",
+        response_format: Mapping[str, Any] | None = None,
+        enforce: Enforce = "off",
+        budgets: Budgets | None = None,
+        template_kwargs: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
+        """What a model may write behind `prompt`; see `syntagma.constraints.build_grammar`.
+
+        Args:
+            tools: the declared tools.
+            tool_choice: as OpenAI's.
+            parallel_tool_calls: False: one call at most.
+            prompt: its tail says what is open already.
+            reasoning: overrides what the prompt says.
+            response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
+            enforce: how much of a call is held where none is required.
+            budgets: bounds on the parts; none is supported yet.
+            template_kwargs: variables the prompt was rendered with.
+            limits: bounds on the request.
+
+        Raises:
+            RequestError, FormatError, GrammarError, ArgumentError, LimitError: as `build_grammar`.
+        """
+        return build_grammar(
+            self.spec,
+            tools,
+            start=start_state(self.spec, prompt=prompt, reasoning=reasoning, template_kwargs=template_kwargs),
+            tool_choice=tool_choice,
+            parallel_tool_calls=parallel_tool_calls,
+            response_format=response_format,
+            enforce=enforce,
+            budgets=budgets,
+            limits=limits,
+        )
+
+    def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
+        """The canonical raw text of a message, without the end of the turn.
+
+        Raises:
+            FormatError: `E-FORMAT-UNWRITABLE`, it would not read back equal, with the pointer of the field;
+                `E-FORMAT-UNSUPPORTED`, a construct that is not written yet.
+        """
+        text = write_message(self.spec, message)
+        parser = self.parser(tools)
+        parser.feed(text)
+        parser.finish()
+        _compare(message, parser.message, wire_ids=self._has_wire_ids)
+        return text
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """What begins a call as the format writes it."""
+        return triggers(self.spec)
+
+    @property
+    def stop_strings(self) -> tuple[str, ...]:
+        """What ends the turn, for engines whose vocabulary has no token for it."""
+        return stop_strings(self.spec)
+
+    @property
+    def preserved_tokens(self) -> tuple[str, ...]:
+        """Every marker: tokens that a detokenizer must not drop."""
+        return preserved_tokens(self.spec)
+
+    @property
+    def _has_wire_ids(self) -> bool:
+        tools = self.spec.tools
+        if tools is None:
+            return False
+        envelopes = [envelope.pattern for envelope in tools.envelope[:1]]
+        return any("id" in pattern.holes for pattern in (tools.call[0], *envelopes))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChatFormat) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __repr__(self) -> str:
+        return f"<ChatFormat{f' {self.name!r}' if self.name else ''}>"
+
+
+def _compare(wanted: Message, read: Message, *, wire_ids: bool) -> None:
+    """Refuse what reads back otherwise; no text is the same as empty text."""
+    if (wanted.reasoning_content or "") != (read.reasoning_content or ""):
+        unwritable("the reasoning would not read back equal", "/reasoning_content")
+    if (wanted.content or "") != (read.content or ""):
+        unwritable("the content would not read back equal", "/content")
+    if len(wanted.tool_calls) != len(read.tool_calls):
+        unwritable("the calls would not read back equal", "/tool_calls")
+    for index, (call, found) in enumerate(zip(wanted.tool_calls, read.tool_calls, strict=True)):
+        place = f"/tool_calls/{index}"
+        if call.name != found.name:
+            unwritable("the name would not read back equal", f"{place}/function/name")
+        if not found.complete or not same_json(call.arguments, found.arguments):
+            unwritable("the arguments would not read back equal", f"{place}/function/arguments")
+        if wire_ids and call.id and call.id != found.id:
+            unwritable("the id would not read back equal", f"{place}/id")

@@ -1,0 +1,97 @@
+"""The canonical raw text of a message: the first alternative of every pattern, its holes filled."""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Literal, Pattern, ToolsSpec
+from syntagma.formats.json_text import canonical_object
+from syntagma.messages import Message, ToolCall
+
+__all__ = ["unwritable", "write_message"]
+
+
+def unwritable(message: str, pointer: str) -> NoReturn:
+    """Refuse a message.
+
+    Raises:
+        FormatError: `E-FORMAT-UNWRITABLE`.
+    """
+    raise FormatError("E-FORMAT-UNWRITABLE", message, pointer=pointer)
+
+
+def write_message(spec: FormatSpec, message: Message) -> str:
+    """What a model writes for this message where nothing of it is in the prompt yet but what `reasoning.start` says.
+
+    Raises:
+        FormatError: `E-FORMAT-UNWRITABLE`, the format has no way to say it; `E-FORMAT-UNSUPPORTED`, a construct that is
+            not written yet.
+    """
+    if spec.messages is not None:
+        raise FormatError("E-FORMAT-UNSUPPORTED", "formats with [messages] are not written yet")
+    if isinstance(message.content, list):
+        unwritable("content that is a list of parts has no raw text", "/content")
+    content = message.content or ""
+    text = _reasoning(spec, message.reasoning_content or "") + _content(
+        spec.content, content, thought=bool(message.reasoning_content), alone=not message.tool_calls
+    )
+    if not message.tool_calls:
+        return text
+    if spec.tools is None:
+        unwritable("the format has no tool calls", "/tool_calls")
+    return text + _section(spec.tools, message.tool_calls)
+
+
+def _reasoning(spec: FormatSpec, thoughts: str) -> str:
+    part = spec.reasoning
+    if part is None:
+        if thoughts:
+            unwritable("the format has no reasoning", "/reasoning_content")
+        return ""
+    block = part.block[0]
+    if part.start == "open":
+        return thoughts + block.closer
+    return block.opener + thoughts + block.closer if thoughts else ""
+
+
+def _content(part: ContentSpec | None, text: str, *, thought: bool, alone: bool) -> str:
+    if part is None or not part.block or (part.when == "reasoning" and not thought):
+        return text
+    if not text and not alone:
+        return ""
+    return part.block[0].opener + text + part.block[0].closer
+
+
+def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...]) -> str:
+    if tools.argument or not tools.literals.is_json:
+        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments that are no JSON object are not written yet")
+    body = tools.separator.join(_call(tools, call, index) for index, call in enumerate(calls))
+    return _filled(tools.section[0], {"calls": body, "suffix": ""})
+
+
+def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
+    try:
+        arguments = canonical_object(call.arguments)
+    except ValueError as error:
+        unwritable(f"the arguments are {error}", f"/tool_calls/{index}/function/arguments")
+    numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": call.name}
+    call_id = call.id or (_filled(tools.id[0], numbers) if tools.id else f"call_{index}")
+    values = {**numbers, "id": call_id, "arguments": arguments}
+    if "envelope" in tools.call[0].holes:
+        values["envelope"] = _envelope(tools.envelope[0], values)
+    return _filled(tools.call[0], values)
+
+
+def _envelope(envelope: Envelope, values: dict[str, str]) -> str:
+    """An envelope; what stands between quotes is spelled as the inside of a JSON string."""
+    text = envelope.pattern.text
+    quoted = {
+        hole: json.dumps(value, ensure_ascii=False)[1:-1] for hole, value in values.items() if f'"{{{hole}}}"' in text
+    }
+    return _filled(envelope.pattern, {**values, **quoted})
+
+
+def _filled(pattern: Pattern, values: dict[str, str]) -> str:
+    return "".join(item.text if isinstance(item, Literal) else values[item.name] for item in pattern.items)

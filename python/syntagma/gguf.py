@@ -1,0 +1,214 @@
+"""The metadata of GGUF files (versions 2 and 3, little-endian), read within the file's own bounds.
+
+Layout: `GGUF`, version u32, number of tensors u64, number of pairs u64, then the pairs: key (u64 length, UTF-8), type
+u32, value. Tensors follow and are never read. No length in the file is believed before it is compared with what is left.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from syntagma.errors import ModelError
+
+__all__ = ["read_metadata"]
+
+_MAGIC: Final = b"GGUF"
+_VERSIONS: Final = (2, 3)
+_NUMBERS: Final = {0: "u1", 1: "i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 10: "<u8", 11: "<i8", 12: "<f8"}
+_BOOL: Final = 7
+_STRING: Final = 8
+_ARRAY: Final = 9
+_DEEPEST: Final = 4
+_LONGEST_KEY: Final = 65_535
+_U32: Final = struct.Struct("<I")
+_U64: Final = struct.Struct("<Q")
+
+
+def read_metadata(
+    path: str | os.PathLike[str], keys: Iterable[str] | Callable[[str], bool] | None = None
+) -> dict[str, Any]:
+    """The metadata of a GGUF file.
+
+    Args:
+        path: the file.
+        keys: which keys to read, as names or as a test; None reads all. The others are skipped without being built.
+
+    Returns:
+        Values by key, in the file's order: int, float, bool, str; arrays of strings, booleans and arrays as lists, arrays
+        of numbers as one-dimensional numpy arrays of the file's own type. Bytes that are no UTF-8 become U+FFFD.
+
+    Raises:
+        ModelError: `E-MODEL-GGUF`, it cannot be opened, is no GGUF file of a version that is read, or is damaged; with
+            the offset in bytes where there is one.
+    """
+    if keys is None:
+        wanted: Callable[[str], bool] = _everything
+    elif callable(keys):
+        wanted = keys
+    else:
+        wanted = frozenset(keys).__contains__
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise _damaged(0, "the file is empty")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
+                return _Reader(view).metadata(wanted)
+    except (OSError, ValueError) as error:
+        raise ModelError("E-MODEL-GGUF", f"the file cannot be read: {error}", source=os.fspath(path)) from None
+    except ModelError as error:
+        error.source = os.fspath(path)
+        raise
+
+
+def _everything(_key: str) -> bool:
+    return True
+
+
+def _damaged(offset: int, why: str) -> ModelError:
+    return ModelError("E-MODEL-GGUF", f"no readable GGUF file: {why} (byte {offset})", offset=offset)
+
+
+class _Reader:
+    def __init__(self, view: memoryview) -> None:
+        self._view = view
+        self._size = len(view)
+        self._at = 0
+
+    def metadata(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
+        if bytes(self._view[:4]) != _MAGIC:
+            raise _damaged(0, "it does not begin with GGUF")
+        self._at = 4
+        version = self._u32()
+        if version not in _VERSIONS:
+            raise _damaged(4, f"version {version} is not among {_VERSIONS}")
+        self._u64()
+        pairs = self._u64()
+        found: dict[str, Any] = {}
+        for _ in range(self._count(pairs, 12)):
+            begin = self._at
+            length = self._u64()
+            if length > _LONGEST_KEY:
+                raise _damaged(begin, f"a key of {length} bytes")
+            key = self._text(length)
+            kind = self._u32()
+            if wanted(key):
+                found[key] = self._value(kind, 0)
+            else:
+                self._skip(kind, 0)
+        return found
+
+    # -- primitives
+
+    def _take(self, count: int) -> memoryview:
+        begin = self._at
+        if count > self._size - begin:
+            raise _damaged(begin, f"{count} bytes are announced and {self._size - begin} are left")
+        self._at = begin + count
+        return self._view[begin : self._at]
+
+    def _count(self, count: int, least: int) -> int:
+        if count * least > self._size - self._at:
+            raise _damaged(self._at, f"{count} values are announced, more than fit into the file")
+        return count
+
+    def _u32(self) -> int:
+        number: int = _U32.unpack(self._take(4))[0]
+        return number
+
+    def _u64(self) -> int:
+        number: int = _U64.unpack(self._take(8))[0]
+        return number
+
+    def _text(self, length: int) -> str:
+        return str(self._take(length), "utf-8", "replace")
+
+    # -- values
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in _NUMBERS:
+            return self._numbers(kind, 1)[0].item()
+        if kind == _BOOL:
+            return self._take(1)[0] != 0
+        if kind == _STRING:
+            return self._text(self._u64())
+        if kind == _ARRAY:
+            return self._array(depth + 1)
+        raise _damaged(self._at - 4, f"{kind} is no type of a value")
+
+    def _array(self, depth: int) -> Any:
+        kind, count = self._array_head(depth)
+        if kind in _NUMBERS:
+            return self._numbers(kind, count).copy()
+        if kind == _BOOL:
+            return [flag != 0 for flag in self._take(count)]
+        if kind == _STRING:
+            return self._strings(count)
+        return [self._array(depth + 1) for _ in range(count)]
+
+    def _array_head(self, depth: int) -> tuple[int, int]:
+        if depth > _DEEPEST:
+            raise _damaged(self._at, f"arrays nested more than {_DEEPEST} deep")
+        kind = self._u32()
+        count = self._u64()
+        if kind in _NUMBERS:
+            least = np.dtype(_NUMBERS[kind]).itemsize
+        elif kind == _BOOL:
+            least = 1
+        elif kind == _STRING:
+            least = 8
+        elif kind == _ARRAY:
+            least = 12
+        else:
+            raise _damaged(self._at - 12, f"{kind} is no type of a value")
+        return kind, self._count(count, least)
+
+    def _numbers(self, kind: int, count: int) -> np.ndarray[Any, np.dtype[Any]]:
+        dtype = np.dtype(_NUMBERS[kind])
+        # The copy keeps no hold of the file, which is closed when the values are handed out.
+        return np.frombuffer(bytes(self._take(count * dtype.itemsize)), dtype)
+
+    def _strings(self, count: int) -> list[str]:
+        # One tight loop: vocabularies have a quarter of a million strings.
+        view, size, at, unpack = self._view, self._size, self._at, _U64.unpack_from
+        found: list[str] = []
+        for _ in range(count):
+            if at + 8 > size:
+                raise _damaged(at, "the file ends in an array of strings")
+            end = at + 8 + unpack(view, at)[0]
+            if end > size:
+                raise _damaged(at, f"a string of {end - at - 8} bytes, and {size - at - 8} are left")
+            found.append(str(view[at + 8 : end], "utf-8", "replace"))
+            at = end
+        self._at = at
+        return found
+
+    def _skip(self, kind: int, depth: int) -> None:
+        if kind in _NUMBERS:
+            self._take(np.dtype(_NUMBERS[kind]).itemsize)
+        elif kind == _BOOL:
+            self._take(1)
+        elif kind == _STRING:
+            self._take(self._u64())
+        elif kind == _ARRAY:
+            self._skip_array(depth + 1)
+        else:
+            raise _damaged(self._at - 4, f"{kind} is no type of a value")
+
+    def _skip_array(self, depth: int) -> None:
+        kind, count = self._array_head(depth)
+        if kind in _NUMBERS:
+            self._take(count * np.dtype(_NUMBERS[kind]).itemsize)
+        elif kind == _BOOL:
+            self._take(count)
+        elif kind == _STRING:
+            for _ in range(count):
+                self._take(self._u64())
+        else:
+            for _ in range(count):
+                self._skip_array(depth + 1)

@@ -1,0 +1,7 @@
+"""Grammars from every source, as one immutable value."""
+
+from __future__ import annotations
+
+from syntagma.grammars.grammar import Grammar, Report
+
+__all__ = ["Grammar", "Report"]

@@ -1,0 +1,206 @@
+"""`Grammar`: what may be written. A thin, typed face over the Rust core."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma import _engine
+from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.limits import Limits
+
+__all__ = ["Grammar", "Report", "Whitespace"]
+
+Whitespace: TypeAlias = Literal["flexible", "compact"]
+
+_DEFAULT_LIMITS = Limits()
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How much of a schema a grammar enforces.
+
+    Attributes:
+        status: `exact`, or `widened`: the grammar accepts more than the schema at `pointers`.
+        pointers: JSON pointer of each keyword that is not enforced → the reason.
+    """
+
+    status: Literal["exact", "widened"]
+    pointers: dict[str, str]
+
+
+class Grammar:
+    """A context-free grammar over bytes, markers and tokens. Immutable; grammars share their parts.
+
+    A *marker* is the special token of exactly its text where a vocabulary has one, else the bytes of its text. Text
+    never matches a special token.
+    """
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: _engine.Grammar) -> None:
+        self._inner = inner
+
+    @classmethod
+    def from_ebnf(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in the library's EBNF (`docs/reference/ebnf.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        return cls(_engine.Grammar.from_ebnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def from_regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
+        """Everything that the whole pattern matches (Rust's regex syntax, over UTF-8).
+
+        Raises:
+            GrammarError: `E-REGEX-…`, with column and hint; what is not regular is refused.
+            LimitError: a pattern or a repetition that is too large.
+        """
+        return cls(_engine.Grammar.from_regex(_text(pattern, "pattern"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: dict[str, Any] | bool | str,
+        *,
+        allow_widened: bool = True,
+        whitespace: Whitespace = "flexible",
+        order: Literal["declared"] = "declared",
+        limits: Limits | None = None,
+    ) -> Grammar:
+        """JSON documents that a schema allows (2020-12 back to draft 4).
+
+        What cannot be enforced is listed in `report`, never dropped silently.
+
+        Args:
+            schema: a schema, or its JSON text.
+            allow_widened: False refuses a schema of which a part cannot be enforced.
+            whitespace: `flexible`: JSON blanks, at most `limits.json_whitespace` in a row; `compact`: none.
+            order: properties come in the order in which the schema declares them.
+            limits: bounds on the schema.
+
+        Raises:
+            UnsupportedSchema: `E-SCHEMA-…`, with JSON pointers.
+            LimitError: a schema that is too large or too deep.
+        """
+        if isinstance(schema, str):
+            text = schema
+        elif isinstance(schema, dict | bool):
+            text = _dumps(schema)
+        else:
+            raise ArgumentTypeError(
+                "E-SCHEMA-TYPE", f"a schema is a dict, a bool or JSON text, not {type(schema).__name__}"
+            )
+        if order != "declared":
+            raise ArgumentError("E-SCHEMA-ORDER", f"order {order!r} is not known", hint='known: "declared"')
+        return cls(_engine.Grammar.from_json_schema(text, allow_widened, whitespace, limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
+        """Any JSON object."""
+        return cls.from_json_schema({"type": "object"}, whitespace=whitespace, limits=limits)
+
+    @classmethod
+    def from_choices(cls, choices: Sequence[str]) -> Grammar:
+        """Exactly one of the texts.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-EMPTY`, there are none.
+        """
+        if isinstance(choices, str) or not choices:
+            raise ArgumentError("E-GRAMMAR-EMPTY", "choices is a list of at least one text")
+        return cls.union(*(cls.literal(choice) for choice in choices))
+
+    @classmethod
+    def literal(cls, text: str | bytes) -> Grammar:
+        """Exactly this text."""
+        return cls(_engine.Grammar.literal(text.encode() if isinstance(text, str) else text))
+
+    @classmethod
+    def marker(cls, text: str) -> Grammar:
+        """A marker: the special token of exactly this text where the vocabulary has one, else its bytes."""
+        return cls(_engine.Grammar.marker(_text(text, "text")))
+
+    @classmethod
+    def token(cls, text: str) -> Grammar:
+        """The special token of exactly this text; a vocabulary without it cannot compile the grammar."""
+        return cls(_engine.Grammar.token(_text(text, "text")))
+
+    @classmethod
+    def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
+        """Any UTF-8 text that holds none of `without`, and behind which `closer` would stand for the first time."""
+        return cls(_engine.Grammar.text(list(without), closer))
+
+    @classmethod
+    def union(cls, *grammars: Grammar) -> Grammar:
+        """Any of the grammars."""
+        return grammars[0] if len(grammars) == 1 else cls(_engine.Grammar.union([g._inner for g in grammars]))
+
+    @classmethod
+    def concat(cls, *grammars: Grammar) -> Grammar:
+        """One grammar after another; none is the empty text."""
+        return grammars[0] if len(grammars) == 1 else cls(_engine.Grammar.concat([g._inner for g in grammars]))
+
+    @classmethod
+    def repeat(
+        cls, grammar: Grammar, min: int = 0, max: int | None = None, *, separator: Grammar | None = None
+    ) -> Grammar:
+        """The grammar repeated, with an optional separator between.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-REPEAT`, bounds that cannot be met.
+        """
+        if min < 0 or (max is not None and max < min):
+            raise ArgumentError("E-GRAMMAR-REPEAT", f"between {min} and {max} times is impossible")
+        between = None if separator is None else separator._inner
+        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between))
+
+    @classmethod
+    def optional(cls, grammar: Grammar) -> Grammar:
+        """The grammar or nothing."""
+        return cls.repeat(grammar, 0, 1)
+
+    @property
+    def report(self) -> Report:
+        """What of the schemas in it is not enforced."""
+        pointers = dict(self._inner.report_pointers())
+        return Report("widened" if pointers else "exact", pointers)
+
+    def to_ebnf(self) -> str:
+        """The grammar as EBNF text; it reads back as the same language."""
+        return self._inner.to_ebnf()
+
+    def dump_lnf(self, *, limits: Limits | None = None) -> str:
+        """The normal form that the engine runs, for people."""
+        return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grammar) and self._inner == other._inner
+
+    def __hash__(self) -> int:
+        return hash(self._inner)
+
+    def __repr__(self) -> str:
+        return f"<Grammar {self.report.status}, {self._inner.rule_count()} rules>"
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} is text, not {type(value).__name__}")
+    return value
+
+
+def _dumps(schema: dict[str, Any] | bool) -> str:
+    try:
+        return json.dumps(schema, ensure_ascii=False, allow_nan=False)
+    except RecursionError as error:
+        raise ArgumentError("E-SCHEMA-INVALID", "the schema contains itself or is nested too deeply") from error
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            "E-SCHEMA-INVALID", f"the schema is no JSON: {error}", hint="NaN, infinities and Python objects are not"
+        ) from error

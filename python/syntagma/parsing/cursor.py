@@ -1,0 +1,218 @@
+"""One alternative of a race: follows a call's pattern up to its commit point."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from syntagma.format_schema import Hole, Pattern
+from syntagma.parsing.arguments import ArgumentSource, HeldArguments
+from syntagma.parsing.envelope_reader import EnvelopeReader
+from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.patterns import Alternative, Op
+from syntagma.parsing.window import Window
+
+__all__ = ["Cursor"]
+
+_NOT_IN_NAMES = "<>{}()[]\"',="
+_NOT_IN_IDS = "<>{}()[]\"'"
+_DIGITS = "0123456789"
+
+
+class Cursor:
+    """Reads one alternative from its first character on.
+
+    Attributes:
+        alternative: what it reads.
+        pos: absolute position of the next character to read.
+        status: `more` text is needed; `commit`; `dead`.
+        commit_at: absolute position behind the character that decided the commit.
+        name, id: captures so far.
+        source: the arguments, once committed.
+        envelope: the reader of the call's envelope, if it has one.
+        begun: something behind the opener was read, so the text was meant as a call.
+        balanced: absolute position behind a whole object that turned out to be no call, or None.
+    """
+
+    __slots__ = (
+        *("_at", "_capture", "alternative", "balanced", "begun", "commit_at", "envelope", "id", "name", "pos"),
+        *("source", "status"),
+    )
+
+    def __init__(self, alternative: Alternative, pos: int) -> None:
+        self.alternative = alternative
+        self.pos = pos
+        self._at = 0
+        self._capture = ""
+        self.status: Literal["more", "commit", "dead"] = "more"
+        self.commit_at = 0
+        self.name: str | None = None
+        self.id: str | None = None
+        self.source: ArgumentSource | None = None
+        self.envelope: EnvelopeReader | None = None
+        self.begun = False
+        self.balanced: int | None = None
+
+    @property
+    def held(self) -> int:
+        """Code points of arguments that wait for the name; they do not count as header."""
+        return self.envelope.held if self.envelope is not None else 0
+
+    def run(self, window: Window) -> None:
+        """Read what the window has behind `pos`."""
+        ops = self.alternative.ops
+        while self.status == "more":
+            if self._at == len(ops):
+                self._commit(HeldArguments(), self.pos)
+                return
+            before = (self.pos, self._at)
+            self._step(ops[self._at], window)
+            if before == (self.pos, self._at):
+                return
+
+    def _step(self, op: Op, window: Window) -> None:
+        text, index = window.text, self.pos - window.base
+        if op.kind == "blank":
+            while index < len(text) and text[index].isspace():
+                index += 1
+            self.pos = window.base + index
+            # Behind a last blank the next step decides; while the text ends in blanks it just waits.
+            if index < len(text):
+                self._at += 1
+        elif op.kind == "literal":
+            self._literal(op, window, index)
+        elif index < len(text):
+            if op.text == "envelope":
+                self._envelope(window, index)
+            elif op.text == "arguments":
+                self._arguments(window, index)
+            else:
+                self._captured(op.text, window, index)
+
+    def _literal(self, op: Op, window: Window, index: int) -> None:
+        found = window.text.startswith(op.text, index)
+        if found and (not op.marker or window.is_marker(index, op.text)):
+            self.pos += len(op.text)
+            self._at += 1
+        elif found or not op.text.startswith(window.text[index : index + len(op.text)]):
+            self.status = "dead"
+
+    def _captured(self, hole: str, window: Window, index: int) -> None:
+        text = window.text
+        follower = self._follower()
+        while index < len(text):
+            char = text[index]
+            if follower and char == follower[0]:
+                if text.startswith(follower, index):
+                    break
+                if follower.startswith(text[index:]):
+                    self.pos = window.base + index
+                    return
+            if not _holds(hole, char):
+                break
+            self._capture += char
+            index += 1
+        else:
+            self.pos = window.base + index
+            return
+        self.pos = window.base + index
+        if hole != "suffix" and not self._capture:
+            self.status = "dead"
+            return
+        self._read(hole, self._capture)
+        self._capture = ""
+        self._at += 1
+
+    def _follower(self) -> str:
+        """The literal behind the capture, if no other hole stands between."""
+        for op in (*self.alternative.ops[self._at + 1 :], *self.alternative.closer):
+            if op.kind == "literal":
+                return op.text
+            if op.kind == "hole":
+                return ""
+        return ""
+
+    def _read(self, hole: str, text: str) -> None:
+        if hole == "name":
+            if self.name is not None and self.name != text:
+                self.status = "dead"
+            self.name = text
+            self.begun = True
+        elif hole == "id":
+            self.id = text
+            named = next((name for one in self.alternative.form.id if (name := _name_in(one, text))), None)
+            self.name = self.name or named
+
+    def _envelope(self, window: Window, index: int) -> None:
+        if self.envelope is None:
+            self.envelope = EnvelopeReader(self.alternative.form.envelope, self.name)
+        reader = self.envelope
+        self.pos = window.base + reader.run(window.text, index, len(window.text))
+        self.begun = self.begun or reader.begun
+        self.id = reader.id or self.id
+        if reader.status == "commit":
+            assert reader.source is not None
+            self.name = reader.name or self.name
+            self._commit(reader.source, self.pos + (not isinstance(reader.source, HeldArguments)))
+        elif reader.status == "bad":
+            self.status = "dead"
+        elif reader.status == "end":
+            self._envelope_ended(reader)
+
+    def _envelope_ended(self, reader: EnvelopeReader) -> None:
+        self.name = reader.name or self.name
+        if self.name is not None and (reader.complete_hold is not None or self.alternative.framed):
+            self._commit(HeldArguments(reader.complete_hold or "{}"), self.pos)
+        else:
+            self.balanced = self.pos
+            self.status = "dead"
+
+    def _arguments(self, window: Window, index: int) -> None:
+        if window.text[index] == "{":
+            self._commit(JsonMachine(), self.pos + 1)
+            return
+        closer = self.alternative.closer
+        if not closer:
+            self.status = "dead"
+        elif window.text.startswith(closer[0].text, index):
+            self._commit(HeldArguments(), self.pos + len(closer[0].text))
+        elif not closer[0].text.startswith(window.text[index:]):
+            self.status = "dead"
+
+    def _commit(self, source: ArgumentSource, at: int) -> None:
+        if self.name is None:
+            self.status = "dead"
+            return
+        self.source = source
+        self.commit_at = at
+        self.status = "commit"
+
+
+def _holds(hole: str, char: str) -> bool:
+    if hole in ("index", "ordinal"):
+        return char in _DIGITS
+    if char.isspace():
+        return False
+    return char not in (_NOT_IN_NAMES if hole in ("name", "suffix") else _NOT_IN_IDS)
+
+
+def _name_in(shape: Pattern, text: str) -> str | None:
+    """The name inside an id of this shape, or None if the id has another shape."""
+    name = None
+    at = 0
+    for i, item in enumerate(shape.items):
+        if not isinstance(item, Hole):
+            if not text.startswith(item.text, at):
+                return None
+            at += len(item.text)
+            continue
+        follower = shape.items[i + 1] if i + 1 < len(shape.items) else None
+        # A name may hold the text that follows it; a running number behind it may not.
+        end = len(text) if follower is None or isinstance(follower, Hole) else text.rfind(follower.text, at)
+        if end <= at:
+            return None
+        read, at = text[at:end], end
+        if item.name == "name":
+            name = read
+        elif not read.isdigit():
+            return None
+    return name if at == len(text) else None

@@ -1,0 +1,40 @@
+"""Chunks of bytes or text → text without surrogates, cut anywhere."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from syntagma.errors import ArgumentTypeError
+
+__all__ = ["TextDecoder"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class TextDecoder:
+    """Decodes UTF-8 that may be cut inside a sequence; every maximal invalid subpart becomes one U+FFFD."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def decode(self, chunk: str | bytes) -> str:
+        """The text that is certain so far.
+
+        Raises:
+            ArgumentTypeError: `E-ARGUMENT-CHUNK`, neither text nor bytes.
+        """
+        if isinstance(chunk, str):
+            pending = self.flush()
+            if not chunk.isascii():
+                chunk = _SURROGATE.sub("\ufffd", chunk)
+            return pending + chunk
+        if isinstance(chunk, bytes | bytearray | memoryview):
+            return self._decoder.decode(bytes(chunk))
+        raise ArgumentTypeError("E-ARGUMENT-CHUNK", f"a chunk is str or bytes, not {type(chunk).__name__}")
+
+    def flush(self) -> str:
+        """What a sequence that was begun and not ended stands for."""
+        pending = self._decoder.decode(b"", final=True)
+        self._decoder.reset()
+        return pending

@@ -1,0 +1,219 @@
+"""Reads the object that holds a call's name and arguments: any key order, unknown keys skipped."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArguments
+from syntagma.parsing.json_machine import BLANKS, JsonMachine
+from syntagma.parsing.json_string import StringReader
+
+__all__ = ["EnvelopeReader"]
+
+Status: TypeAlias = Literal["more", "commit", "bad", "end"]
+
+_START, _KEY_OR_END, _KEY, _COLON, _VALUE, _COMMA_OR_END = range(6)
+
+
+class EnvelopeReader:
+    """One envelope; all alternatives of the format are read at once.
+
+    Attributes:
+        name: the tool's name, once read.
+        id: the call's id, once read.
+        source: the arguments, from the commit point on.
+        held: code points of arguments that wait for the name.
+        status: `more` text is needed; `commit`: the position is where the arguments begin (or behind the name that came
+            after them); `bad`: the next character fits no envelope; `end`: the object is closed.
+    """
+
+    __slots__ = (
+        *("_awaits_name", "_encoded", "_holding", "_nodes", "_outer_name", "_parts", "_reading", "_skip", "_stack"),
+        *("_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
+    )
+
+    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None) -> None:
+        self._stack: list[tuple[Members, ...]] = []
+        self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
+        self._outer_name = outer_name
+        self._awaits_name = any("name" in envelope.pattern.holes for envelope in envelopes)
+        self._state = _START
+        self._skip: JsonMachine | None = None
+        self._holding: ArgumentSource | None = None
+        self._encoded: EncodedArguments | None = None
+        self._parts: list[str] = []
+        self._string: StringReader | None = None
+        self._reading = ""
+        self._text: list[str] = []
+        self.complete_hold: str | None = None
+        self.held = 0
+        self.name: str | None = None
+        self.id: str | None = None
+        self.source: ArgumentSource | None = None
+        self.status: Status = "more"
+
+    @property
+    def begun(self) -> bool:
+        """The opening brace was read."""
+        return self._state != _START
+
+    def resume(self) -> None:
+        """Go on behind the arguments."""
+        self._state = _COMMA_OR_END
+        self.status = "more"
+
+    def run(self, text: str, pos: int, end: int) -> int:
+        """Read `text[pos:end]` until the status changes or the text ends; the new position."""
+        while pos < end and self.status == "more":
+            if self._string is not None:
+                after = self._read_string(text, pos, end)
+                if after == pos and self.status == "more":
+                    break
+                pos = after
+            elif self._encoded is not None:
+                after = self._begin_encoded(self._encoded, text, pos, end)
+                if after == pos and self._encoded is not None:
+                    break
+                pos = after
+            elif self._holding is not None:
+                after = self._hold(self._holding, text, pos, end)
+                if after == pos and self._holding is not None:
+                    break
+                pos = after
+            elif self._skip is not None:
+                pos, _ = self._skip.feed(text, pos, end)
+                if self._skip.bad:
+                    self.status = "bad"
+                elif self._skip.done:
+                    self._skip, self._state = None, _COMMA_OR_END
+            elif text[pos] in BLANKS:
+                pos += 1
+            elif self._state == _VALUE:
+                pos = self._value(text, pos)
+            else:
+                self._structure(text[pos])
+                pos += self.status != "bad"
+        return pos
+
+    def _structure(self, char: str) -> None:
+        state = self._state
+        if state == _START and char == "{":
+            self._push()
+        elif state in (_KEY, _KEY_OR_END) and char == '"':
+            self._begin_string("key")
+        elif state == _COLON and char == ":":
+            self._state = _VALUE
+        elif state == _COMMA_OR_END and char == ",":
+            self._state = _KEY
+        elif state in (_COMMA_OR_END, _KEY_OR_END) and char == "}":
+            self._stack.pop()
+            self._state = _COMMA_OR_END
+            if not self._stack:
+                self.status = "end"
+        else:
+            self.status = "bad"
+
+    def _push(self) -> None:
+        self._stack.append(tuple(node for node in self._nodes if isinstance(node, Members)))
+        self._state = _KEY_OR_END
+
+    def _begin_string(self, what: str) -> None:
+        self._string, self._reading, self._text = StringReader(), what, []
+
+    def _read_string(self, text: str, pos: int, end: int) -> int:
+        assert self._string is not None
+        pos, piece = self._string.piece(text, pos, end)
+        self._text.append(piece)
+        if self._string.bad:
+            self.status = "bad"
+        elif self._string.done:
+            self._string = None
+            read = "".join(self._text)
+            if self._reading == "key":
+                self._resolve(read)
+                self._state = _COLON
+            else:
+                self._state = _COMMA_OR_END
+                if self._reading == "id":
+                    self.id = self.id or read
+                elif self.name is None:
+                    self._named(read)
+        return pos
+
+    def _named(self, name: str) -> None:
+        self.name = name
+        if not name:
+            self.status = "bad"
+        elif self.complete_hold is not None:
+            self.source = HeldArguments(self.complete_hold)
+            self.status = "commit"
+
+    def _resolve(self, key: str) -> None:
+        """What the value of this key stands for; no node: it is skipped."""
+        known = [node for frame in self._stack[-1] for inner, node in frame.items if inner == key]
+        if not known and self.name is None:
+            known = [node for frame in self._stack[-1] for inner, node in frame.items if isinstance(inner, EnvelopeHole)]
+            if known:
+                self._named(key)
+        self._nodes = tuple(known)
+
+    def _value(self, text: str, pos: int) -> int:
+        char = text[pos]
+        holes = {node.name for node in self._nodes if isinstance(node, EnvelopeHole)}
+        if "arguments" in holes and self.complete_hold is None and self.source is None and char in '{"':
+            if char == '"':
+                self._encoded = EncodedArguments()
+                return pos + 1
+            return self._arguments(JsonMachine(), pos)
+        if "arguments" in holes and char != "n":
+            self.status = "bad"
+        elif "name" in holes:
+            if char == '"':
+                self._begin_string("name")
+                return pos + 1
+            self.status = "bad"
+        elif "id" in holes and char == '"':
+            self._begin_string("id")
+            return pos + 1
+        elif char == "{" and any(isinstance(node, Members) for node in self._nodes):
+            self._push()
+            return pos + 1
+        else:
+            self._skip = JsonMachine()
+        return pos
+
+    def _begin_encoded(self, encoded: EncodedArguments, text: str, pos: int, end: int) -> int:
+        pos = encoded.begin(text, pos, end)
+        if encoded.bad:
+            self.status = "bad"
+        elif encoded.begun:
+            self._encoded = None
+            return self._arguments(encoded, pos)
+        return pos
+
+    def _arguments(self, source: ArgumentSource, pos: int) -> int:
+        known = self.name is not None or (self._outer_name is not None and not self._awaits_name)
+        if known:
+            self.source = source
+            self.status = "commit"
+        else:
+            self._holding, self._parts = source, []
+            if source.done:
+                self._held_whole("{}")
+        return pos
+
+    def _hold(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
+        after, fragment = source.feed(text, pos, end)
+        self.held += after - pos
+        self._parts.append(fragment)
+        if source.bad:
+            self.status = "bad"
+        elif source.done:
+            self._held_whole("".join(self._parts))
+        return after
+
+    def _held_whole(self, text: str) -> None:
+        self.complete_hold = text
+        self._holding = None
+        self._state = _COMMA_OR_END

@@ -1,0 +1,78 @@
+"""Decodes a JSON string as it arrives."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["StringReader"]
+
+_STOP = re.compile(r'["\\]')
+_HEX4 = re.compile(r"[0-9a-fA-F]{4}")
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class StringReader:
+    """The rest of a JSON string, behind its opening quote.
+
+    An escape is read only as a whole: until then the position stays at its backslash.
+
+    Attributes:
+        done: the closing quote was read.
+        bad: the next character is no JSON string's.
+    """
+
+    __slots__ = ("bad", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.bad = False
+
+    def piece(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """Read one run of plain characters or one escape from `text[pos:end]`; the new position and what it means.
+
+        The position does not move where more text is needed, or where the string is `bad`.
+        """
+        if pos >= end:
+            return pos, ""
+        char = text[pos]
+        if char == '"':
+            self.done = True
+            return pos + 1, ""
+        if char == "\\":
+            return self._escape(text, pos, end)
+        stop = _STOP.search(text, pos, end)
+        stop_at = stop.start() if stop else end
+        return stop_at, text[pos:stop_at]
+
+    def _escape(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        if pos + 1 >= end:
+            return pos, ""
+        kind = text[pos + 1]
+        if kind != "u":
+            self.bad = kind not in _ESCAPES
+            return (pos, "") if self.bad else (pos + 2, _ESCAPES[kind])
+        unit = self._unit(text, pos, end)
+        if unit is None:
+            return pos, ""
+        if 0xD800 <= unit < 0xDC00:
+            # A second half may follow; anything else leaves this one alone, and alone it means nothing.
+            rest = text[pos + 6 : min(end, pos + 8)]
+            if "\\u".startswith(rest) and len(rest) < 2:
+                return pos, ""
+            if rest == "\\u":
+                low = self._unit(text, pos + 6, end)
+                if low is None:
+                    return pos, ""
+                if 0xDC00 <= low < 0xE000:
+                    return pos + 12, chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
+        return pos + 6, "\ufffd" if 0xD800 <= unit < 0xE000 else chr(unit)
+
+    def _unit(self, text: str, pos: int, end: int) -> int | None:
+        digits = text[pos + 2 : min(end, pos + 6)]
+        if len(digits) < 4:
+            self.bad = not all(char in "0123456789abcdefABCDEF" for char in digits)
+            return None
+        if not _HEX4.fullmatch(digits):
+            self.bad = True
+            return None
+        return int(digits, 16)

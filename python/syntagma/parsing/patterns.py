@@ -1,0 +1,226 @@
+"""Patterns compiled for reading: literals cut into markers, blanks made optional, every way a call can begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Pattern, ToolsSpec
+
+__all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "starts_of"]
+
+_PIECE = re.compile(r"(\s+)|(<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\])|([^\s<\[]+|[<\[])")
+OpKind: TypeAlias = Literal["literal", "blank", "hole"]
+
+
+class Op(msgspec.Struct, frozen=True):
+    """One step of a pattern. `text`: a literal without blanks, or the name of a hole; blanks match any run or none."""
+
+    kind: OpKind
+    text: str = ""
+    marker: bool = False
+    """a whole `<…>` or `[…]`: where tokens are known, only the token matches"""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Free text between two markers. Blanks beside it are data: exactly that run is taken off, where it is there."""
+
+    opener: str
+    closer: str
+    before: str
+    """blanks in front of the opener"""
+    after_opener: str
+    before_closer: str
+    after: str
+    """blanks behind the closer"""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """What surrounds a group of calls."""
+
+    opener: tuple[Op, ...]
+    closer: tuple[Op, ...]
+    before: str
+    after: str
+
+
+class Form(msgspec.Struct, frozen=True):
+    """One way to write calls: what the readers need to know of a `ToolsSpec`."""
+
+    separator: str
+    envelope: tuple[Envelope, ...]
+    id: tuple[Pattern, ...]
+    sectionless: bool
+    """calls may stand without the opener of a section, even those that begin with no literal"""
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """One way in which a call can begin, alone or behind the opener of its section."""
+
+    ops: tuple[Op, ...]
+    """up to and with the hole that holds the arguments, or all of the call if it has none"""
+    closer: tuple[Op, ...]
+    """literals behind the arguments"""
+    form: Form
+    section: Section | None
+    before: str
+    after: str
+
+    @property
+    def first(self) -> str:
+        """The literal that it begins with; `{` of a bare object; empty if it begins with a name."""
+        op = self.ops[0]
+        if op.kind == "literal":
+            return op.text
+        return "{" if op.text in ("envelope", "arguments") else ""
+
+    @property
+    def bare(self) -> bool:
+        """It begins with an object, no literal before it."""
+        return self.ops[0].kind == "hole"
+
+    @property
+    def framed(self) -> bool:
+        """A marker stands before the commit point, so that text that gets so far was meant as a call."""
+        return any(op.marker for op in self.ops)
+
+    @property
+    def weight(self) -> int:
+        """Literal characters, which decide a tie."""
+        return sum(len(op.text) for op in self.ops if op.kind == "literal")
+
+
+def block_of(pattern: Pattern, hole: str) -> Block:
+    """The block that a pattern with one free-text hole describes."""
+    opener, closer = pattern.around(hole)
+    core, end = opener.strip(), closer.strip()
+    return Block(
+        opener=core,
+        closer=end,
+        before=opener[: len(opener) - len(opener.lstrip())] if core else "",
+        after_opener=opener[len(opener.rstrip()) :] if core else "",
+        before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
+        after=closer[len(closer.rstrip()) :] if end else "",
+    )
+
+
+def _ops(text: str) -> Iterator[Op]:
+    """A literal's steps; a blank may stand between `>` and `<` although none is shown."""
+    previous = ""
+    plain = ""
+    for match in _PIECE.finditer(text):
+        blank, marker, rest = match.groups()
+        if rest is not None:
+            plain += rest
+            continue
+        if plain:
+            yield Op("literal", plain)
+            previous, plain = plain, ""
+        if blank is not None:
+            yield Op("blank")
+            previous = ""
+        else:
+            if previous.endswith(">") and marker.startswith("<"):
+                yield Op("blank")
+            yield Op("literal", marker, marker=True)
+            previous = marker
+    if plain:
+        yield Op("literal", plain)
+
+
+def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
+    """All steps of a pattern, optional blanks between literals and holes."""
+    ops: list[Op] = []
+    for item in pattern.items:
+        steps = [Op("hole", item.name)] if isinstance(item, Hole) else list(_ops(item.text))
+        for step in steps:
+            between_kinds = bool(ops) and "hole" in (step.kind, ops[-1].kind) and "blank" not in (step.kind, ops[-1].kind)
+            if between_kinds and "suffix" not in (step.text, ops[-1].text):
+                ops.append(Op("blank"))
+            ops.append(step)
+    while ops and ops[0].kind == "blank":
+        ops.pop(0)
+    while ops and ops[-1].kind == "blank":
+        ops.pop()
+    return tuple(ops)
+
+
+def _edges(pattern: Pattern) -> tuple[str, str]:
+    before, after = pattern.opener, pattern.closer
+    if not isinstance(pattern.items[-1], Hole) and len(pattern.items) == 1:
+        after = pattern.items[0].text if not isinstance(pattern.items[0], Hole) else ""
+    return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
+
+
+def _section(pattern: Pattern) -> Section:
+    ops = compile_ops(pattern)
+    at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "hole")
+    before, after = _edges(pattern)
+    return Section(_trim(ops[:at]), tuple(op for op in ops[at + 1 :] if op.kind == "literal"), before, after)
+
+
+def _trim(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    return ops[:-1] if ops and ops[-1].kind == "blank" else ops
+
+
+def _unsupported(what: str) -> FormatError:
+    return FormatError("E-FORMAT-UNSUPPORTED", f"the reader does not know {what} yet")
+
+
+def _check(spec: ToolsSpec) -> None:
+    if spec.argument:
+        raise _unsupported("arguments that are written one by one (`argument`)")
+    if not spec.literals.is_json:
+        raise _unsupported("literals in other notations than JSON (`literals`)")
+    for call in spec.call:
+        named = "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
+        if not named and not any("name" in one.holes for one in spec.id):
+            raise _unsupported("calls without a name")
+        if call.holes and call.holes[0] in ("name", "id") and not call.opener and spec.section[0].opener == "":
+            raise _unsupported("calls that begin with a name, without a marker before it")
+
+
+def forms_of(spec: FormatSpec) -> list[tuple[Form, tuple[Section, ...], tuple[Alternative, ...]]]:
+    """Every form of the format's calls, with its sections, and its calls on their own.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    if spec.messages is not None:
+        raise _unsupported("messages with headers (`[messages]`)")
+    found = []
+    for tools in spec.tools.forms if spec.tools is not None else ():
+        _check(tools)
+        sections = tuple(map(_section, tools.section))
+        sectionless = any(not section.opener for section in sections)
+        form = Form(tools.separator.strip(), tools.envelope, tools.id, sectionless)
+        calls = []
+        for pattern in tools.call:
+            ops = compile_ops(pattern)
+            ends = [i for i, op in enumerate(ops) if op.kind == "hole" and op.text in ("arguments", "envelope")]
+            cut = ends[0] + 1 if ends else len(ops)
+            before, after = _edges(pattern)
+            rest = tuple(op for op in ops[cut:] if op.kind != "blank")
+            calls.append(Alternative(ops[:cut], rest, form, None, before, after))
+        found.append((form, sections, tuple(calls)))
+    return found
+
+
+def starts_of(
+    form: tuple[Form, tuple[Section, ...], tuple[Alternative, ...]],
+) -> Iterator[Alternative]:
+    """Every way in which a group of calls of this form can begin."""
+    shape, sections, calls = form
+    for section in sections:
+        for call in calls:
+            if section.opener:
+                yield msgspec.structs.replace(
+                    call, ops=(*section.opener, Op("blank"), *call.ops), section=section, before=section.before
+                )
+    for call in calls:
+        if call.ops[0].kind == "literal" or (call.first and shape.sectionless):
+            yield call

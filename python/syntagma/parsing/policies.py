@@ -1,0 +1,29 @@
+"""What a reader does where there is more than one right answer; the caller's choice, the same for every format."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Policies"]
+
+
+class Policies(msgspec.Struct, frozen=True, kw_only=True):
+    """Choices of the lenient reading.
+
+    Attributes:
+        unknown_tool: a call of a tool that was not declared: `pass` it on with a diagnostic, or leave its text in
+            `content`. Means nothing without declared tools.
+        malformed: a call that is malformed before its commit point: its text is `content`, or `drop`ped (still in
+            `parser.raw` and in the diagnostics).
+        truncated: a call that the end of the stream cuts: `emit` keeps it in the message with `complete=False`, `drop`
+            leaves it out of the message (its events were emitted before the cut was known).
+        interrupt: a marker that ends open reasoning without its closer: `wait` until the end of the stream or the
+            closer decides whether it was a quotation, or believe it `now`.
+    """
+
+    unknown_tool: Literal["pass", "content"] = "pass"
+    malformed: Literal["content", "drop"] = "content"
+    truncated: Literal["emit", "drop"] = "emit"
+    interrupt: Literal["wait", "now"] = "wait"

@@ -1,0 +1,9 @@
+"""An OpenAI-compatible server over any `Backend`: `create_app` makes an ASGI application, `serve` runs it."""
+
+from __future__ import annotations
+
+from syntagma.serving.app import create_app
+from syntagma.serving.model import ServedModel
+from syntagma.serving.settings import Settings
+
+__all__ = ["ServedModel", "Settings", "create_app"]

@@ -1,0 +1,200 @@
+"""From the bytes of a body to a request that can be served: everything a client can get wrong is refused here or by
+the codec, with the path of the field.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from syntagma.decoding.sampling import Sampling
+from syntagma.errors import ArgumentError, RequestError
+from syntagma.generation import GenerationOptions
+from syntagma.limits import Limits
+from syntagma.messages import Tool, tools_from
+from syntagma.serving.settings import Settings
+from syntagma.serving.wire import ChatRequest
+
+__all__ = ["ChatOrder", "read_chat_request"]
+
+_FIELDS = frozenset(ChatRequest.__struct_fields__)
+_STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
+_AT = " - at `$"
+
+
+class ChatOrder(NamedTuple):
+    """A request as the server serves it."""
+
+    request: ChatRequest
+    messages: list[dict[str, Any]]
+    """the conversation as the codec takes it: text parts joined, further fields of a message kept"""
+    tools: tuple[Tool, ...] | None
+    options: GenerationOptions
+    """for the first choice; choice i has the seed plus i"""
+    n: int
+    ignored: tuple[str, ...]
+    """fields that nothing reads, in the order in which they came"""
+
+
+def read_chat_request(body: bytes, settings: Settings) -> ChatOrder:
+    """Read and check a body of `POST /v1/chat/completions`.
+
+    Raises:
+        RequestError: `E-REQUEST-JSON` (no JSON), `E-REQUEST-FIELD` (wrong type or value, with the pointer of the
+            field), `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`.
+        ArgumentError, LimitError: what messages and tools raise.
+    """
+    data = _decode(body)
+    try:
+        request = msgspec.convert(data, ChatRequest)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(_AT)
+        raise _field(_pointer(path.rstrip("`")), message[:1].lower() + message[1:]) from error
+    if request.chat_template is not None:
+        raise RequestError("E-REQUEST-UNSUPPORTED", "a request cannot bring its own template", pointer="/chat_template")
+    return ChatOrder(
+        request=request,
+        messages=_messages(data["messages"]),
+        tools=_tools(request),
+        options=_options(request, settings),
+        n=_bounded("n", request.n, 1, 1, settings.limits.server_n),
+        ignored=tuple(name for name in data if name not in _FIELDS),
+    )
+
+
+def _decode(body: bytes) -> dict[str, Any]:
+    try:
+        data = msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
+        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError("E-REQUEST-JSON", f"the body is not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise RequestError("E-REQUEST-JSON", "the body nests too deeply") from error
+    if not isinstance(data, dict):
+        raise RequestError("E-REQUEST-JSON", "the body is not a JSON object")
+    return data
+
+
+def _field(pointer: str, message: str) -> RequestError:
+    return RequestError("E-REQUEST-FIELD", f"{pointer or 'the body'}: {message}", pointer=pointer or None)
+
+
+def _pointer(path: str) -> str:
+    """The reader's path (`.messages[0].role`) as a JSON pointer."""
+    return "".join(f"/{name or index}" for name, index in _STEP.findall(path))
+
+
+def _messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not messages:
+        raise _field("/messages", "at least one message is needed")
+    read = []
+    for number, message in enumerate(messages):
+        content = message.get("content")
+        if isinstance(content, list):
+            pointer = f"/messages/{number}/content"
+            text = "\n".join(_text(part, f"{pointer}/{i}") for i, part in enumerate(content))
+            read.append(message | {"content": text})
+        elif content is None and message["role"] in ("user", "system", "developer", "tool"):
+            raise _field(f"/messages/{number}/content", f"a message of role {message['role']!r} needs content")
+        for i, call in enumerate(message.get("tool_calls") or ()):
+            _check_call(call, f"/messages/{number}/tool_calls/{i}")
+        if not isinstance(content, list):
+            read.append(message)
+    return read
+
+
+def _text(part: dict[str, Any], pointer: str) -> str:
+    kind = part.get("type")
+    if kind != "text":
+        raise RequestError(
+            "E-REQUEST-UNSUPPORTED",
+            f"content parts of type {kind!r} are not supported",
+            hint="the model reads text only",
+            pointer=f"{pointer}/type",
+        )
+    text = part.get("text")
+    if not isinstance(text, str):
+        raise _field(f"{pointer}/text", "a text part has a text")
+    return text
+
+
+def _check_call(call: dict[str, Any], pointer: str) -> None:
+    function = call.get("function")
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise _field(f"{pointer}/function", "a call has a function with a name")
+    if not isinstance(function.get("arguments", "{}"), str):
+        raise _field(f"{pointer}/function/arguments", "arguments are a JSON string")
+
+
+def _tools(request: ChatRequest) -> tuple[Tool, ...] | None:
+    if request.tools is None:
+        return None
+    for index, tool in enumerate(request.tools):
+        if tool.get("type", "function") != "function":
+            raise RequestError(
+                "E-REQUEST-UNSUPPORTED",
+                f"tools of type {tool['type']!r} are not supported",
+                pointer=f"/tools/{index}/type",
+            )
+    try:
+        return tools_from(request.tools)
+    except ArgumentError as error:
+        error.pointer = f"/tools{error.pointer or ''}"
+        raise
+
+
+def _options(request: ChatRequest, settings: Settings) -> GenerationOptions:
+    limits = settings.limits
+    max_tokens = request.max_completion_tokens if request.max_completion_tokens is not None else request.max_tokens
+    name = "max_completion_tokens" if request.max_completion_tokens is not None else "max_tokens"
+    if max_tokens is not None and max_tokens < 1:
+        raise _field(f"/{name}", f"at least 1, not {max_tokens}")
+    temperature = 1.0 if request.temperature is None else request.temperature
+    if not 0 <= temperature <= 2:
+        raise _field("/temperature", f"from 0 to 2, not {temperature}")
+    top_p = 1.0 if request.top_p is None else request.top_p
+    if not 0 < top_p <= 1:
+        raise _field("/top_p", f"above 0 and at most 1, not {top_p}")
+    return GenerationOptions(
+        sampling=Sampling(temperature=temperature, top_p=top_p, seed=request.seed),
+        max_tokens=settings.max_tokens if max_tokens is None else max_tokens,
+        stop=_stop(request.stop, limits),
+        logprobs=_logprobs(request, limits),
+    )
+
+
+def _stop(given: str | list[str] | None, limits: Limits) -> tuple[str, ...]:
+    stops = (given,) if isinstance(given, str) else tuple(given or ())
+    if len(stops) > limits.server_stop:
+        raise _over("/stop", len(stops), limits.server_stop)
+    for index, stop in enumerate(stops):
+        pointer = "/stop" if isinstance(given, str) else f"/stop/{index}"
+        if not stop:
+            raise _field(pointer, "a stop string is not empty")
+        if (size := len(stop.encode())) > limits.server_stop_bytes:
+            raise _over(pointer, size, limits.server_stop_bytes)
+    return stops
+
+
+def _logprobs(request: ChatRequest, limits: Limits) -> int | None:
+    if request.top_logprobs is not None and not request.logprobs:
+        raise _field("/top_logprobs", "needs logprobs to be true")
+    top = _bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
+    return top if request.logprobs else None
+
+
+def _bounded(name: str, value: int | None, default: int, least: int, most: int) -> int:
+    if value is None:
+        return default
+    if value < least:
+        raise _field(f"/{name}", f"at least {least}, not {value}")
+    if value > most:
+        raise _over(f"/{name}", value, most)
+    return value
+
+
+def _over(pointer: str, given: int, allowed: int) -> RequestError:
+    return RequestError("E-REQUEST-LIMIT", f"{pointer}: {given} is more than the {allowed} allowed", pointer=pointer)

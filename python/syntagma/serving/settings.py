@@ -1,0 +1,28 @@
+"""What an operator may choose."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from syntagma.limits import Limits
+
+__all__ = ["Settings"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How the server behaves.
+
+    Attributes:
+        enforce: how much of a call the grammar holds when the model may call: `off` nothing, `name` the name,
+            `parameters` the name and the arguments by schema. Tools with `strict: true` are always held by schema.
+        parallel: generations that compute at once; further ones wait.
+        max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
+        limits: bounds on requests.
+    """
+
+    enforce: Literal["off", "name", "parameters"] = "parameters"
+    parallel: int = 2
+    max_tokens: int | None = None
+    limits: Limits = Limits()

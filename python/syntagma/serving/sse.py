@@ -1,0 +1,19 @@
+"""Server-sent events as bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["DONE", "event"]
+
+_encoder = msgspec.json.Encoder()
+
+DONE = b"data: [DONE]\n\n"
+"""the last event of a stream that went well"""
+
+
+def event(payload: Any) -> bytes:
+    """One event with a JSON payload. JSON text holds no raw line breaks, so one `data:` line is enough."""
+    return b"data: " + _encoder.encode(payload) + b"\n\n"

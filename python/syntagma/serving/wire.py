@@ -1,0 +1,215 @@
+"""The JSON of requests and responses, field by field.
+
+Requests accept more than is listed here: what is not a field is reported back, never refused. Responses list exactly
+the fields that typed clients know, and the few that other servers have made common (`reasoning_content`,
+`usage.extra`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+__all__ = [
+    "ChatChunk",
+    "ChatCompletion",
+    "ChatRequest",
+    "Choice",
+    "ChoiceLogprobs",
+    "ChunkChoice",
+    "Delta",
+    "DeltaCall",
+    "DeltaFunction",
+    "Model",
+    "ModelList",
+    "RequestMessage",
+    "ResponseMessage",
+    "StreamOptions",
+    "TokenLogprobEntry",
+    "TopLogprobEntry",
+    "Usage",
+    "UsageExtra",
+]
+
+FinishReason = Literal["stop", "length", "tool_calls"]
+
+
+class RequestMessage(msgspec.Struct, kw_only=True):
+    """A message of the conversation; further fields go to the template as they are."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[dict[str, Any]] | None = None
+    name: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class StreamOptions(msgspec.Struct, kw_only=True):
+    """`include_usage` asks for a last chunk with the usage."""
+
+    include_usage: bool | None = None
+
+
+class ChatRequest(msgspec.Struct, kw_only=True):
+    """Body of `POST /v1/chat/completions`."""
+
+    messages: list[RequestMessage]
+    model: str | None = None
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    response_format: dict[str, Any] | None = None
+    stop: str | list[str] | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    n: int | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    chat_template_kwargs: dict[str, Any] | None = None
+    chat_template: str | None = None
+    separate_reasoning: bool | None = None
+    stream_reasoning: bool | None = None
+    user: str | None = None
+
+
+class TopLogprobEntry(msgspec.Struct, kw_only=True):
+    """One of the likeliest tokens at a place."""
+
+    token: str
+    logprob: float
+    bytes: list[int]
+
+
+class TokenLogprobEntry(msgspec.Struct, kw_only=True):
+    """A sampled token; `token` is its text with U+FFFD where its bytes are no whole character."""
+
+    token: str
+    logprob: float
+    bytes: list[int]
+    top_logprobs: list[TopLogprobEntry]
+
+
+class ChoiceLogprobs(msgspec.Struct, kw_only=True):
+    """Every sampled token of the choice, reasoning and calls included, the end-of-turn token not."""
+
+    content: list[TokenLogprobEntry]
+    refusal: None = None
+
+
+class ResponseMessage(msgspec.Struct, kw_only=True):
+    """The assistant's message."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str | None
+    refusal: None = None
+    annotations: list[Any] = []
+    reasoning_content: str | UnsetType = UNSET
+    tool_calls: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class Choice(msgspec.Struct, kw_only=True):
+    """One of `n` answers."""
+
+    index: int
+    message: ResponseMessage
+    logprobs: ChoiceLogprobs | None = None
+    finish_reason: FinishReason
+
+
+class UsageExtra(msgspec.Struct, kw_only=True):
+    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them."""
+
+    grammar_init_s: float
+    grammar_per_token_s: float
+
+
+class Usage(msgspec.Struct, kw_only=True):
+    """Tokens of the prompt and of all choices."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    extra: UsageExtra
+
+
+class ChatCompletion(msgspec.Struct, kw_only=True):
+    """A whole answer."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: Usage
+    system_fingerprint: None = None
+
+
+class DeltaFunction(msgspec.Struct, kw_only=True):
+    """Name and arguments of a call, or the next fragment of the arguments."""
+
+    name: str | UnsetType = UNSET
+    arguments: str
+
+
+class DeltaCall(msgspec.Struct, kw_only=True):
+    """A part of a call; `id` and `type` come with its first part."""
+
+    index: int
+    id: str | UnsetType = UNSET
+    type: Literal["function"] | UnsetType = UNSET
+    function: DeltaFunction
+
+
+class Delta(msgspec.Struct, kw_only=True):
+    """What is new in a chunk."""
+
+    role: Literal["assistant"] | UnsetType = UNSET
+    content: str | UnsetType = UNSET
+    reasoning_content: str | UnsetType = UNSET
+    tool_calls: list[DeltaCall] | UnsetType = UNSET
+
+
+class ChunkChoice(msgspec.Struct, kw_only=True):
+    """A chunk's part of one choice."""
+
+    index: int
+    delta: Delta
+    logprobs: ChoiceLogprobs | None = None
+    finish_reason: FinishReason | None = None
+
+
+class ChatChunk(msgspec.Struct, kw_only=True):
+    """One server-sent event of an answer. `usage` stands in every chunk if asked for, null but in the last."""
+
+    id: str
+    object: Literal["chat.completion.chunk"] = "chat.completion.chunk"
+    created: int
+    model: str
+    choices: list[ChunkChoice]
+    usage: Usage | UnsetType | None = UNSET
+    system_fingerprint: None = None
+
+
+class Model(msgspec.Struct, kw_only=True):
+    """A model that is served."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int
+    owned_by: str = "syntagma"
+
+
+class ModelList(msgspec.Struct, kw_only=True):
+    """Body of `GET /v1/models`."""
+
+    object: Literal["list"] = "list"
+    data: list[Model]

@@ -1,0 +1,8 @@
+"""Chat templates: loading, rendering within bounds, and prompts that know where the assistant's turn begins."""
+
+from __future__ import annotations
+
+from syntagma.templates.prompt import Prompt
+from syntagma.templates.template import ChatTemplate
+
+__all__ = ["ChatTemplate", "Prompt"]

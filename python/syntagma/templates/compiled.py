@@ -1,0 +1,100 @@
+"""A template's syntax tree and code, made once and shared."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from types import CodeType
+from typing import Final
+
+import jinja2
+from jinja2 import TemplateSyntaxError, meta, nodes
+from jinja2.compiler import generate
+
+from syntagma.errors import TemplateError
+from syntagma.templates.environment import BoundedEnvironment, environment
+from syntagma.templates.failures import FILENAME, syntax_error, too_deep
+
+__all__ = ["Compiled", "compiled"]
+
+_BLOCKS: Final = (
+    nodes.Block,
+    nodes.CallBlock,
+    nodes.FilterBlock,
+    nodes.For,
+    nodes.If,
+    nodes.Macro,
+    nodes.Scope,
+    nodes.With,
+)
+_KEPT: Final = 64
+
+
+class Compiled:
+    """What can be known about a template without rendering it; never changed, so safe to share between threads."""
+
+    def __init__(self, source: str, tree: nodes.Template, code: CodeType, nesting: int) -> None:
+        self.source = source
+        self.nesting = nesting
+        self._tree = tree
+        self._code = code
+
+    @functools.cached_property
+    def strict(self) -> jinja2.Template:
+        """The template in the strict environment."""
+        return self._load(environment(lenient=False))
+
+    @functools.cached_property
+    def lenient(self) -> jinja2.Template:
+        """The template in the lenient environment."""
+        return self._load(environment(lenient=True))
+
+    @functools.cached_property
+    def undeclared(self) -> frozenset[str]:
+        """Names that the template reads and never sets, the reserved ones included."""
+        return frozenset(meta.find_undeclared_variables(self._tree)) - set(environment(lenient=False).globals)
+
+    @functools.cached_property
+    def string_literals(self) -> tuple[str, ...]:
+        """Every string that is written in an expression, once, in the order of their first appearance."""
+        found = (node.value for node, _ in _walk(self._tree) if isinstance(node, nodes.Const))
+        return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
+
+    def _load(self, env: BoundedEnvironment) -> jinja2.Template:
+        return env.template_class.from_code(env, self._code, env.make_globals(None))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def compiled(source: str, name: str | None) -> Compiled:
+    """The template's code.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-SYNTAX`.
+        LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`.
+    """
+    env = environment(lenient=False)
+    try:
+        tree = env.parse(source)
+        nesting = max((depth for _, depth in _walk(tree)), default=0)
+        text = generate(tree, env, None, None, optimized=False)
+        code = compile(text, FILENAME, "exec")
+    except TemplateSyntaxError as error:
+        raise syntax_error(error, source, name) from None
+    except (RecursionError, MemoryError):
+        raise too_deep(None, name) from None
+    except SyntaxError as error:
+        if error.msg.startswith("too many") or isinstance(error, IndentationError):
+            raise too_deep(None, name) from None
+        raise TemplateError("E-TEMPLATE-SYNTAX", f"the template has no meaning: {error.msg}", source=name) from None
+    except ValueError as error:
+        raise TemplateError("E-TEMPLATE-SYNTAX", str(error), source=name) from None
+    return Compiled(source, tree, code, nesting)
+
+
+def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int]]:
+    stack = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        inner = depth + isinstance(node, _BLOCKS)
+        stack.extend((child, inner) for child in reversed(list(node.iter_child_nodes())))

@@ -1,0 +1,172 @@
+"""Where chat templates are kept: files, model folders, GGUF metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from syntagma import gguf
+from syntagma.errors import LimitError, TemplateError
+from syntagma.limits import Limits
+
+__all__ = ["Loaded", "from_folder", "from_gguf", "read_text"]
+
+_CONFIG: Final = "tokenizer_config.json"
+_LARGEST_CONFIG: Final = 64 * 1024 * 1024
+_TOKENS: Final = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A template's text with its tokens."""
+
+    source: str
+    bos_token: str = ""
+    eos_token: str = ""
+    special_tokens: dict[str, str] = field(default_factory=dict)
+
+
+def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
+    """The text of a template file.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-LOAD`, it cannot be read or is not UTF-8.
+        LimitError: `E-LIMIT-TEMPLATE-SOURCE`.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limits.template_bytes + 1)
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    if len(data) > limits.template_bytes:
+        raise LimitError(
+            "E-LIMIT-TEMPLATE-SOURCE",
+            f"the template has more than {limits.template_bytes:,} bytes",
+            source=os.fspath(path),
+            limit="template_bytes",
+            allowed=limits.template_bytes,
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"byte {error.start} is not UTF-8") from None
+
+
+def from_folder(directory: str | os.PathLike[str], name: str, limits: Limits) -> Loaded:
+    """A template of a model folder.
+
+    Files win over the configuration, as in transformers: `chat_template.jinja` and `additional_chat_templates/NAME.jinja`,
+    then `chat_template.json`, then `tokenizer_config.json`.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-LOAD`.
+    """
+    folder = Path(directory)
+    if not folder.is_dir():
+        raise _unreadable(folder, "there is no such folder", hint="from_file reads a single template")
+    config = _json_object(folder / _CONFIG)
+    tokens = {**_json_object(folder / "special_tokens_map.json"), **config}
+    sources = _templates_of(config, folder / _CONFIG)
+    sources |= _templates_of(_json_object(folder / "chat_template.json"), folder / "chat_template.json")
+    files = {path.stem: path for path in sorted((folder / "additional_chat_templates").glob("*.jinja"))}
+    if (folder / "chat_template.jinja").is_file():
+        files["default"] = folder / "chat_template.jinja"
+    known = sorted(sources.keys() | files.keys())
+    if name not in known:
+        raise _unreadable(
+            folder,
+            f"there is no chat template {name!r}",
+            hint=f"there are: {', '.join(known)}" if known else "the folder holds no chat template at all",
+        )
+    return Loaded(
+        source=read_text(files[name], limits) if name in files else sources[name],
+        bos_token=_token(tokens.get("bos_token")),
+        eos_token=_token(tokens.get("eos_token")),
+        special_tokens=_special_tokens(tokens),
+    )
+
+
+def from_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
+    """A template in the metadata of a GGUF file.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-LOAD`.
+        ModelError: `E-MODEL-GGUF`.
+    """
+    prefix = "tokenizer.chat_template"
+    ids = {"bos_token": "bos_token_id", "eos_token": "eos_token_id", "unk_token": "unknown_token_id"}
+    ids |= {"sep_token": "seperator_token_id", "pad_token": "padding_token_id"}
+    wanted = {f"tokenizer.ggml.{key}" for key in ids.values()} | {"tokenizer.ggml.tokens"}
+    found = gguf.read_metadata(path, lambda key: key in wanted or key.startswith(prefix))
+    templates = {
+        "default" if key == prefix else key.removeprefix(prefix + "."): value
+        for key, value in found.items()
+        if isinstance(value, str) and (key == prefix or key.startswith(prefix + "."))
+    }
+    if name not in templates:
+        known = ", ".join(sorted(templates))
+        raise _unreadable(
+            path,
+            f"there is no chat template {name!r}",
+            hint=f"there are: {known}" if known else "the file holds no chat template at all",
+        )
+    vocabulary = found.get("tokenizer.ggml.tokens")
+    texts: dict[str, str] = {}
+    for token, key in ids.items():
+        number = found.get(f"tokenizer.ggml.{key}")
+        if isinstance(vocabulary, list) and isinstance(number, int) and 0 <= number < len(vocabulary):
+            texts[token] = str(vocabulary[number])
+    return Loaded(templates[name], texts.pop("bos_token", ""), texts.pop("eos_token", ""), texts)
+
+
+def _templates_of(config: Mapping[str, Any], path: Path) -> dict[str, str]:
+    written = config.get("chat_template")
+    if written is None:
+        return {}
+    if isinstance(written, str):
+        return {"default": written}
+    if isinstance(written, Mapping) and all(isinstance(text, str) for text in written.values()):
+        return dict(written)
+    if isinstance(written, list) and all(isinstance(entry, Mapping) for entry in written):
+        found = {entry.get("name"): entry.get("template") for entry in written}
+        if all(isinstance(name, str) and isinstance(text, str) for name, text in found.items()):
+            return {str(name): str(text) for name, text in found.items()}
+    raise _unreadable(path, "chat_template is neither text nor a list of named templates")
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise _unreadable(path, "it is too big for a configuration")
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(path, f"it is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise _unreadable(path, "it is no JSON object")
+    return value
+
+
+def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
+    found = {name: _token(config[name]) for name in _TOKENS if config.get(name) is not None}
+    for place in (config.get("extra_special_tokens"), config.get("model_specific_special_tokens")):
+        if isinstance(place, Mapping):
+            found |= {str(name): _token(value) for name, value in place.items()}
+    return {name: text for name, text in found.items() if text and name.isidentifier()}
+
+
+def _token(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = value.get("content")
+    return value if isinstance(value, str) else ""
+
+
+def _unreadable(path: str | os.PathLike[str], why: str, hint: str | None = None) -> TemplateError:
+    return TemplateError("E-TEMPLATE-LOAD", f"no template can be read: {why}", hint=hint, source=os.fspath(path))

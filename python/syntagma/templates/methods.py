@@ -1,0 +1,196 @@
+"""Calls from a template: methods of built-in values that could make something huge are asked about first."""
+
+from __future__ import annotations
+
+import string
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
+
+from syntagma.templates.budget import CONTAINERS, Budget
+
+__all__ = ["FormatMethod", "call_builtin", "need_replaced", "need_width"]
+
+_ENCODINGS: Final = frozenset({"utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1"})
+
+
+class FormatMethod:
+    """`text.format` or `text.format_map` on its way from the attribute to the call."""
+
+    __slots__ = ("_environment", "_mapped", "_text")
+
+    def __init__(self, environment: SandboxedEnvironment, text: str, *, mapped: bool) -> None:
+        self._environment = environment
+        self._text = text
+        self._mapped = mapped
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> str:
+        # Only the environment calls it, and it has the account; a filter that calls what it is given has not.
+        raise SecurityError("a format method is called directly or not at all")
+
+    def run(self, budget: Budget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """The formatted text, every field inside the sandbox and inside the bounds."""
+        named: Mapping[str, Any] = kwargs
+        if self._mapped:
+            if kwargs or len(args) != 1:
+                raise TypeError("format_map() takes exactly one argument")
+            args, named = (), args[0]
+        return _BoundedFormatter(self._environment, budget).vformat(str(self._text), args, named)
+
+
+class _BoundedFormatter(SandboxedFormatter):
+    def __init__(self, environment: SandboxedEnvironment, budget: Budget) -> None:
+        super().__init__(environment)
+        self._budget = budget
+        self._made = 0
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        self._budget.tick()
+        digits = "".join(char if char in string.digits else " " for char in format_spec)
+        numbers = sum(int(run) if len(run) < 19 else 10**18 for run in digits.split())
+        if isinstance(value, CONTAINERS):
+            value = self._budget.text(value)
+        self._budget.need_chars(numbers + (len(value) if isinstance(value, str) else 0))
+        text = format(value, format_spec)
+        self._made += len(text)
+        self._budget.need_chars(self._made)
+        return text
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion is not None and isinstance(value, CONTAINERS):
+            self._budget.text(value)
+        elif conversion is not None and isinstance(value, str):
+            self._budget.need_chars(len(value))
+        return super().convert_field(value, conversion)
+
+
+def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of a built-in value within the bounds.
+
+    Raises:
+        LimitError: `E-LIMIT-TEMPLATE-…`.
+        Exception: whatever the method raises.
+    """
+    owner, name = method.__self__, method.__name__
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, CONTAINERS):
+            budget.measure(value)
+    if isinstance(owner, str | bytes):
+        budget.visit(owner)
+        check = _TEXT_METHODS.get(name)
+        if check is not None:
+            args = check(budget, owner, args, kwargs) or args
+    elif isinstance(owner, list | tuple):
+        if name in ("count", "index"):
+            budget.measure(owner)
+        elif name == "append":
+            budget.need_items(len(owner) + 1)
+    elif isinstance(owner, int) and name == "to_bytes":
+        budget.need_chars(_number(args[0]) if args else _number(kwargs.get("length", 1)))
+    return budget.made(method(*args, **kwargs))
+
+
+def need_width(budget: Budget, text: Any, width: Any) -> None:
+    """Refuse a padded text that would be too long."""
+    budget.need_chars(max(len(text), _number(width)))
+
+
+def need_replaced(budget: Budget, text: Any, old: Any, new: Any) -> None:
+    """Refuse `text.replace(old, new)` where the result would be too long."""
+    if isinstance(old, type(text)) and isinstance(new, str | bytes):
+        budget.visit(text)
+        times = text.count(old)
+        budget.need_chars(len(text) + times * max(len(new) - len(old), 0))
+
+
+def _number(value: Any) -> int:
+    return abs(value) if isinstance(value, int) else 0
+
+
+_Check = Callable[[Budget, Any, tuple[Any, ...], dict[str, Any]], tuple[Any, ...] | None]
+
+
+def _padded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    need_width(budget, owner, args[0] if args else 0)
+
+
+def _replaced(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if len(args) >= 2:
+        need_replaced(budget, owner, args[0], args[1])
+
+
+def _joined(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+    if len(args) != 1 or not isinstance(args[0], Iterable):
+        return None
+    parts: Sequence[Any] = list(args[0]) if isinstance(args[0], Iterator) else tuple(args[0])
+    budget.need_items(len(parts))
+    chars = sum(len(part) for part in parts if isinstance(part, str | bytes))
+    budget.need_chars(chars + len(owner) * len(parts))
+    return (parts,)
+
+
+def _expanded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    size = _number(args[0] if args else kwargs.get("tabsize", 8))
+    tab: Any = "\t" if isinstance(owner, str) else b"\t"
+    budget.need_chars(len(owner) + owner.count(tab) * size)
+
+
+def _translated(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    table = args[0] if args else None
+    if isinstance(table, Mapping):
+        longest = max((len(value) for value in table.values() if isinstance(value, str)), default=1)
+        budget.need_chars(len(owner) * max(longest, 1))
+
+
+def _split(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    separator = args[0] if args else kwargs.get("sep")
+    if isinstance(separator, str | bytes) and type(separator) is type(owner) and len(separator):
+        budget.need_items(owner.count(separator) + 1)
+        _searched(budget, owner, (separator,), kwargs)
+    else:
+        budget.need_items(len(owner) // 2 + 1 if len(owner) > budget.limits.template_items else 0)
+
+
+def _lines(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if len(owner) > budget.limits.template_items:
+        breaks = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if isinstance(owner, str) else (b"\n", b"\r")
+        budget.need_items(sum(owner.count(char) for char in breaks) + 1)
+
+
+def _searched(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    # Searching from the right, and stripping a set of characters, may look at every pair.
+    needle = args[0] if args else None
+    if isinstance(needle, str | bytes):
+        budget.charge((len(owner) * len(needle)) >> 16)
+
+
+def _encoded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    encoding = args[0] if args else kwargs.get("encoding", "utf-8")
+    if not isinstance(encoding, str) or encoding.lower() not in _ENCODINGS:
+        raise SecurityError(f"the encoding {encoding!r} is not open to templates")
+
+
+_TEXT_METHODS: Final[dict[str, _Check]] = {
+    "ljust": _padded,
+    "rjust": _padded,
+    "center": _padded,
+    "zfill": _padded,
+    "replace": _replaced,
+    "join": _joined,
+    "expandtabs": _expanded,
+    "translate": _translated,
+    "split": _split,
+    "rsplit": _split,
+    "splitlines": _lines,
+    "rfind": _searched,
+    "rindex": _searched,
+    "rpartition": _searched,
+    "strip": _searched,
+    "lstrip": _searched,
+    "rstrip": _searched,
+    "encode": _encoded,
+    "decode": _encoded,
+}

@@ -1,0 +1,330 @@
+"""`ChatTemplate`: messages in, prompt out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from syntagma.errors import ArgumentError, ArgumentTypeError, LimitError, SyntagmaError, TemplateError
+from syntagma.limits import Limits
+from syntagma.messages import Message, ToolLike
+from syntagma.templates import continuation, loading, turn
+from syntagma.templates.budget import Budget, nesting_error, output_error
+from syntagma.templates.compiled import compiled
+from syntagma.templates.environment import BoundedContext, environment
+from syntagma.templates.failures import render_error
+from syntagma.templates.plain import plain
+from syntagma.templates.prompt import Prompt
+
+__all__ = ["ChatTemplate"]
+
+_ARGUMENTS: Final = frozenset(
+    {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"}
+)
+_HELPERS: Final = frozenset({"raise_exception", "strftime_now", "tojson", "bos_token", "eos_token"})
+_LONGEST_CLOCK_FORMAT: Final = 1024
+
+
+class ChatTemplate:
+    """A chat template as models ship them, rendered as Hugging Face transformers renders it, within bounds.
+
+    Nothing about it changes after it is made, so threads may share it.
+
+    Attributes:
+        source: the Jinja text.
+        name: its name among the templates of a model (`default`, `tool_use`), or the file it came from; None if it has
+            neither.
+        bos_token: text of the token that begins a sequence; templates read it under this name.
+        eos_token: text of the token that ends a turn.
+        special_tokens: further special tokens that the template may name, such as `unk_token`.
+        limits: the bounds on every render.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        bos_token: str = "",
+        eos_token: str = "",
+        special_tokens: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        """Read a template.
+
+        Raises:
+            ArgumentTypeError: `E-TEMPLATE-SOURCE`, not text.
+            TemplateError: `E-TEMPLATE-SYNTAX`, with line and excerpt.
+            LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`.
+        """
+        if not isinstance(source, str):
+            raise ArgumentTypeError("E-TEMPLATE-SOURCE", f"a template is text, not {type(source).__name__}")
+        self._limits = limits if limits is not None else Limits()
+        size = len(source) if source.isascii() else len(source.encode("utf-8", "replace"))
+        if size > self._limits.template_bytes:
+            raise LimitError(
+                "E-LIMIT-TEMPLATE-SOURCE",
+                f"the template has {size:,} bytes; at most {self._limits.template_bytes:,} are allowed",
+                limit="template_bytes",
+                given=size,
+                allowed=self._limits.template_bytes,
+            )
+        self._compiled = compiled(source, name)
+        if self._compiled.nesting > self._limits.template_nesting:
+            raise nesting_error(self._limits, "blocks of the template")
+        self._name = name
+        self._tokens = {str(key): str(text) for key, text in (special_tokens or {}).items()}
+        self._bos_token = bos_token
+        self._eos_token = eos_token
+        self._lenient = False
+        self._omit_none = False
+
+    # -- where templates come from
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **tokens: Any) -> ChatTemplate:
+        """The template in a `.jinja` file; `tokens` as for the constructor.
+
+        Raises:
+            TemplateError: `E-TEMPLATE-LOAD`, with the path; or what the constructor raises.
+        """
+        limits = tokens.get("limits") or Limits()
+        return cls(loading.read_text(path, limits), **{"name": os.fspath(path), **tokens})
+
+    @classmethod
+    def from_pretrained(
+        cls, directory: str | os.PathLike[str], name: str = "default", limits: Limits | None = None
+    ) -> ChatTemplate:
+        """The template `name` of a model folder, with the folder's special tokens.
+
+        Raises:
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that there are; or what the
+                constructor raises.
+        """
+        loaded = loading.from_folder(directory, name, limits or Limits())
+        return cls(loaded.source, loaded.bos_token, loaded.eos_token, loaded.special_tokens, limits, name=name)
+
+    @classmethod
+    def from_gguf(
+        cls, path: str | os.PathLike[str], name: str = "default", limits: Limits | None = None
+    ) -> ChatTemplate:
+        """The template `name` in the metadata of a GGUF file, with its special tokens.
+
+        Raises:
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template; or what the constructor raises.
+            ModelError: `E-MODEL-GGUF`, the file is damaged.
+        """
+        loaded = loading.from_gguf(path, name)
+        return cls(loaded.source, loaded.bos_token, loaded.eos_token, loaded.special_tokens, limits, name=name)
+
+    # -- what is known without rendering
+
+    @property
+    def source(self) -> str:
+        """The Jinja text."""
+        return self._compiled.source
+
+    @property
+    def name(self) -> str | None:
+        """Its name among the templates of its model, its file, or None."""
+        return self._name
+
+    @property
+    def bos_token(self) -> str:
+        """Text of the token that begins a sequence."""
+        return self._bos_token
+
+    @property
+    def eos_token(self) -> str:
+        """Text of the token that ends a turn."""
+        return self._eos_token
+
+    @property
+    def special_tokens(self) -> dict[str, str]:
+        """Further special tokens by the name under which a template reads them; a copy."""
+        return dict(self._tokens)
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on every render."""
+        return self._limits
+
+    def undeclared_variables(self) -> frozenset[str]:
+        """Names that the template reads and nobody declares: candidates for `template_kwargs`.
+
+        Reserved names and the template's special tokens are left out.
+        """
+        return self._compiled.undeclared - self.reserved_names()
+
+    def string_literals(self) -> tuple[str, ...]:
+        """Every string written in an expression of the template, once, in the order of first appearance."""
+        return self._compiled.string_literals
+
+    def reserved_names(self) -> frozenset[str]:
+        """Names that `template_kwargs` may not hold."""
+        return _ARGUMENTS | _HELPERS | self._tokens.keys() | environment(lenient=False).globals.keys()
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        return f"<ChatTemplate{name}, {len(self.source):,} characters>"
+
+    # -- variants
+
+    def variant(
+        self,
+        *,
+        lenient: bool = False,
+        omit_none: bool = False,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        limits: Limits | None = None,
+    ) -> ChatTemplate:
+        """The same template under other conditions; the code is shared.
+
+        Args:
+            lenient: allow `append` and `pop` on lists, and generators in `tojson`; transformers refuses both.
+            omit_none: leave `tools` and `documents` undefined where they are None; transformers defines them as None.
+            bos_token: another token; None keeps the template's.
+            eos_token: another token; None keeps the template's.
+            limits: other bounds; None keeps the template's.
+        """
+        other = ChatTemplate(
+            self.source,
+            self._bos_token if bos_token is None else bos_token,
+            self._eos_token if eos_token is None else eos_token,
+            self._tokens,
+            limits or self._limits,
+            name=self._name,
+        )
+        other._lenient = lenient
+        other._omit_none = omit_none
+        return other
+
+    # -- rendering
+
+    def render(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        tools: Sequence[ToolLike] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool = False,
+        template_kwargs: Mapping[str, Any] | None = None,
+        now: datetime.date | None = None,
+    ) -> str:
+        """The prompt for these messages.
+
+        Args:
+            messages: dictionaries go to the template as they are; a `Message` as its OpenAI dictionary.
+            tools: dictionaries go to the template as they are; a `Tool` as its OpenAI dictionary.
+            documents: for templates that quote documents.
+            add_generation_prompt: open the assistant's turn at the end.
+            continue_final_message: leave the final message open, so that the model writes on behind its content, or
+                behind its thoughts if it has no content; no generation prompt is added then.
+            template_kwargs: further variables of the template.
+            now: the clock behind `strftime_now`; None is the local time.
+
+        Raises:
+            TemplateError: `E-TEMPLATE-RESERVED`, a reserved name in `template_kwargs`; `E-TEMPLATE-RAISED`, the template
+                refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, it fails, with the line;
+                `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
+            LimitError: `E-LIMIT-TEMPLATE-…`.
+            ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
+        """
+        variables = self._variables(messages, tools, documents, template_kwargs, now)
+        if continue_final_message:
+            return continuation.render(self._run, variables)
+        return self._run({**variables, "add_generation_prompt": bool(add_generation_prompt)})
+
+    def render_prompt(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        tools: Sequence[ToolLike] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool = False,
+        template_kwargs: Mapping[str, Any] | None = None,
+        now: datetime.date | None = None,
+    ) -> Prompt:
+        """Like `render`, with the place where the assistant's turn begins; costs one to three renders more."""
+        now = now or datetime.datetime.now()  # noqa: DTZ005 - templates write local time; one clock for all renders
+        variables = self._variables(messages, tools, documents, template_kwargs, now)
+        if continue_final_message:
+            return turn.continued_prompt(self._run, variables)
+        return turn.opened_prompt(self._run, variables, add_generation_prompt=bool(add_generation_prompt))
+
+    def _variables(
+        self,
+        messages: Any,
+        tools: Any,
+        documents: Any,
+        template_kwargs: Mapping[str, Any] | None,
+        now: datetime.date | None,
+    ) -> dict[str, Any]:
+        for name, value in (("messages", messages), ("tools", tools), ("documents", documents)):
+            if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | None):
+                raise ArgumentTypeError(
+                    "E-TEMPLATE-VALUE", f"{name} is a list, not {type(value).__name__}", pointer=f"/{name}"
+                )
+        reserved = self.reserved_names()
+        for name in template_kwargs or {}:
+            if name in reserved:
+                raise TemplateError(
+                    "E-TEMPLATE-RESERVED",
+                    f"{name!r} is reserved",
+                    hint="template_kwargs holds further variables of the template; arguments and tokens have their own place",
+                    pointer=f"/template_kwargs/{name}",
+                )
+        given: dict[str, Any] = {
+            "messages": messages,
+            "tools": tools,
+            "documents": documents,
+            "template_kwargs": template_kwargs or {},
+        }
+        data = plain(given, self._limits)
+        variables = {**self._tokens, "bos_token": self._bos_token, "eos_token": self._eos_token}
+        variables |= data.pop("template_kwargs")
+        variables |= {key: value for key, value in data.items() if value is not None or not self._omit_none}
+        variables["strftime_now"] = _Clock(now)
+        return variables
+
+    def _run(self, variables: Mapping[str, Any]) -> str:
+        template = self._compiled.lenient if self._lenient else self._compiled.strict
+        budget = Budget(self._limits)
+        most = self._limits.template_output_bytes
+        context = template.new_context(dict(variables))
+        assert isinstance(context, BoundedContext)
+        context.budget = budget
+        pieces: list[str] = []
+        chars = 0
+        try:
+            for piece in template.root_render_func(context):
+                pieces.append(piece)
+                chars += len(piece)
+                if chars > most:
+                    raise output_error(self._limits, chars)
+        except Exception as error:
+            failure = render_error(error, self.source, self._name, template.debug_info)
+            if failure is error:
+                raise
+            raise failure from (None if isinstance(error, SyntagmaError) else error)
+        return "".join(pieces)
+
+
+class _Clock:
+    """`strftime_now` of one render."""
+
+    def __init__(self, now: datetime.date | None) -> None:
+        if now is not None and not isinstance(now, datetime.date):
+            raise ArgumentError("E-TEMPLATE-VALUE", "now is a date or a datetime", pointer="/now")
+        self._now = now
+
+    def __call__(self, form: str) -> str:
+        if len(form) > _LONGEST_CLOCK_FORMAT:
+            raise ValueError(f"a clock format has at most {_LONGEST_CLOCK_FORMAT:,} characters")
+        now = self._now if self._now is not None else datetime.datetime.now()  # noqa: DTZ005 - local time is meant
+        return now.strftime(form)

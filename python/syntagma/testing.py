@@ -1,0 +1,121 @@
+"""Helpers for tests of templates, formats and servers that should not need a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from syntagma.decoding import Backend, Logits, Session, TokenizerInfo
+from syntagma.errors import ModelError
+
+__all__ = ["ScriptedBackend", "byte_vocabulary"]
+
+_LIKELY = 20.0
+_ENDING = 10.0
+
+
+def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
+    """A vocabulary of the 256 bytes, token id = byte, and special tokens behind them; the first one ends a turn."""
+    table = [bytes([value]) for value in range(256)] + [text.encode() for text in special]
+    return TokenizerInfo.from_tokens(
+        table,
+        eos_token_ids=[256],
+        special_token_ids=list(range(256, 256 + len(special))),
+        vocab_size=vocab_size,
+    )
+
+
+class ScriptedBackend:
+    """A backend that wants to write a given text.
+
+    Its logits favour the next token of the script while what was generated follows it, and the end of the turn behind
+    it or after a departure; all other tokens are equally likely. At temperature 0 it writes the script.
+
+    Args:
+        script: the text, or a function from the prompt to the text.
+        special: texts of special tokens; the first ends a turn.
+        context_length: tokens of prompt and answer.
+        on_step: called with the number of tokens generated so far, before each step is computed.
+        model_name: the name under which it is served.
+    """
+
+    def __init__(
+        self,
+        script: str | Callable[[str], str],
+        *,
+        special: Sequence[str] = ("<end>",),
+        context_length: int = 4096,
+        on_step: Callable[[int], None] | None = None,
+        model_name: str = "scripted",
+    ) -> None:
+        self.model_name = model_name
+        self.context_length = context_length
+        self.tokenizer_info = byte_vocabulary(special)
+        self.prompts: list[str] = []
+        """every prompt that was read, oldest first"""
+        self._special = {text: 256 + number for number, text in enumerate(special)}
+        self._script = script
+        self._on_step = on_step
+
+    def encode(self, text: str) -> list[int]:
+        """Bytes as token ids; the text of a special token becomes that token."""
+        ids: list[int] = []
+        while text:
+            at, found = min(((place, one) for one in self._special if (place := text.find(one)) >= 0), default=(-1, ""))
+            head = text if at < 0 else text[:at]
+            ids += head.encode()
+            if at < 0:
+                break
+            ids.append(self._special[found])
+            text = text[at + len(found) :]
+        return ids
+
+    def open(self) -> Session:
+        """A new sequence."""
+        return _ScriptedSession(self)
+
+    def _plan(self, prompt: str) -> list[int]:
+        self.prompts.append(prompt)
+        return self.encode(self._script if isinstance(self._script, str) else self._script(prompt))
+
+    def _before(self, generated: int) -> None:
+        if self._on_step is not None:
+            self._on_step(generated)
+
+
+class _ScriptedSession:
+    def __init__(self, backend: ScriptedBackend) -> None:
+        self._backend = backend
+        self._plan: list[int] = []
+        self._generated: list[int] = []
+        self._room = backend.context_length
+
+    def prefill(self, token_ids: Sequence[int]) -> Logits:
+        self._take(len(token_ids))
+        self._plan = self._backend._plan(self._backend.tokenizer_info.decode(token_ids).decode())
+        return self._logits()
+
+    def step(self, token_id: int) -> Logits:
+        self._take(1)
+        self._generated.append(token_id)
+        self._backend._before(len(self._generated))
+        return self._logits()
+
+    def _take(self, count: int) -> None:
+        self._room -= count
+        if self._room < 0:
+            raise ModelError("E-MODEL-CONTEXT", "the context is full")
+
+    def _logits(self) -> Logits:
+        logits = np.zeros(self._backend.tokenizer_info.vocab_size, dtype=np.float32)
+        logits[list(self._backend.tokenizer_info.eos_token_ids)] = _ENDING
+        count = len(self._generated)
+        if count < len(self._plan) and self._plan[:count] == self._generated:
+            logits[self._plan[count]] = _LIKELY
+        return logits
+
+
+def _is_backend(backend: ScriptedBackend) -> Backend:
+    """A type checker reads here that the class has the interface."""
+    return backend

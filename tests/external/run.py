@@ -1,0 +1,91 @@
+"""Runs the suites of cases that are not part of this repository.
+
+    python tests/external/run.py SUITE... [--data DIR] [--json] [--verbose]
+
+A suite is a module in `suites/` with one function, `run(data: Path)`, that yields `(case, problem)`: the name of the case,
+and what is wrong or None. Without data nothing is run, and that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
+
+SUITES = {
+    "renders": "autoparser/renders.json",
+}
+"""Every suite with a file that must be there for it to run, relative to the data; the module has the suite's name."""
+
+
+class Result(NamedTuple):
+    """What came of one suite: the problem of every failed case by its name, and the number of all cases."""
+
+    total: int
+    failed: dict[str, str]
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as it is printed with `--json`."""
+        return {"passed": self.total - len(self.failed), "total": self.total, "failed": sorted(self.failed)}
+
+
+def is_there(suite: str, data: Path) -> bool:
+    """Whether the suite has its data."""
+    return (data / SUITES[suite]).exists()
+
+
+def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
+    """The cases of a suite, each with its problem or None."""
+    spec = importlib.util.spec_from_file_location(f"external_{suite}", HERE / "suites" / f"{suite}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield from module.run(data)
+
+
+def run_suite(suite: str, data: Path) -> Result:
+    """Run a suite; one without data has no cases."""
+    if not is_there(suite, data):
+        return Result(0, {})
+    total = 0
+    failed: dict[str, str] = {}
+    for case, problem in cases(suite, data):
+        total += 1
+        if problem is not None:
+            failed[case] = problem
+    return Result(total, failed)
+
+
+def main() -> int:
+    """Run the suites named on the command line; 0 if nothing failed."""
+    parser = argparse.ArgumentParser(description="run suites of outside cases")
+    parser.add_argument("suites", nargs="+", choices=[*SUITES, "all"], metavar="SUITE", help=f"all, {', '.join(SUITES)}")
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the folder of the cases")
+    parser.add_argument("--json", action="store_true", help="print {suite: {passed, total, failed}}")
+    parser.add_argument("--verbose", action="store_true", help="say what is wrong with every failed case")
+    options = parser.parse_args()
+    names = list(SUITES) if "all" in options.suites else list(dict.fromkeys(options.suites))
+    results = {name: run_suite(name, options.data) for name in names}
+    if options.json:
+        print(json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2))
+    else:
+        for name, result in results.items():
+            if not is_there(name, options.data):
+                print(f"{name}: no data in {options.data}, nothing was run")
+            else:
+                print(f"{name}: {result.total - len(result.failed)} of {result.total} passed")
+            for case, problem in sorted(result.failed.items()):
+                print(f"  {case}: {problem}" if options.verbose else f"  {case}")
+    return 1 if any(result.failed for result in results.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

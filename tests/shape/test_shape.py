@@ -1,0 +1,128 @@
+"""What the tree itself must look like: floors are import-linter's business, names and literals are checked here."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import syntagma
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "syntagma"
+DATA = PACKAGE / "formats" / "data"
+# Where no format's name and no format's own marker may stand.
+READING = ("parsing", "constraints", "analysis", "formats", "format_schema", "serving")
+# Words that name a format and mean something plain as well.
+PLAIN = frozenset((ROOT / "tests" / "shape" / "plain_words.txt").read_text().split())
+OPTIONAL = ("torch", "typer", "rich", "starlette", "uvicorn", "tokenizers", "safetensors", "transformers", "tiktoken")
+_MARKER = re.compile(r"<[^<>\s]+>|\[[A-Z][A-Z_/]+\]")
+_RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert syntagma.__all__ == sorted(syntagma.__all__, key=lambda name: (not name.isupper(), name))
+    for name in syntagma.__all__:
+        assert getattr(syntagma, name) is not None
+    public = {name for name in vars(syntagma) if not name.startswith("_")}
+    modules = {module.name for module in pkgutil.iter_modules(syntagma.__path__)}
+    assert public - modules - {"annotations"} <= set(syntagma.__all__)
+
+
+def test_every_module_lists_its_names() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if path.name.startswith("__main__"):
+            continue
+        tree = ast.parse(path.read_text())
+        public = [
+            node.name
+            for node in tree.body
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+        ]
+        listed = any(
+            isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__" for node in tree.body
+        )
+        assert listed or not public, f"{path.relative_to(ROOT)} has public names and no __all__"
+
+
+def test_import_loads_no_optional_library() -> None:
+    code = f"import sys, syntagma; print([name for name in {OPTIONAL!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_modules_import_alone() -> None:
+    for module in pkgutil.walk_packages([str(PACKAGE)], "syntagma."):
+        importlib.import_module(module.name)
+
+
+def _strings(path: Path) -> set[str]:
+    """String literals of a module, without docstrings."""
+    tree = ast.parse(path.read_text())
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    }
+
+
+def _rust_strings(path: Path) -> set[str]:
+    text = path.read_text().split("#[cfg(test)]")[0]
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+    return set(_RUST_STRING.findall("\n".join(lines)))
+
+
+def test_no_format_is_named_in_code() -> None:
+    names: set[str] = set()
+    markers: Counter[str] = Counter()
+    for path in DATA.glob("*.toml"):
+        text = path.read_text()
+        names |= {path.stem, *tomllib.loads(text).get("aliases", [])}
+        markers.update(set(_MARKER.findall(text)))
+    forbidden = (names - PLAIN) | {marker for marker, files in markers.items() if files == 1}
+    assert forbidden, "there are no formats"
+    sources = [(path, _strings(path)) for part in READING for path in (PACKAGE / part).rglob("*.py")]
+    sources += [(path, _rust_strings(path)) for path in (ROOT / "crates").glob("*/src/**/*.rs")]
+    for path, strings in sources:
+        for text in strings:
+            found = [word for word in forbidden if word == text or (word[0] in "<[" and word in text)]
+            assert not found, f"{path.relative_to(ROOT)} speaks of {found}"
+
+
+def test_patterns_of_users_never_reach_re() -> None:
+    """`re` is for constants of ours: every pattern given to it is a literal, or built from literals."""
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id == "re"
+                and node.func.attr in ("compile", "match", "search", "fullmatch", "sub", "split", "findall", "finditer")
+            ):
+                variables = {n.id for n in ast.walk(node.args[0]) if isinstance(n, ast.Name)}
+                constants = {name for name in variables if name.isupper() or name == "re"}
+                assert variables == constants, f"{path.relative_to(ROOT)}:{node.lineno}: a pattern from a variable"
+
+
+def test_files_have_one_job() -> None:
+    for pattern, most in (("*.py", 450), ("*.rs", 850)):
+        folder = PACKAGE if pattern == "*.py" else ROOT / "crates"
+        for path in folder.rglob(pattern):
+            if "/tests/" not in str(path):
+                lines = len(path.read_text().splitlines())
+                assert lines <= most, f"{path.relative_to(ROOT)} has {lines} lines"
