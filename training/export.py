@@ -107,10 +107,10 @@ def write_gguf(run: Path, path: Path) -> None:
         target = names.get_name(name, try_suffixes=(".weight",))
         if target is None:
             raise ValueError(f"GGUF knows no tensor {name}")
-        if name.endswith(("q_proj.weight", "k_proj.weight")):
-            array = _interleaved(array, config["num_attention_heads"])
+        turned = name.endswith(("q_proj.weight", "k_proj.weight"))
+        rows = _interleaved(array, config["num_attention_heads"]) if turned else array
         # Vectors stay float32: the readers of GGUF expect that of normalisation weights.
-        writer.add_tensor(target, array if array.ndim == 2 else array.astype(np.float32))
+        writer.add_tensor(target, rows if rows.ndim == 2 else rows.astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

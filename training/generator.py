@@ -30,7 +30,8 @@ KINDS: dict[str, float] = {
 class Dialogue:
     """A whole conversation; the assistant's turns behind the last user's are what is to be learned.
 
-    `calls` are the expected calls of the first of these turns, in order. `schema` is what an answer in JSON must satisfy.
+    `calls` are the expected calls of the first of these turns, in order. `schema` is what an answer in JSON must
+    satisfy.
     """
 
     kind: str
@@ -254,8 +255,8 @@ def dialogue(
 ) -> Dialogue:
     """One dialogue.
 
-    kind: one of `KINDS` or `drill`; drawn when None. held_out: tools from the pairs kept for evaluation. drills: share of
-    plain copying among drawn kinds. thinking: whether the answer is thought about first; drawn when None.
+    kind: one of `KINDS` or `drill`; drawn when None. held_out: tools from the pairs kept for evaluation. drills:
+    share of plain copying among drawn kinds. thinking: whether the answer is thought about first; drawn when None.
     """
     if kind is None:
         kind = "drill" if rng.random() < drills else rng.choices(tuple(KINDS), tuple(KINDS.values()))[0]

@@ -167,7 +167,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(weights, {"lr": lr, "momentum": momentum, "decay": decay})
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # noqa: ARG002 - part of the interface
         """Apply one step."""
         for group in self.param_groups:
             for weight in group["params"]:
@@ -181,7 +181,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonal(matrix: Tensor, steps: int = 5) -> Tensor:
-    """About the nearest matrix with orthonormal rows or columns, by a quintic iteration tuned for speed, not accuracy."""
+    """About the nearest matrix with orthonormal rows or columns; the iteration is tuned for speed, not accuracy."""
     x = (matrix / (matrix.norm() + 1e-7)).bfloat16()
     tall = x.shape[0] > x.shape[1]
     x = x.T if tall else x

@@ -1,7 +1,7 @@
 """Tools that people really try first, with the ways in which they ask for them.
 
-A slot is `names:source`, several names divided by `/`; a slot that ends in `?` is optional and comes with the phrase that
-asks for it. `{0}` in a request stands for the value of the first slot.
+A slot is `names:source`, several names divided by `/`; a slot that ends in `?` is optional and comes with the phrase
+that asks for it. `{0}` in a request stands for the value of the first slot.
 """
 
 from __future__ import annotations

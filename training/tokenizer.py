@@ -2,10 +2,10 @@
 
     python tokenizer.py OUT/tokenizer.json [--vocabulary 1024] [--dialogues 12000] [--seed 1]
 
-While merges are learned, a space is cut off from the word behind it and digits stand alone. No merge then joins a space
-with letters, so that a word has the same tokens in a sentence, in quotes and in a name: to copy it is to copy tokens.
-The finished tokenizer uses the plain byte-level pre-tokenizer, which every engine knows; without such merges the result is
-the same.
+While merges are learned, a space is cut off from the word behind it and digits stand alone. No merge then joins a
+space with letters, so that a word has the same tokens in a sentence, in quotes and in a name: to copy it is to copy
+tokens. The finished tokenizer uses the plain byte-level pre-tokenizer, which every engine knows; without such merges
+the result is the same.
 """
 
 from __future__ import annotations
@@ -68,9 +68,8 @@ def main() -> None:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(arguments.out))
     lengths = [len(tokenizer.encode(text).ids) for text in _texts(500, arguments.seed + 1)]
-    print(
-        f"{tokenizer.get_vocab_size()} tokens; {sum(lengths) / len(lengths):.0f} tokens a dialogue, {max(lengths)} at most"
-    )
+    mean = sum(lengths) / len(lengths)
+    print(f"{tokenizer.get_vocab_size()} tokens; {mean:.0f} tokens a dialogue, {max(lengths)} at most")
 
 
 if __name__ == "__main__":

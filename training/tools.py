@@ -1,7 +1,7 @@
 """Tools to call: what they are called, what they take, and values for what they take.
 
-Most tools are a verb and a noun put together. A fixed share of these pairs is held out: no dialogue for training contains
-them. A part of the tools has made-up names, so that a name must be read from the prompt, not remembered.
+Most tools are a verb and a noun put together. A fixed share of these pairs is held out: no dialogue for training
+contains them. A part of the tools has made-up names, so that a name must be read from the prompt, not remembered.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EVERYDAY = frozenset({"get_weather", "play_song", "create_user"})
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a tool: `kind` is string, integer, number, boolean, enum, array (of strings), integers or object."""
+    """One argument of a tool. `kind` is one of `KINDS`; an array holds strings, integers is an array of those."""
 
     name: str
     kind: str

@@ -3,8 +3,8 @@
     python train.py OUT --seconds 5400     train for that long (wall time), in all; run again to go on after a stop
     python train.py OUT --smoke            a short run on a smaller network whose loss must fall below a bound
 
-OUT holds `tokenizer.json` (made when missing), `checkpoint.pt` and `log.jsonl`. The learning rate depends on how much of
-the time is spent. Dialogues follow from the seed; the number of steps in a given time does not.
+OUT holds `tokenizer.json` (made when missing), `checkpoint.pt` and `log.jsonl`. The learning rate depends on how much
+of the time is spent. Dialogues follow from the seed; the number of steps in a given time does not.
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ def examination(tokenizer: Tokenizer, count: int, seed: int = 99) -> dict[str, l
 
 
 def rate(spent: float) -> float:
-    """The factor on the learning rates at a share of the time between 0 and 1: up, level, then down to nearly nothing."""
+    """The factor on the learning rates at a share of the time, 0 to 1: up, level, then down to nearly nothing."""
     if spent < 0.01:
         return max(0.05, spent / 0.01)
-    return 1.0 if spent < 0.55 else max(0.02, (1 - spent) / 0.45)
+    return 1.0 if spent < 0.25 else max(0.02, (1 - spent) / 0.75)
 
 
 class Run:
@@ -192,7 +192,7 @@ class Run:
 
 def train(run: Run, tokenizer: Tokenizer, *, seconds: float, tokens: int, prompt_weight: float, every: float) -> float:
     """Train until `seconds` are spent in all, saving and measuring every `every` seconds. Returns the last mean loss."""
-    exam = examination(tokenizer, 60)
+    exam = examination(tokenizer, 40)
 
     def drills() -> float:
         # Copying is learned first, from the plainest examples; then it is put to use.
@@ -224,9 +224,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seconds", type=float, default=5400.0)
-    parser.add_argument("--every", type=float, default=180.0, help="seconds between checkpoints")
+    parser.add_argument("--every", type=float, default=300.0, help="seconds between checkpoints")
     parser.add_argument("--tokens", type=int, default=4096, help="tokens in a batch")
-    parser.add_argument("--lr", type=float, default=0.02, help="learning rate of the matrices")
+    parser.add_argument("--lr", type=float, default=0.012, help="learning rate of the matrices")
     parser.add_argument("--prompt-weight", type=float, default=0.15, help="weight of the loss on prompt tokens")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--smoke", action="store_true")

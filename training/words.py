@@ -75,38 +75,43 @@ VERBS: dict[str, tuple[str, ...]] = {
 }
 
 NOUNS: tuple[str, ...] = _listed(
-    """account alarm album answer article backup badge bill board book bookmark box branch budget bug cache calendar camera
-    campaign car card cart chart city class client clip cluster code color comment contact contract coupon course customer
-    dashboard database deal desk device diary document door draft driver email employee entry event exam expense feed field
-    file filter flight folder form forecast game garden gate graph grid group guest guide heater hotel house image index
-    invoice issue item job journal key label lamp ledger lesson letter library license light link loan lock log map meal
-    meeting member memo menu message meter model movie network news node note notice offer order package page parcel
-    partner password patient payment photo picture pipeline place plan plant playlist podcast poll post price printer
-    process product profile project queue quiz quote radio rate recipe record region reminder rental reply report request
-    reservation review ride robot role room route rule sale sample schedule score screen script sensor server session
-    shelf shift ship shop signal site song stock store story stream student subscription survey table tag task team
-    template test theme thread ticket timer token topic train trip unit user vehicle version video visit vote voucher
-    wallet warehouse watch weather website widget window worker"""
+    """account alarm album answer article backup badge bill board book bookmark box branch budget bug cache
+    calendar camera campaign car card cart chart city class client clip cluster code color comment contact
+    contract coupon course customer dashboard database deal desk device diary document door draft driver
+    email employee entry event exam expense feed field file filter flight folder form forecast game garden
+    gate graph grid group guest guide heater hotel house image index invoice issue item job journal key
+    label lamp ledger lesson letter library license light link loan lock log map meal meeting member memo
+    menu message meter model movie network news node note notice offer order package page parcel partner
+    password patient payment photo picture pipeline place plan plant playlist podcast poll post price
+    printer process product profile project queue quiz quote radio rate recipe record region reminder
+    rental reply report request reservation review ride robot role room route rule sale sample schedule
+    score screen script sensor server session shelf shift ship shop signal site song stock store story
+    stream student subscription survey table tag task team template test theme thread ticket timer token
+    topic train trip unit user vehicle version video visit vote voucher wallet warehouse watch weather
+    website widget window worker"""
 )
 
 FIRST_NAMES: tuple[str, ...] = _listed(
-    """Emma Liam Olivia Noah Ava Ethan Mia Lucas Anna Felix Clara Jonas Greta Oskar Ida Hugo Nina Marco Sofia Pedro Lucia
-    Diego Elena Ivan Olga Pavel Yuki Kenji Aiko Hana Wei Ling Chen Priya Arjun Maya Omar Leila Amir Zara Kofi Ama Tunde
-    Alice Bob Carol Dave Eve Frank Grace Henry Iris Jack Karen Leo Maria Nora Otto Paula Quentin Rosa Sam Tina Ursula
-    Victor Wendy Xavier Yara Zoe Peter Julia Simon Laura Max Ella Ben Sarah Tom Lena John Mary Jane David Lisa"""
+    """Emma Liam Olivia Noah Ava Ethan Mia Lucas Anna Felix Clara Jonas Greta Oskar Ida Hugo Nina Marco Sofia
+    Pedro Lucia Diego Elena Ivan Olga Pavel Yuki Kenji Aiko Hana Wei Ling Chen Priya Arjun Maya Omar Leila
+    Amir Zara Kofi Ama Tunde Alice Bob Carol Dave Eve Frank Grace Henry Iris Jack Karen Leo Maria Nora
+    Otto Paula Quentin Rosa Sam Tina Ursula Victor Wendy Xavier Yara Zoe Peter Julia Simon Laura Max Ella
+    Ben Sarah Tom Lena John Mary Jane David Lisa"""
 )
 
 LAST_NAMES: tuple[str, ...] = _listed(
-    """Smith Miller Weber Rossi Garcia Novak Tanaka Singh Okafor Haddad Larsen Dubois Kowalski Silva Petrov Kim Park Nguyen
-    Brown Wilson Moore Clark Hill Baker Stone Wood Fischer Meyer Keller Berg Lind Costa Moreno Ferrari"""
+    """Smith Miller Weber Rossi Garcia Novak Tanaka Singh Okafor Haddad Larsen Dubois Kowalski Silva Petrov Kim
+    Park Nguyen Brown Wilson Moore Clark Hill Baker Stone Wood Fischer Meyer Keller Berg Lind Costa Moreno
+    Ferrari"""
 )
 
 CITIES: tuple[str, ...] = (
     *_listed(
-        """Paris London Berlin Rome Madrid Lisbon Vienna Prague Warsaw Oslo Stockholm Helsinki Copenhagen Dublin Athens Budapest
-    Zurich Geneva Munich Hamburg Milan Naples Porto Seville Lyon Tokyo Osaka Kyoto Seoul Beijing Shanghai Delhi Mumbai
-    Bangkok Hanoi Jakarta Manila Sydney Melbourne Auckland Cairo Lagos Nairobi Accra Tunis Toronto Montreal Chicago Boston
-    Seattle Denver Houston Dallas Miami Lima Quito Bogota Santiago Havana"""
+        """Paris London Berlin Rome Madrid Lisbon Vienna Prague Warsaw Oslo Stockholm Helsinki Copenhagen Dublin
+        Athens Budapest Zurich Geneva Munich Hamburg Milan Naples Porto Seville Lyon Tokyo Osaka Kyoto
+        Seoul Beijing Shanghai Delhi Mumbai Bangkok Hanoi Jakarta Manila Sydney Melbourne Auckland
+        Cairo Lagos Nairobi Accra Tunis Toronto Montreal Chicago Boston Seattle Denver Houston Dallas
+        Miami Lima Quito Bogota Santiago Havana"""
     ),
     "New York",
     "San Francisco",
@@ -122,13 +127,15 @@ CITIES: tuple[str, ...] = (
 )
 
 PLAIN_WORDS: tuple[str, ...] = _listed(
-    """apple river stone cloud table green silver winter summer morning evening paper garden bridge forest mountain ocean
-    bread coffee sugar orange lemon candle mirror window pencil basket bottle blanket engine feather hammer island jacket
-    kettle ladder magnet needle onion pepper quiet rabbit saddle tunnel umbrella velvet wagon yellow zebra anchor butter
-    copper dragon eagle falcon ginger honey ivory jungle kitchen lantern marble nickel olive pearl quartz rocket shadow
-    timber urgent violet walnut yogurt budget weekly monthly final draft report plan review idea launch party dinner lunch
-    birthday holiday rent milk eggs cheese shoes plants water music jazz rock piano guitar football tennis chess history
-    science poetry travel health sports business design research market sales support office school home work family"""
+    """apple river stone cloud table green silver winter summer morning evening paper garden bridge forest
+    mountain ocean bread coffee sugar orange lemon candle mirror window pencil basket bottle blanket
+    engine feather hammer island jacket kettle ladder magnet needle onion pepper quiet rabbit saddle
+    tunnel umbrella velvet wagon yellow zebra anchor butter copper dragon eagle falcon ginger honey ivory
+    jungle kitchen lantern marble nickel olive pearl quartz rocket shadow timber urgent violet walnut
+    yogurt budget weekly monthly final draft report plan review idea launch party dinner lunch birthday
+    holiday rent milk eggs cheese shoes plants water music jazz rock piano guitar football tennis chess
+    history science poetry travel health sports business design research market sales support office
+    school home work family"""
 )
 
 ENUM_SETS: tuple[tuple[str, ...], ...] = (
@@ -155,14 +162,15 @@ ENUM_SETS: tuple[tuple[str, ...], ...] = (
 )
 
 STRING_PARAMETERS: tuple[str, ...] = _listed(
-    """name title city location query text file path user owner author subject body message to from recipient email date
-    time day start end id code key label topic category language source target destination address comment note
-    description content url phone country street company product item brand genre artist keyword reason project team
-    channel room device service version branch word phrase value customer"""
+    """name title city location query text file path user owner author subject body message to from recipient
+    email date time day start end id code key label topic category language source target destination
+    address comment note description content url phone country street company product item brand genre
+    artist keyword reason project team channel room device service version branch word phrase value
+    customer"""
 )
 INTEGER_PARAMETERS: tuple[str, ...] = _listed(
-    """count limit amount quantity number size page age year days hours minutes seconds people guests priority level port
-    width height volume floor seats retries offset max min rank score copies"""
+    """count limit amount quantity number size page age year days hours minutes seconds people guests priority
+    level port width height volume floor seats retries offset max min rank score copies"""
 )
 NUMBER_PARAMETERS: tuple[str, ...] = _listed(
     """price rate weight temperature distance ratio speed latitude longitude percent total cost budget length factor

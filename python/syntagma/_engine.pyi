@@ -138,14 +138,15 @@ class GrammarMatcher:
         """What is expected, and what becomes of a token.
 
         `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
-        `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special) or `unused`.
+        `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),
+        `unused` or `ended`.
         """
 
     def next_bytes(self) -> bytes:
         """The bytes of text that may come next, ascending."""
 
-    def next_symbol_tokens(self) -> list[int]:
-        """The special tokens that the grammar itself expects next, ascending."""
+    def next_symbol_tokens(self) -> list[tuple[int, int]]:
+        """The tokens that the grammar expects next as tokens: inclusive ranges of ids, ascending."""
 
     @property
     def steps(self) -> int:

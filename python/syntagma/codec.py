@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from syntagma.analysis import Analysis, Capabilities, analyze
-from syntagma.constraints import Budgets, Enforce, build_grammar, read_choice, read_response_format
+from syntagma.constraints import Budgets, Enforce, build_grammar, read_choice, read_response_format, read_tools
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
@@ -42,7 +42,7 @@ class _Request(msgspec.Struct, frozen=True, kw_only=True):
     template_kwargs: Mapping[str, Any] | None
     policies: Policies
     history_calls: int
-    id_seed: str | int | None
+    id_seed: str | None
     strict: bool
     limits: Limits | None
 
@@ -235,7 +235,7 @@ class ChatCodec:
         enforce: Enforce = "off",
         budgets: Budgets | None = None,
         policies: Policies | None = None,
-        id_seed: str | int | None = None,
+        id_seed: str | None = None,
         strict: bool = False,
         now: datetime.date | None = None,
         limits: Limits | None = None,
@@ -266,9 +266,10 @@ class ChatCodec:
         Raises:
             RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
             ArgumentError: `E-CODEC-TEMPLATE`, `E-TOOL-…`, `E-MESSAGE-…`.
-            TemplateError, LimitError: as `ChatTemplate.render`.
+            LimitError: `E-LIMIT-TOOLS`, or as `ChatTemplate.render`.
+            TemplateError: as `ChatTemplate.render`.
         """
-        declared = tools_from(tools)
+        declared = read_tools(tools, limits or Limits())
         choice = read_choice(tool_choice, declared)
         answer = read_response_format(response_format)
         held = enforce != "off" or any(tool.strict for _, tool in choice.tools or ())

@@ -8,10 +8,11 @@ engine: it raises, it is never skipped.
 
 from __future__ import annotations
 
+import collections.abc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Literal
 
@@ -28,11 +29,13 @@ from syntagma.decoding.backend import Backend, Logits, Session
 from syntagma.decoding.sampling import Sampler, Sampling, TokenLogprob, log_softmax, top_logprobs
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import ArgumentError, MatcherError, ModelError
+from syntagma.events import Event
 from syntagma.grammars import Grammar
+from syntagma.parsing import StreamParser
 
 __all__ = ["Generation", "GenerationOptions", "Generator", "Metrics", "Step"]
 
-_IDLE_MATCHERS = 64
+_IDLE_MATCHERS = 16
 
 
 class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +67,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         token_id: the token.
-        data: its bytes; UTF-8 characters may be cut between steps. Shorter than the token where a stop string cut it.
-        special: it is one special token, and `data` is its whole text.
+        data: its bytes; UTF-8 characters may be cut between steps.
+        cut: a stop string begins inside the token; `data` is what stands before it.
         end: it ended the turn (an end-of-sequence token).
         logprob: natural log-probability, or None if not asked for.
         top_logprobs: the likeliest tokens at this place, likeliest first.
@@ -73,7 +76,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     token_id: int
     data: bytes
-    special: bool = False
+    cut: bool = False
     end: bool = False
     logprob: float | None = None
     top_logprobs: Sequence[TokenLogprob] = ()
@@ -228,7 +231,6 @@ class Generation:
         self._pool = pool
         self._info = backend.tokenizer_info
         self._ends = frozenset(self._info.eos_token_ids)
-        self._specials = self._info.added_token_ids
         self._session = session
         self._logits = logits
         self._lease = lease
@@ -241,6 +243,7 @@ class Generation:
         room = backend.context_length - prompt_tokens
         self._room = room if options.max_tokens is None else min(room, options.max_tokens)
         self._sampled = 0
+        self._last = -1
         self._grammar_s = 0.0
         self._prefill_s = prefill_s
         self._decode_s = 0.0
@@ -248,6 +251,25 @@ class Generation:
 
     def __iter__(self) -> Iterator[Step]:
         return self._steps
+
+    def read(self, parser: StreamParser, *, markers: Collection[str] = ()) -> Iterator[tuple[Step | None, list[Event]]]:
+        """The steps with the events that a parser makes of them; at the end the events of its `finish`, with no step.
+
+        Args:
+            parser: reads the message; it is finished here unless the generation is cancelled.
+            markers: texts that mean something to the format (`Turn.preserved_tokens`). A token that ends the turn is
+                read only if it is one of them: the closer of a call, for instance.
+        """
+        for step in self:
+            if not step.end:
+                # Token identity is known, so text that only looks like a special token stays text.
+                yield step, parser.feed(step.data) if step.cut else parser.feed_tokens((step.token_id,), self._info)
+            elif step.data.decode("utf-8", "replace") in markers:
+                yield step, parser.feed_tokens((step.token_id,), self._info)
+            else:
+                yield step, []
+        if self.finish_reason is not None:
+            yield None, parser.finish(self.finish_reason)
 
     def cancel(self) -> None:
         """Stop before the next token; may be called from any thread."""
@@ -270,7 +292,7 @@ class Generation:
             decode_s=self._decode_s,
         )
 
-    def _run(self) -> Iterator[Step]:
+    def _run(self) -> collections.abc.Generator[Step, None, None]:
         scanner: StopScanner[Step] = StopScanner(self._options.stop)
         try:
             while not self._cancelled.is_set():
@@ -281,7 +303,7 @@ class Generation:
                     break
                 pieces = scanner.flush() if step.end else scanner.push(step, step.data)
                 for piece, data in pieces:
-                    yield piece if data == piece.data else msgspec.structs.replace(piece, data=data, special=False)
+                    yield piece if data == piece.data else msgspec.structs.replace(piece, data=data, cut=True)
                 if scanner.found is not None:
                     self.stopped_by = scanner.found
                     self.finish_reason = "stop"
@@ -322,7 +344,6 @@ class Generation:
         return Step(
             token_id=token,
             data=self._info.token_bytes(token),
-            special=token in self._specials,
             end=ended and token in self._ends,
             logprob=None if logprobs is None else float(logprobs[token]),
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
@@ -346,8 +367,8 @@ class Generation:
         if not matcher.is_accepting():
             return False
         matcher.fill_next_token_bitmask(self._bitmask)
-        allowed = np.unpackbits(self._bitmask[0].view(np.uint8), bitorder="little")
-        allowed[[token for token in self._ends if token < allowed.shape[0]]] = 0
+        allowed = np.unpackbits(self._bitmask[0].view(np.uint8), bitorder="little")[: self._info.vocab_size]
+        allowed[list(self._ends)] = 0
         return not allowed.any()
 
     def _give_back(self) -> None:

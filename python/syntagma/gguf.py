@@ -1,7 +1,8 @@
 """The metadata of GGUF files (versions 2 and 3, little-endian), read within the file's own bounds.
 
 Layout: `GGUF`, version u32, number of tensors u64, number of pairs u64, then the pairs: key (u64 length, UTF-8), type
-u32, value. Tensors follow and are never read. No length in the file is believed before it is compared with what is left.
+u32, value. Tensors follow and are never read. No length in the file is believed before it is compared with what is
+left.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def read_metadata(
         keys: which keys to read, as names or as a test; None reads all. The others are skipped without being built.
 
     Returns:
-        Values by key, in the file's order: int, float, bool, str; arrays of strings, booleans and arrays as lists, arrays
-        of numbers as one-dimensional numpy arrays of the file's own type. Bytes that are no UTF-8 become U+FFFD.
+        Values by key, in the file's order: int, float, bool, str; arrays of strings, booleans and arrays as lists,
+        arrays of numbers as one-dimensional numpy arrays of the file's own type. Bytes that are no UTF-8 become U+FFFD.
 
     Raises:
         ModelError: `E-MODEL-GGUF`, it cannot be opened, is no GGUF file of a version that is read, or is damaged; with

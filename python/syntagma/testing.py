@@ -88,7 +88,8 @@ class _ScriptedSession:
     def __init__(self, backend: ScriptedBackend) -> None:
         self._backend = backend
         self._plan: list[int] = []
-        self._generated: list[int] = []
+        self._generated = 0
+        self._follows = True
         self._room = backend.context_length
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
@@ -98,8 +99,9 @@ class _ScriptedSession:
 
     def step(self, token_id: int) -> Logits:
         self._take(1)
-        self._generated.append(token_id)
-        self._backend._before(len(self._generated))
+        self._follows = self._follows and self._plan[self._generated : self._generated + 1] == [token_id]
+        self._generated += 1
+        self._backend._before(self._generated)
         return self._logits()
 
     def _take(self, count: int) -> None:
@@ -110,9 +112,8 @@ class _ScriptedSession:
     def _logits(self) -> Logits:
         logits = np.zeros(self._backend.tokenizer_info.vocab_size, dtype=np.float32)
         logits[list(self._backend.tokenizer_info.eos_token_ids)] = _ENDING
-        count = len(self._generated)
-        if count < len(self._plan) and self._plan[:count] == self._generated:
-            logits[self._plan[count]] = _LIKELY
+        if self._follows and self._generated < len(self._plan):
+            logits[self._plan[self._generated]] = _LIKELY
         return logits
 
 

@@ -121,11 +121,12 @@ def plain_logits(config: dict[str, Any], weights: Weights, ids: list[int]) -> ND
                 values = [part["self_attn.v_proj.weight"][key_rows] @ normed[p] for p in seen]
                 weight = np.exp([query @ key / np.sqrt(head) for key in keys])
                 mixed.append(sum(w * v for w, v in zip(weight / weight.sum(), values, strict=True)))
-            row = row + part["self_attn.o_proj.weight"] @ np.concatenate(mixed)
-            inner = norm(row, part["post_attention_layernorm.weight"])
+            attended = row + part["self_attn.o_proj.weight"] @ np.concatenate(mixed)
+            inner = norm(attended, part["post_attention_layernorm.weight"])
             gate = part["mlp.gate_proj.weight"] @ inner
             after.append(
-                row + part["mlp.down_proj.weight"] @ (gate / (1 + np.exp(-gate)) * (part["mlp.up_proj.weight"] @ inner))
+                attended
+                + part["mlp.down_proj.weight"] @ (gate / (1 + np.exp(-gate)) * (part["mlp.up_proj.weight"] @ inner))
             )
         rows = after
     head_weight = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])

@@ -2,8 +2,8 @@
 
     python tests/external/run.py SUITE... [--data DIR] [--json] [--verbose]
 
-A suite is a module in `suites/` with one function, `run(data: Path)`, that yields `(case, problem)`: the name of the case,
-and what is wrong or None. Without data nothing is run, and that is said.
+A suite is a module in `suites/` with one function, `run(data: Path)`, that yields `(case, problem)`: the name of the
+case, and what is wrong or None. Without data nothing is run, and that is said.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def is_there(suite: str, data: Path) -> bool:
 def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
     """The cases of a suite, each with its problem or None."""
     spec = importlib.util.spec_from_file_location(f"external_{suite}", HERE / "suites" / f"{suite}.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -67,7 +68,7 @@ def run_suite(suite: str, data: Path) -> Result:
 def main() -> int:
     """Run the suites named on the command line; 0 if nothing failed."""
     parser = argparse.ArgumentParser(description="run suites of outside cases")
-    parser.add_argument("suites", nargs="+", choices=[*SUITES, "all"], metavar="SUITE", help=f"all, {', '.join(SUITES)}")
+    parser.add_argument("suites", nargs="+", choices=[*SUITES, "all"], metavar="SUITE", help="a suite's name, or all")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the folder of the cases")
     parser.add_argument("--json", action="store_true", help="print {suite: {passed, total, failed}}")
     parser.add_argument("--verbose", action="store_true", help="say what is wrong with every failed case")

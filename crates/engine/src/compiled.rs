@@ -1,5 +1,6 @@
 //! A grammar brought together with a vocabulary, and everything found out about the two so far.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use syntagma_grammar::ir::{Lnf, Report};
@@ -8,6 +9,7 @@ use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{self, Mask, Memo, Step};
+use crate::matcher::Costs;
 use crate::vocabulary::Vocabulary;
 
 /// How much a [`CompiledGrammar`] holds at the moment.
@@ -34,6 +36,8 @@ pub struct CompiledGrammar {
     verify: bool,
     start: StateId,
     found: RwLock<Found>,
+    /// `Found::memory_bytes` as of the last growth, so that caches need not wait for the lock.
+    size: AtomicUsize,
 }
 
 /// What is found out on the way. It only grows, except for the memo, so ids stay good.
@@ -41,6 +45,8 @@ pub struct CompiledGrammar {
 pub(crate) struct Found {
     pub(crate) recognizer: Recognizer,
     memo: Memo,
+    /// Distances to an end of the text, once somebody asked.
+    pub(crate) costs: Option<Costs>,
     /// Work space of whoever holds the lock.
     pub(crate) frames: Frames,
 }
@@ -58,8 +64,9 @@ impl CompiledGrammar {
         verify: bool,
     ) -> Result<Self, Error> {
         let (recognizer, start) = Recognizer::new(lnf, &vocabulary, &mut Fuel::compile(limits))?;
-        let found = RwLock::new(Found { recognizer, memo: Memo::default(), frames: Frames::default() });
-        Ok(Self { vocabulary, report, limits: limits.clone(), verify, start, found })
+        let found = Found { recognizer, memo: Memo::default(), costs: None, frames: Frames::default() };
+        let size = AtomicUsize::new(found.memory_bytes());
+        Ok(Self { vocabulary, report, limits: limits.clone(), verify, start, found: RwLock::new(found), size })
     }
 
     /// The vocabulary that it was compiled for.
@@ -85,6 +92,11 @@ impl CompiledGrammar {
             masks: found.memo.mask_count(),
             bytes: found.memory_bytes(),
         }
+    }
+
+    /// Approximate bytes of everything found out so far.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.size.load(Ordering::Relaxed)
     }
 
     /// The state at the start of the text.
@@ -114,7 +126,7 @@ impl CompiledGrammar {
         let found = &mut *self.write();
         let step = found.step(&self.vocabulary, state, id, &mut self.fuel())?;
         found.memo.remember_step(state, id, step);
-        found.keep_within(self.limits.grammar_cache_bytes);
+        self.keep_within(found);
         Ok(step)
     }
 
@@ -149,7 +161,7 @@ impl CompiledGrammar {
             return Ok(mask.clone());
         }
         let found = &mut *self.write();
-        let Found { recognizer, memo, frames } = found;
+        let Found { recognizer, memo, frames, .. } = found;
         let mask = mask::compute(recognizer, &self.vocabulary, state, frames, &mut self.fuel())?;
         if known.is_some_and(|known| known != mask) {
             return Err(Error::new(
@@ -159,8 +171,18 @@ impl CompiledGrammar {
             ));
         }
         memo.remember_mask(state, mask.clone());
-        found.keep_within(self.limits.grammar_cache_bytes);
+        self.keep_within(found);
         Ok(mask)
+    }
+
+    /// Forgets masks and steps once all is too much; they are computed anew where they are needed.
+    fn keep_within(&self, found: &mut Found) {
+        let mut bytes = found.memory_bytes();
+        if bytes > self.limits.grammar_cache_bytes {
+            found.memo.forget();
+            bytes = found.memory_bytes();
+        }
+        self.size.store(bytes, Ordering::Relaxed);
     }
 }
 
@@ -191,12 +213,5 @@ impl Found {
 
     fn memory_bytes(&self) -> usize {
         self.recognizer.memory_bytes() + self.memo.memory_bytes()
-    }
-
-    /// Forgets masks and steps once all is too much; they are computed anew where they are needed.
-    fn keep_within(&mut self, bytes: usize) {
-        if self.memory_bytes() > bytes {
-            self.memo.forget();
-        }
     }
 }

@@ -113,7 +113,7 @@ impl Grammar {
     }
 
     fn to_ebnf(&self) -> String {
-        syntagma_grammar::print::ebnf(&self.0)
+        syntagma_grammar::print::to_ebnf(&self.0)
     }
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {

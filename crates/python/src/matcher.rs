@@ -175,6 +175,7 @@ impl GrammarMatcher {
                 Verdict::Dies { at } => ("dies", Some(at)),
                 Verdict::NotExpected => ("not expected", None),
                 Verdict::Unused => ("unused", None),
+                Verdict::Ended => ("ended", None),
             };
             dict.set_item("token", word)?;
             dict.set_item("dies_at", at)?;
@@ -187,7 +188,7 @@ impl GrammarMatcher {
         Ok(PyBytes::new(py, &set.iter().collect::<Vec<u8>>()))
     }
 
-    fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+    fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
         self.inner.next_symbol_tokens().map_err(|error| from_engine(py, &error))
     }
 

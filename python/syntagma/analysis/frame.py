@@ -40,6 +40,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
             return rest[len(self.end_of_turn) :]
         return _from_core(self.lead, 1, self.whole) if self.lead.strip() else ""
 
+    def with_eos(self, token: str) -> Frame:
+        """The frame with the real end-of-sequence token in place of the sentinel."""
+        names = ("lead", "user_close", "end_of_turn", "epilogue", "user_open", "whole")
+        return Frame(**{name: getattr(self, name).replace(self.whole, token) for name in names})
+
     def body(self, reading: Reading) -> str:
         """The text between header and first element."""
         return reading.head[len(self.lead) :]
@@ -81,9 +86,12 @@ def find_frame(
         whole: the sentinel of the end-of-sequence token.
     """
     heads = [reading.head for reading in readings]
-    lead = common_prefix([*heads, *prompts[:1]], whole)
+    lead = common_prefix(heads, whole)
+    if prompts and not _opens(prompts[0], lead, whole):
+        lead = common_prefix([lead, prompts[0]], whole)
     # A setting may also change the user's message; its prompt then says nothing about the header.
-    lead = common_prefix([lead, *(text for text in prompts[1:] if common_prefix([lead, text], whole).strip())], whole)
+    shown = [text for text in prompts[1:] if not _opens(text, lead, whole) and common_prefix([lead, text], whole).strip()]
+    lead = common_prefix([lead, *shown], whole)
     first = next(iter(cores(user_openers[0], whole)), "") if user_openers else ""
     user_close = lead if bare is None else common_prefix([lead, bare], whole)
     if user_close == lead:
@@ -118,6 +126,11 @@ def find_frame(
         user_open=user_open,
         whole=whole,
     )
+
+
+def _opens(prompt: str, lead: str, whole: str) -> bool:
+    """Whether a prompt holds the end of the lead, behind instructions perhaps: then it does not shorten it."""
+    return len(cores(lead, whole)) > 1 and _from_core(lead, 2, whole) in prompt
 
 
 def _place(text: str, atom: str, whole: str) -> int:

@@ -61,7 +61,7 @@ def _rendered(survey: Survey) -> Thoughts | None:
     empty = plain is not None and skip_prefix(survey.frame.body(plain), end.strip()) is not None
     if empty and survey.frame.header.strip():
         opener = _last_core(survey.frame.lead, whole)
-        return Thoughts(start=opener, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous)
+        return Thoughts(start=opener + start, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous)
     return Thoughts(start="", end=end, evidence="rendered", ambiguous=ambiguous)
 
 

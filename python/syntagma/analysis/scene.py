@@ -55,13 +55,22 @@ class Scene:
         return declare(self._spare) if inputs.tools == "declared" else None
 
     def view(
-        self, turn: Turn, inputs: Inputs, context: Context = "last", settings: dict[str, Any] | None = None
+        self,
+        turn: Turn,
+        inputs: Inputs,
+        context: Context = "last",
+        *,
+        tools: list[dict[str, Any]] | None = None,
     ) -> View | None:
-        """Render `turn` as the last message or between two users; None if that fails."""
+        """Render `turn` as the last message or between two users; None if that fails.
+
+        Without `tools`, what the turn calls is declared.
+        """
         messages = [self._user(0), assistant_message(turn, inputs)]
         if context == "middle":
             messages.append(self._user(1))
-        text = self.renders.text(messages, inputs, tools=self._tools(inputs, turn), settings=settings)
+        declared = self._tools(inputs, turn) if tools is None else tools
+        text = self.renders.text(messages, inputs, tools=declared)
         if text is None:
             return None
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
@@ -79,18 +88,13 @@ class Scene:
     def prompt(
         self, inputs: Inputs, settings: dict[str, Any] | None = None, *, tools: bool = False, generation: bool = True
     ) -> str | None:
-        """What stands behind the user's sentinel in a prompt; None if that fails."""
+        """What stands behind the user's sentinel in a prompt; None if that fails. `tools`: one is declared."""
         declared = declare(self._spare) if tools else self._tools(inputs, None)
         text = self.renders.text([self._user(0)], inputs, tools=declared, prompt=generation, settings=settings)
         if text is None:
             return None
         begin = text.rfind(self._users[0])
         return None if begin < 0 else text[begin + len(self._users[0]) :]
-
-    def instructions(self, inputs: Inputs, settings: dict[str, Any] | None = None) -> str | None:
-        """What stands before the user's sentinel in a prompt; None if that fails."""
-        text = self.renders.text([self._user(0)], inputs, tools=self._tools(inputs, None), prompt=True, settings=settings)
-        return None if text is None else text[: max(text.rfind(self._users[0]), 0)]
 
     def user_openers(self, inputs: Inputs) -> tuple[str, str] | None:
         """What stands before the first user's sentinel, and between an assistant's content and the second user's."""

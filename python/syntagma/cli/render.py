@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,16 +25,16 @@ def render(
     as_json: JsonOption = False,
 ) -> None:
     """Print the prompt for a conversation."""
-    given = read_json(messages)
+    loaded = load_template(template)
+    given: Any = read_json(messages)
+    declared: Any = None
     if isinstance(given, dict):
         # A whole request is as good as its messages.
         given, declared = given.get("messages"), given.get("tools")
-    else:
-        declared = None
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
         raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
-    prompt = load_template(template).render_prompt(
+    prompt = loaded.render_prompt(
         given,
         tools=declared if tools is None else read_json(tools),
         add_generation_prompt=generation_prompt and not continue_final_message,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from typing import Annotated
 
@@ -43,9 +44,22 @@ def serve(
         raise RequestError("E-REQUEST-ARGUMENT", f"--enforce is off, name or parameters, not {enforce!r}")
     settings = Settings(enforce=enforce, parallel=parallel, max_tokens=max_tokens)  # type: ignore[arg-type]
     served = load(model, name=name)
-    address = f"http://{host}:{port}/v1"
-    if as_json:
-        write_json({"model": served.name, "base_url": address})
-    else:
-        sys.stderr.write(f"serving {served.name} at {address}\n")
-    uvicorn.run(create_app(served, settings), host=host, port=port, log_level="warning")
+    with _listen(host, port) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listener.getsockname()[1]}/v1"
+        if as_json:
+            write_json({"model": served.name, "base_url": address})
+            sys.stdout.flush()
+        else:
+            sys.stderr.write(f"serving {served.name} at {address}\n")
+        uvicorn.Server(uvicorn.Config(create_app(served, settings), log_level="warning")).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on, bound here so that port 0 can be told."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise RequestError(
+            "E-REQUEST-ADDRESS", f"cannot listen on {host}, port {port}: {error.strerror}", hint="try --port 0"
+        ) from error

@@ -10,6 +10,7 @@ from syntagma.constraints.request import (
     ResponseFormat,
     read_choice,
     read_response_format,
+    read_tools,
 )
 from syntagma.constraints.turn import build_grammar
 
@@ -24,6 +25,7 @@ __all__ = [
     "preserved_tokens",
     "read_choice",
     "read_response_format",
+    "read_tools",
     "stop_strings",
     "triggers",
 ]

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from syntagma.constraints.encoded import encoded_object
 from syntagma.constraints.literals import pieces
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar
@@ -73,16 +74,19 @@ def _unsupported(what: str) -> FormatError:
 
 def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits | None) -> Grammar:
     writer = _CallWriter(tools)
+    anything = encoded_object() if writer.encoded else Grammar.json()
     if choice.tools is None:
-        return writer.call(None, Grammar.json())
+        return writer.call(None, anything)
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
+    if held and writer.encoded:
+        raise _unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
     calls = [writer.call((tool.name,), _arguments(index, tool, limits)) for index, tool in held]
     if free:
         # Tools whose arguments are any object share one grammar; only their names differ.
         groups: list[Sequence[str]] = [free] if writer.names == 1 else [[name] for name in free]
-        calls += [writer.call(group, Grammar.json()) for group in groups]
+        calls += [writer.call(group, anything) for group in groups]
     return Grammar.union(*calls)
 
 
@@ -99,12 +103,16 @@ class _CallWriter:
         self._pattern = tools.call[0]
         self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.holes else None
         inner = self._envelope.pattern.holes if self._envelope else ()
-        self.names = (*self._pattern.holes, *inner).count("name")
+        holes = (*self._pattern.holes, *inner)
+        shape = tools.id[0].holes if tools.id and "id" in holes else ()
+        self.names = (*holes, *shape).count("name")
         """how often the name stands in a call"""
-        if not self.names and not any("name" in pattern.holes for pattern in tools.id):
+        if not self.names:
             raise _unsupported("a call that does not say its tool's name")
-        if self._envelope and any(hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)):
-            raise _unsupported("an object of arguments that is encoded as a string")
+        self.encoded = self._envelope is not None and any(
+            hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)
+        )
+        """whether the arguments are an object that is spelled as a string"""
 
     def call(self, names: Sequence[str] | None, arguments: Grammar) -> Grammar:
         """A call of one of `names` (None: of any)."""

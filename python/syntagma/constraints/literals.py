@@ -13,7 +13,7 @@ from syntagma.format_schema import Literal as LiteralItem
 __all__ = ["Piece", "core", "forbidden_in_content", "forbidden_in_reasoning", "pieces", "preserved_tokens"]
 __all__ += ["stop_strings", "triggers"]
 
-_MARKER = re.compile(r"<[^<>]+>|\[[^\[\]]+\]")
+_MARKER = re.compile(r"<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\]")
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -24,12 +24,10 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def pieces(literal: str) -> tuple[Piece, ...]:
-    """Split a literal at its markers: the `<…>` and `[…]` that stand in it whole and hold more than blanks."""
+    """Split a literal at its markers: the `<…>` and `[…]` that stand in it whole and do not begin with a blank."""
     found: list[Piece] = []
     end = 0
     for match in _MARKER.finditer(literal):
-        if not match[0][1:-1].strip():
-            continue
         if match.start() > end:
             found.append(Piece(literal[end : match.start()], False))
         found.append(Piece(match[0], True))

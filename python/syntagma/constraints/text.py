@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning, pieces
@@ -25,14 +24,12 @@ def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
 def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
     """Text of the answer that no reader takes for anything else; `closer` is the literal that comes behind it."""
     forbidden = forbidden_in_content(spec)
-    text = _free(forbidden, core(closer))
     if not has_bare_calls(spec):
-        return text
-    # A call without opener is tried at the first character that is not blank: what begins there must be no object,
-    # and nothing whose first character has been taken off the text that must not hold it.
-    barred = "".join(re.escape(first) for first in dict.fromkeys(["{", *(word[0] for word in forbidden)]))
-    begun = Grammar.concat(Grammar.from_regex(rf"\s*[^\s{barred}]"), text)
-    return Grammar.union(Grammar.from_regex(r"\s*"), begun)
+        return _free(forbidden, core(closer))
+    # A call without opener is tried at the first character that is not blank: what begins there must be no object.
+    held = " | ".join(_quoted(text) for text in forbidden)
+    free = f"except!({held})" if held else "any!"
+    return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
 
 
 def has_bare_calls(spec: FormatSpec) -> bool:
@@ -43,6 +40,11 @@ def has_bare_calls(spec: FormatSpec) -> bool:
         for section in form.section
         for call in form.call
     )
+
+
+def _quoted(text: str) -> str:
+    """Text as a string of the grammar language."""
+    return '"' + "".join(char if char.isalnum() else f"\\u{{{ord(char):x}}}" for char in text) + '"'
 
 
 def _free(without: Sequence[str], closer: str) -> Grammar:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.errors import ArgumentError
+from syntagma.errors import ArgumentError, ModelError
 
 __all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
 
@@ -66,11 +66,11 @@ class Sampler:
             logits: float32, shape [vocab_size]; minus infinity where a token is not allowed. Not written to.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, no logit is finite.
+            ModelError: `E-MODEL-LOGITS`, no logit is finite, or one is not a number.
         """
         best = int(np.argmax(logits))
         if not np.isfinite(logits[best]):
-            raise ArgumentError("E-ARGUMENT-VALUE", "no token can be chosen: no logit is finite")
+            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the likeliest logit is not finite")
         if self._sampling.temperature == 0:
             return best
         # Float64 keeps tiny temperatures from overflowing and small probabilities from vanishing in the sum.

@@ -1,7 +1,7 @@
 """The model that ships with the library, and whatever else has a folder of the same layout.
 
-The shipped model has two million parameters. It shows the whole path working, from a request to a typed message; it is no
-assistant. What it can do is measured in its card, `data/MODEL_CARD.md`.
+The shipped model has two million parameters. It shows the whole path working, from a request to a typed message; it
+is no assistant. What it can do is measured in its card, `data/MODEL_CARD.md`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A small Llama in NumPy: token ids in, logits out, with a cache of what was read.
 
-Everything is float32. Positions are rotary, feed-forward layers are gated, normalisation is by root mean square; heads of
-keys and values may be shared by several heads of queries.
+Everything is float32. Positions are rotary, feed-forward layers are gated, normalisation is by root mean square;
+heads of keys and values may be shared by several heads of queries.
 """
 
 from __future__ import annotations
@@ -197,13 +197,13 @@ class Network:
                 hint="shorten the messages or the list of tools",
             )
         cache.reserve(end)
-        cosine, sine = self._cosine[start:end], self._sine[start:end]
+        turn = self._cosine[start:end], self._sine[start:end]
         hidden = self._embedding[ids]
         # Row i stands at position start + i and sees what is at most there.
         mask = np.triu(np.full((len(ids), end), -np.inf, np.float32), k=start + 1) if len(ids) > 1 else None
         for index, layer in enumerate(self._layers):
             normed = _normalised(hidden, layer.attention_norm, config.rms_norm_eps)
-            mixed = self._attend(normed @ layer.qkv, cache.data[index], start, cosine, sine, mask)
+            mixed = self._attend(normed @ layer.qkv, cache.data[index], start, turn, mask)
             hidden = hidden + mixed @ layer.out
             gate_up = _normalised(hidden, layer.feed_norm, config.rms_norm_eps) @ layer.gate_up
             gate, up = gate_up[:, : config.intermediate_size], gate_up[:, config.intermediate_size :]
@@ -212,7 +212,7 @@ class Network:
         return _normalised(hidden, self._norm, config.rms_norm_eps)
 
     def _attend(
-        self, qkv: Tensor, held: Tensor, start: int, cosine: Tensor, sine: Tensor, mask: Tensor | None
+        self, qkv: Tensor, held: Tensor, start: int, turn: tuple[Tensor, Tensor], mask: Tensor | None
     ) -> Tensor:
         heads, kv_heads, width = self.config.heads, self.config.kv_heads, self.config.width
         count = len(qkv)
@@ -221,7 +221,7 @@ class Network:
         turned = split[: heads + kv_heads]
         half = width // 2
         swapped = np.concatenate((turned[..., half:], turned[..., :half]), axis=-1)
-        turned = turned * cosine + swapped * sine
+        turned = turned * turn[0] + swapped * turn[1]
         held[0, :, start:end] = turned[heads:]
         held[1, :, start:end] = split[heads + kv_heads :]
         keys, values = held[0, :, :end], held[1, :, :end]

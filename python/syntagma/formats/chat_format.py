@@ -39,7 +39,7 @@ class ParserOptions(TypedDict, total=False):
     """
 
     prompt: str | None
-    id_seed: str | int | None
+    id_seed: str | None
     reasoning: Literal["auto", "open", "closed", "off"]
     reasoning_format: Literal["auto", "none", "deepseek"]
     stream_reasoning: bool
@@ -180,7 +180,7 @@ class ChatFormat:
         parser = self.parser(tools)
         parser.feed(text)
         parser.finish()
-        _compare(message, parser.message, wire_ids=self._has_wire_ids)
+        _compare(message, parser.message, wire_ids=self._writes_ids)
         return text
 
     @property
@@ -199,9 +199,10 @@ class ChatFormat:
         return preserved_tokens(self.spec)
 
     @property
-    def _has_wire_ids(self) -> bool:
+    def _writes_ids(self) -> bool:
+        """Whether a call's id is written whatever it is; ids of a fixed shape are written anew where they lack it."""
         tools = self.spec.tools
-        if tools is None:
+        if tools is None or tools.id:
             return False
         envelopes = [envelope.pattern for envelope in tools.envelope[:1]]
         return any("id" in pattern.holes for pattern in (tools.call[0], *envelopes))

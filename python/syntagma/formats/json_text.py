@@ -6,8 +6,6 @@ import json
 import re
 from typing import Any
 
-import msgspec
-
 __all__ = ["canonical_object", "same_json"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:]|[^\s"{}\[\],:]+')
@@ -21,12 +19,16 @@ def canonical_object(text: str) -> str:
         ValueError: it is not one JSON object.
     """
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return "".join(_respelled(match[0]) for match in _TOKEN.finditer(text))
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _respelled(token: str) -> str:

@@ -6,11 +6,11 @@ import json
 from typing import NoReturn
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Literal, Pattern, ToolsSpec
+from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Hole, Literal, Pattern, ToolsSpec
 from syntagma.formats.json_text import canonical_object
 from syntagma.messages import Message, ToolCall
 
-__all__ = ["unwritable", "write_message"]
+__all__ = ["has_shape", "unwritable", "write_message"]
 
 
 def unwritable(message: str, pointer: str) -> NoReturn:
@@ -77,11 +77,29 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
     except ValueError as error:
         unwritable(f"the arguments are {error}", f"/tool_calls/{index}/function/arguments")
     numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": call.name}
-    call_id = call.id or (_filled(tools.id[0], numbers) if tools.id else f"call_{index}")
+    call_id = call.id or f"call_{index}"
+    if tools.id and not has_shape(call.id, tools.id[0], call.name):
+        call_id = _filled(tools.id[0], numbers)
     values = {**numbers, "id": call_id, "arguments": arguments}
     if "envelope" in tools.call[0].holes:
         values["envelope"] = _envelope(tools.envelope[0], values)
     return _filled(tools.call[0], values)
+
+
+def has_shape(call_id: str, shape: Pattern, name: str) -> bool:
+    """Whether an id is of the shape that the format writes, for a call of this tool."""
+    at = 0
+    for item in shape.items:
+        wanted = item.text if isinstance(item, Literal) else name
+        if isinstance(item, Hole) and item.name != "name":
+            end = at
+            while end < len(call_id) and call_id[end] in "0123456789":
+                end += 1
+            wanted = call_id[at:end]
+        if not wanted or not call_id.startswith(wanted, at):
+            return False
+        at += len(wanted)
+    return at == len(call_id)
 
 
 def _envelope(envelope: Envelope, values: dict[str, str]) -> str:

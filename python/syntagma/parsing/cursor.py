@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from syntagma.format_schema import Hole, Pattern
+from syntagma.limits import Limits
 from syntagma.parsing.arguments import ArgumentSource, HeldArguments
 from syntagma.parsing.envelope_reader import EnvelopeReader
 from syntagma.parsing.json_machine import JsonMachine
@@ -27,18 +28,23 @@ class Cursor:
         status: `more` text is needed; `commit`; `dead`.
         commit_at: absolute position behind the character that decided the commit.
         name, id: captures so far.
+        header_name: the name that stood in front of the envelope, where the envelope names the call, too.
         source: the arguments, once committed.
         envelope: the reader of the call's envelope, if it has one.
         begun: something behind the opener was read, so the text was meant as a call.
         balanced: absolute position behind a whole object that turned out to be no call, or None.
+        over_limit: it died because a limit was reached.
     """
 
     __slots__ = (
-        *("_at", "_capture", "alternative", "balanced", "begun", "commit_at", "envelope", "id", "name", "pos"),
-        *("source", "status"),
+        *("_at", "_capture", "_end", "_held_limit", "alternative", "balanced", "begun", "commit_at", "envelope"),
+        *("header_name", "id", "name", "over_limit", "pos", "source", "status"),
     )
 
-    def __init__(self, alternative: Alternative, pos: int) -> None:
+    def __init__(self, alternative: Alternative, pos: int, limits: Limits) -> None:
+        self._end = pos + limits.parser_header_chars
+        self._held_limit = limits.parser_argument_chars
+        self.over_limit = False
         self.alternative = alternative
         self.pos = pos
         self._at = 0
@@ -46,6 +52,7 @@ class Cursor:
         self.status: Literal["more", "commit", "dead"] = "more"
         self.commit_at = 0
         self.name: str | None = None
+        self.header_name: str | None = None
         self.id: str | None = None
         self.source: ArgumentSource | None = None
         self.envelope: EnvelopeReader | None = None
@@ -53,9 +60,10 @@ class Cursor:
         self.balanced: int | None = None
 
     @property
-    def held(self) -> int:
-        """Code points of arguments that wait for the name; they do not count as header."""
-        return self.envelope.held if self.envelope is not None else 0
+    def known_name(self) -> str | None:
+        """The name as far as it was read, also before the commit point."""
+        inner = self.envelope.name if self.envelope is not None else None
+        return inner or self.name
 
     def run(self, window: Window) -> None:
         """Read what the window has behind `pos`."""
@@ -66,6 +74,9 @@ class Cursor:
                 return
             before = (self.pos, self._at)
             self._step(ops[self._at], window)
+            held = self.envelope.held if self.envelope is not None else 0
+            if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
+                self.status, self.over_limit = "dead", True
             if before == (self.pos, self._at):
                 return
 
@@ -146,20 +157,25 @@ class Cursor:
         if self.envelope is None:
             self.envelope = EnvelopeReader(self.alternative.form.envelope, self.name)
         reader = self.envelope
-        self.pos = window.base + reader.run(window.text, index, len(window.text))
+        end = min(len(window.text), self._end + reader.held - window.base)
+        self.pos = window.base + reader.run(window.text, index, end)
         self.begun = self.begun or reader.begun
         self.id = reader.id or self.id
         if reader.status == "commit":
             assert reader.source is not None
-            self.name = reader.name or self.name
+            self._inner_name(reader.name)
             self._commit(reader.source, self.pos + (not isinstance(reader.source, HeldArguments)))
         elif reader.status == "bad":
             self.status = "dead"
         elif reader.status == "end":
             self._envelope_ended(reader)
 
+    def _inner_name(self, name: str | None) -> None:
+        if name is not None:
+            self.header_name, self.name = self.name, name
+
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
-        self.name = reader.name or self.name
+        self._inner_name(reader.name)
         if self.name is not None and (reader.complete_hold is not None or self.alternative.framed):
             self._commit(HeldArguments(reader.complete_hold or "{}"), self.pos)
         else:

@@ -11,7 +11,7 @@ import msgspec
 from syntagma.errors import FormatError
 from syntagma.format_schema import Envelope, FormatSpec, Hole, Pattern, ToolsSpec
 
-__all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "starts_of"]
+__all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "marker_pieces", "starts_of"]
 
 _PIECE = re.compile(r"(\s+)|(<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\])|([^\s<\[]+|[<\[])")
 OpKind: TypeAlias = Literal["literal", "blank", "hole"]
@@ -57,6 +57,11 @@ class Form(msgspec.Struct, frozen=True):
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
+    @property
+    def late_id(self) -> bool:
+        """An id may come behind the arguments."""
+        return any("id" in one.pattern.holes for one in self.envelope)
+
 
 class Alternative(msgspec.Struct, frozen=True):
     """One way in which a call can begin, alone or behind the opener of its section."""
@@ -69,6 +74,8 @@ class Alternative(msgspec.Struct, frozen=True):
     section: Section | None
     before: str
     after: str
+    bare_call: bool
+    """the call itself begins with an object or a name, whatever opens its section"""
 
     @property
     def first(self) -> str:
@@ -94,6 +101,9 @@ class Alternative(msgspec.Struct, frozen=True):
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
 
 
+FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[Alternative, ...]]
+
+
 def block_of(pattern: Pattern, hole: str) -> Block:
     """The block that a pattern with one free-text hole describes."""
     opener, closer = pattern.around(hole)
@@ -106,6 +116,11 @@ def block_of(pattern: Pattern, hole: str) -> Block:
         before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
         after=closer[len(closer.rstrip()) :] if end else "",
     )
+
+
+def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
+    """The markers inside a literal, each with its index."""
+    return tuple((match.start(), match[2]) for match in _PIECE.finditer(text) if match[2] is not None)
 
 
 def _ops(text: str) -> Iterator[Op]:
@@ -184,7 +199,7 @@ def _check(spec: ToolsSpec) -> None:
             raise _unsupported("calls that begin with a name, without a marker before it")
 
 
-def forms_of(spec: FormatSpec) -> list[tuple[Form, tuple[Section, ...], tuple[Alternative, ...]]]:
+def forms_of(spec: FormatSpec) -> list[FormParts]:
     """Every form of the format's calls, with its sections, and its calls on their own.
 
     Raises:
@@ -205,13 +220,15 @@ def forms_of(spec: FormatSpec) -> list[tuple[Form, tuple[Section, ...], tuple[Al
             cut = ends[0] + 1 if ends else len(ops)
             before, after = _edges(pattern)
             rest = tuple(op for op in ops[cut:] if op.kind != "blank")
-            calls.append(Alternative(ops[:cut], rest, form, None, before, after))
+            if any(op.kind == "hole" for op in rest):
+                raise _unsupported("captures behind the arguments of a call")
+            calls.append(Alternative(ops[:cut], rest, form, None, before, after, ops[0].kind == "hole"))
         found.append((form, sections, tuple(calls)))
     return found
 
 
 def starts_of(
-    form: tuple[Form, tuple[Section, ...], tuple[Alternative, ...]],
+    form: FormParts,
 ) -> Iterator[Alternative]:
     """Every way in which a group of calls of this form can begin."""
     shape, sections, calls = form

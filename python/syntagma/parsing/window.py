@@ -100,10 +100,12 @@ class Window:
         """The text from the mark to the cursor."""
         return "" if self._mark is None else "".join(self._kept) + self.text[self._mark : self.pos]
 
+    def are_markers(self, index: int, pieces: tuple[tuple[int, str], ...]) -> bool:
+        """Whether every one of `pieces` (offset from `index`, text) may be a marker."""
+        return not self._kinds or all(self.is_marker(index + offset, text) for offset, text in pieces)
+
     def is_marker(self, index: int, text: str) -> bool:
         """Whether `text` at `index`, which was found there, may be a marker: by its tokens where they are known."""
-        if not self._kinds:
-            return True
         start = self.base + index
         at = bisect.bisect_right(self._starts, start) - 1
         if at < 0:

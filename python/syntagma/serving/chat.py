@@ -16,6 +16,7 @@ import msgspec
 
 from syntagma.codec import Turn
 from syntagma.decoding import TokenizerInfo
+from syntagma.errors import SyntagmaError
 from syntagma.events import (
     ContentDelta,
     Event,
@@ -27,7 +28,6 @@ from syntagma.events import (
 )
 from syntagma.generation import Generation, GenerationOptions, Metrics, Step
 from syntagma.messages import Message
-from syntagma.parsing import StreamParser
 from syntagma.serving.model import ServedModel
 from syntagma.serving.requests import ChatOrder
 from syntagma.serving.settings import Settings
@@ -120,6 +120,15 @@ class ChatRun:
         yield DONE
 
     def _prepare(self) -> Turn:
+        try:
+            return self._turn()
+        except SyntagmaError as error:
+            # What the codec calls `template_kwargs` has another name in requests.
+            if error.pointer is not None and error.pointer.startswith("/template_kwargs"):
+                error.pointer = f"/chat_{error.pointer[1:]}"
+            raise
+
+    def _turn(self) -> Turn:
         request = self._order.request
         return self._model.codec.prepare(
             self._order.messages,
@@ -167,27 +176,22 @@ class _ChoiceReader:
 
     def __init__(self, generation: Generation, turn: Turn, info: TokenizerInfo, options: GenerationOptions) -> None:
         self._generation = generation
-        self._parser: StreamParser = turn.parser()
+        self._parser = turn.parser()
         self._info = info
-        # An end-of-sequence token may be a marker of the format, such as the closer of a call: then it is text to read.
-        self._markers = frozenset(text.encode() for text in turn.preserved_tokens)
+        self._markers = frozenset(turn.preserved_tokens)
         self.wants_logprobs = options.logprobs is not None
         self.finish_reason: FinishReason = "stop"
 
     def read(self, cancelled: threading.Event) -> Iterator[tuple[Delta | None, list[TokenLogprobEntry]]]:
         """Deltas and the log-probabilities that came with them; either may be missing."""
         with closing(self._generation):
-            for step in self._generation:
+            for step, events in self._generation.read(self._parser, markers=self._markers):
                 if cancelled.is_set():
                     return
-                if step.end and step.data not in self._markers:
-                    continue
-                logprobs = [self._entry(step)] if self.wants_logprobs else []
-                yield None, logprobs
-                for happened in self._parser.feed(step.data, special=step.special):
+                if self.wants_logprobs and step is not None and not step.end:
+                    yield None, [self._entry(step)]
+                for happened in events:
                     yield self._delta(happened), []
-            for happened in self._parser.finish(reason=self._generation.finish_reason):
-                yield self._delta(happened), []
 
     @property
     def message(self) -> Message:

@@ -43,11 +43,11 @@ class ErrorBody(msgspec.Struct, kw_only=True):
     code: str | None
 
 
-def param_of(pointer: str | None, prefix: str = "") -> str | None:
+def param_of(pointer: str | None) -> str | None:
     """A JSON pointer as the path that clients show: `/tools/0/function` → `tools[0].function`."""
     if pointer is None:
-        return prefix or None
-    path = prefix
+        return None
+    path = ""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if key.isdecimal():

@@ -1,7 +1,7 @@
 """What one render may spend: steps, CPU time, and the size of every value on the way.
 
-A step is roughly a microsecond of work: one turn of a loop, one call, one kibibyte of a new string. Python does its own
-work in C, where nothing can be interrupted; so whoever makes a value asks here first how big it will be, and pays for it.
+A step is roughly a microsecond of work: one turn of a loop, one call, one kibibyte of a new string. Python does its
+own work in C, where nothing can be interrupted; so whoever makes a value asks here first how big it will be, and pays.
 CPU time is looked at only when steps are paid, which is enough because nothing between two payments is unbounded.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
 from jinja2.utils import Namespace
@@ -21,11 +21,15 @@ __all__ = ["CONTAINERS", "Budget", "Measure"]
 
 T = TypeVar("T")
 
-CONTAINERS: Final = (list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView, Namespace)
+CONTAINERS: Final[tuple[type, ...]] = (
+    *(list, tuple, dict, set, frozenset, Namespace),
+    *(type({}.keys()), type({}.values()), type({}.items())),
+)
 """Types whose text, hash or comparison visits what they hold."""
 
 _STEPS_BETWEEN_CLOCKS: Final = 64
 _NUMBER_CHARS: Final = 26
+_BIG: Final = 1 << 20
 
 
 class Measure(NamedTuple):
@@ -122,7 +126,7 @@ class Budget:
         if chars > self.limits.template_output_bytes:
             raise output_error(self.limits, chars)
         if chars > 1023:
-            self.charge(chars >> 10)
+            self.charge(_steps_for(chars))
 
     def need_items(self, items: int) -> None:
         """A list or the like of this length is about to be made: refuse it or take the steps for it.
@@ -160,16 +164,16 @@ class Budget:
     def made(self, value: T) -> T:
         """Pay for a value that somebody made whose size was bounded but not known."""
         if isinstance(value, str | bytes):
-            wide = sys.getsizeof(value)
             if len(value) > self.limits.template_output_bytes:
                 raise output_error(self.limits, len(value))
+            wide = sys.getsizeof(value)
             if wide > 1023:
-                self.charge(wide >> 10)
+                self.charge(_steps_for(wide))
         elif isinstance(value, list | tuple | dict | set | frozenset):
             self.need_items(len(value))
         elif isinstance(value, int):
             self.need_bits(value.bit_length())
-        elif isinstance(value, Iterator):
+        elif hasattr(value, "__next__") and hasattr(value, "__iter__"):
             return self.iterate(value)  # type: ignore[return-value]
         return value
 
@@ -182,23 +186,35 @@ class Budget:
         """
         nodes = chars = depth = 0
         most_nodes, most_chars = self.limits.template_items, self.limits.template_output_bytes
-        stack: list[tuple[Any, int]] = [(value, 1)]
-        while stack:
-            item, level = stack.pop()
-            nodes += 1
-            if isinstance(item, str | bytes):
-                chars += len(item)
-            elif isinstance(item, int):
-                chars += item.bit_length() // 3
-            elif isinstance(item, CONTAINERS):
-                depth = max(depth, level)
-                stack.extend((part, level + 1) for part in _parts(item))
-            if nodes + len(stack) > most_nodes:
-                self.charge(nodes >> 3)
-                self.need_items(nodes + len(stack))
+        level = [value]
+        while level:
+            held: list[Any] = []
+            containers = 0
+            for item in level:
+                kind = type(item)
+                if kind is str:
+                    chars += len(item)
+                elif kind is dict:
+                    containers += 1
+                    held.extend(item)
+                    held.extend(item.values())
+                elif isinstance(item, CONTAINERS):
+                    containers += 1
+                    held.extend(_parts(item))
+                elif isinstance(item, str | bytes):
+                    chars += len(item)
+                elif isinstance(item, int):
+                    chars += item.bit_length() // 3
+                if len(held) > most_nodes:
+                    break
+            nodes += len(level)
+            depth += containers > 0
+            self.charge(len(level) >> 2)
+            if nodes + len(held) > most_nodes:
+                self.need_items(nodes + len(held))
             if chars > most_chars:
                 raise output_error(self.limits, chars)
-        self.charge(nodes >> 3)
+            level = held
         return Measure(nodes, chars, depth)
 
     def visit(self, value: T) -> T:
@@ -256,6 +272,12 @@ class Budget:
         return "".join(parts)
 
 
+def _steps_for(size: int) -> int:
+    # Big strings cost more, because together they must not fill the memory: half a gigabyte of small ones is mostly
+    # thrown away again, big ones are kept.
+    return size >> 10 if size < _BIG else size >> 8
+
+
 def _parts(item: Any) -> Iterable[Any]:
     if isinstance(item, dict):
         yield from item.keys()
@@ -271,8 +293,7 @@ def output_error(limits: Limits, chars: int) -> LimitError:
     """The error for a string that is too long."""
     return LimitError(
         "E-LIMIT-TEMPLATE-OUTPUT",
-        f"the template makes a string of {chars:,} characters; "
-        f"at most {limits.template_output_bytes:,} are allowed",
+        f"the template makes a string of {chars:,} characters; at most {limits.template_output_bytes:,} are allowed",
         limit="template_output_bytes",
         given=chars,
         allowed=limits.template_output_bytes,

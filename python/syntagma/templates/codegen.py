@@ -1,4 +1,4 @@
-"""Jinja's code generator with an account: what the generated code does without asking the environment is charged here."""
+"""Jinja's code generator with an account: what generated code does without asking the environment is charged here."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ class BoundedCodeGenerator(CodeGenerator):
             self.write(", ")
         self.write("}")
 
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's
         if frame.eval_ctx.volatile:
             self.write("(escape if context.eval_ctx.autoescape else str)(text(")
         else:
             self.write("escape(text(" if frame.eval_ctx.autoescape else "(text(")
 
-    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's
         self.write("))")
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:

@@ -65,7 +65,7 @@ class Compiled:
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def compiled(source: str, name: str | None) -> Compiled:
+def compiled(source: str) -> Compiled:
     """The template's code.
 
     Raises:
@@ -77,17 +77,17 @@ def compiled(source: str, name: str | None) -> Compiled:
         tree = env.parse(source)
         nesting = max((depth for _, depth in _walk(tree)), default=0)
         text = generate(tree, env, None, None, optimized=False)
-        code = compile(text, FILENAME, "exec")
+        code = compile(str(text), FILENAME, "exec")
     except TemplateSyntaxError as error:
-        raise syntax_error(error, source, name) from None
+        raise syntax_error(error, source) from None
     except (RecursionError, MemoryError):
-        raise too_deep(None, name) from None
+        raise too_deep(None) from None
     except SyntaxError as error:
         if error.msg.startswith("too many") or isinstance(error, IndentationError):
-            raise too_deep(None, name) from None
-        raise TemplateError("E-TEMPLATE-SYNTAX", f"the template has no meaning: {error.msg}", source=name) from None
+            raise too_deep(None) from None
+        raise TemplateError("E-TEMPLATE-SYNTAX", f"the template has no meaning: {error.msg}") from None
     except ValueError as error:
-        raise TemplateError("E-TEMPLATE-SYNTAX", str(error), source=name) from None
+        raise TemplateError("E-TEMPLATE-SYNTAX", str(error)) from None
     return Compiled(source, tree, code, nesting)
 
 

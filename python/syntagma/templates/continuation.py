@@ -16,8 +16,8 @@ Run: TypeAlias = Callable[[Mapping[str, Any]], str]
 def render(run: Run, variables: Mapping[str, Any]) -> str:
     """The render, cut behind the content of the final message (behind its thoughts if it has no content).
 
-    The place is found with a mark behind the text. A blank behind the mark tells whether the template trims its messages;
-    if it does, the blanks at the end of the text are not in the prompt either.
+    The place is found with a mark behind the text. A blank behind the mark tells whether the template trims its
+    messages; if it does, the blanks at the end of the text are not in the prompt either.
 
     Raises:
         TemplateError: `E-TEMPLATE-CONTINUE`, there is no final text or the template does not write it.

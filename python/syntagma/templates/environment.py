@@ -1,7 +1,7 @@
 """The environment in which chat templates run: Hugging Face transformers' configuration, in a sandbox, within bounds.
 
-Two of them exist in a process: the strict one behaves as transformers does; the lenient one also lets templates append to
-lists, take from them, and write generators as JSON, which some templates need and other engines allow.
+Two of them exist in a process: the strict one behaves as transformers does; the lenient one also lets templates append
+to lists, take from them, and write generators as JSON, which some templates need and other engines allow.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from syntagma.templates.methods import FormatMethod, call_builtin
 __all__ = ["BoundedContext", "BoundedEnvironment", "RaisedByTemplate", "environment"]
 
 _LENIENT_METHODS: Final = frozenset({"append", "pop"})
-_MOST_TOKENS: Final = 50_000
+_MOST_TOKENS: Final = 20_000
 
 
-class RaisedByTemplate(Exception):  # noqa: N818 - it is what `raise_exception` raises, and no failure of ours
+class RaisedByTemplate(Exception):
     """The template called `raise_exception`."""
 
 
@@ -43,7 +43,7 @@ class BoundedContext(Context):
 
     budget: Budget
 
-    def derived(self, locals: dict[str, Any] | None = None) -> BoundedContext:  # noqa: A002 - Jinja's name
+    def derived(self, locals: dict[str, Any] | None = None) -> BoundedContext:
         """A context for an inner scope, on the same account."""
         context = super().derived(locals)
         assert isinstance(context, BoundedContext)
@@ -78,9 +78,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             cache_size=0,
         )
         self.lenient = lenient
-        self.concat = _joined  # type: ignore[assignment]
+        self.concat = _joined  # type: ignore[method-assign]
         self.filters = bounded_filters(lenient=lenient)
-        self.tests = bounded_tests()
+        self.tests = bounded_tests()  # type: ignore[assignment]
         self.globals = {
             "range": range,
             "dict": dict,

@@ -19,30 +19,28 @@ FILENAME: Final = "<template>"
 _WIDEST: Final = 160
 
 
-def syntax_error(error: TemplateSyntaxError, source: str, name: str | None) -> TemplateError:
+def syntax_error(error: TemplateSyntaxError, source: str) -> TemplateError:
     """The error for a template that cannot be read, with the line and a caret."""
     message = error.message or "the template cannot be read"
     line = error.lineno
     column, excerpt = _excerpt(source, line, message)
-    return TemplateError("E-TEMPLATE-SYNTAX", message, line=line, column=column, excerpt=excerpt, source=name)
+    return TemplateError("E-TEMPLATE-SYNTAX", message, line=line, column=column, excerpt=excerpt)
 
 
-def render_error(error: Exception, source: str, name: str | None, lines: list[tuple[int, int]]) -> SyntagmaError:
+def render_error(error: Exception, source: str, lines: list[tuple[int, int]]) -> SyntagmaError:
     """The error for a render that failed.
 
     Args:
         error: what was raised.
         source: the template.
-        name: the template's name, for the message.
         lines: pairs of a line of the template and the line of generated code where it begins, ascending.
     """
     line = _template_line(error.__traceback__, lines)
     if isinstance(error, LimitError):
-        if error.line is None:
-            error.line, error.source = line, name
+        error.line = error.line or line
         return error
     if isinstance(error, RecursionError | MemoryError):
-        return too_deep(line, name)
+        return too_deep(line)
     column, excerpt = _excerpt(source, line, "")
     hint = None
     if isinstance(error, RaisedByTemplate):
@@ -59,16 +57,15 @@ def render_error(error: Exception, source: str, name: str | None, lines: list[tu
         code, message = "E-TEMPLATE-TYPE", str(error)
     else:
         code, message = "E-TEMPLATE-RUNTIME", f"{type(error).__name__}: {error}"
-    return TemplateError(code, message, hint=hint, line=line, column=column, excerpt=excerpt, source=name)
+    return TemplateError(code, message, hint=hint, line=line, column=column, excerpt=excerpt)
 
 
-def too_deep(line: int | None, name: str | None) -> LimitError:
+def too_deep(line: int | None) -> LimitError:
     """The error for what ran out of Python's stack or memory before it met a bound of ours."""
     return LimitError(
         "E-LIMIT-TEMPLATE-NESTING",
         "the template, or a value in it, is nested too deeply",
         line=line,
-        source=name,
         limit="template_nesting",
     )
 

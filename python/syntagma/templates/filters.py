@@ -1,8 +1,8 @@
 """Jinja's filters and tests inside the bounds: each pays for what it reads and is asked about what it makes.
 
-The filters themselves are Jinja's; here stands only what they are asked before and what they pay afterwards. `join` and
-`sum` are ours because theirs may build things of any size on the way, `tojson` because chat templates need one that does
-not escape for HTML.
+The filters themselves are Jinja's; here stands only what they are asked before and what they pay afterwards. `join`
+and `sum` are ours because theirs may build things of any size on the way, `tojson` because chat templates need one that
+does not escape for HTML.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_TESTS
-from jinja2.filters import make_attrgetter
+from jinja2.filters import FILTERS, make_attrgetter
 from jinja2.runtime import Context, Undefined
+from jinja2.tests import TESTS
 from jinja2.utils import pass_context
 from markupsafe import Markup
 
 from syntagma.templates.budget import CONTAINERS, Budget, output_error
-from syntagma.templates.methods import need_replaced, need_width
+from syntagma.templates.methods import need_replaced, need_search, need_width
 from syntagma.templates.operators import apply, need_percent
 
 __all__ = ["bounded_filters", "bounded_tests"]
@@ -26,22 +26,27 @@ __all__ = ["bounded_filters", "bounded_tests"]
 _Function: TypeAlias = Callable[..., Any]
 _Check: TypeAlias = Callable[[Budget, Any, tuple[Any, ...], dict[str, Any]], None]
 
+_FILTERS: Final[dict[str, Any]] = dict(FILTERS)
+_TESTS: Final[dict[str, Any]] = dict(TESTS)
+
 _WRITES: Final = frozenset(
-    "capitalize center e escape forceescape format lower replace safe string striptags title trim truncate upper "
-    "urlencode wordcount".split()
+    {
+        *("capitalize", "center", "e", "escape", "forceescape", "format", "lower", "replace", "safe", "string"),
+        *("striptags", "title", "trim", "truncate", "upper", "urlencode", "wordcount"),
+    }
 )
 """Filters that turn whatever they get into text first."""
 
-_LAZY: Final = frozenset("map reject rejectattr select selectattr".split())
+_LAZY: Final = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
 """Filters that run a test or filter for every item, whether or not anything comes out."""
 
-_SORTS: Final = frozenset("dictsort groupby max min sort unique".split())
+_SORTS: Final = frozenset({"dictsort", "groupby", "max", "min", "sort", "unique"})
 """Filters that compare or hash the items with each other."""
 
-_SLOW: Final = frozenset("pprint striptags title urlize wordcount wordwrap xmlattr".split())
+_SLOW: Final = frozenset({"pprint", "striptags", "title", "urlize", "wordcount", "wordwrap", "xmlattr"})
 """Filters that take about a microsecond for every character."""
 
-_FREE: Final = frozenset("attr count d default first items last length".split())
+_FREE: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
 """Filters that look at the outside of a value only, and make nothing."""
 
 _LARGEST_PRECISION: Final = 400
@@ -53,24 +58,22 @@ def bounded_filters(*, lenient: bool) -> dict[str, _Function]:
     Args:
         lenient: `tojson` writes a generator as the list of its items instead of refusing it.
     """
-    filters = {
-        name: _bounded(name, function) for name, function in DEFAULT_FILTERS.items() if name not in _FREE
-    }
-    filters |= {name: DEFAULT_FILTERS[name] for name in _FREE}
-    filters |= {"join": _join, "sum": _sum, "tojson": _tojson_lenient if lenient else _tojson}
+    filters = {name: _bounded(name, function) for name, function in _FILTERS.items() if name not in _FREE}
+    filters |= {name: _FILTERS[name] for name in _FREE}
+    filters |= {"join": _join, "sum": _sum, "tojson": _tojson(lenient=lenient)}
     return filters
 
 
 def bounded_tests() -> dict[str, _Function]:
     """All tests of a chat template."""
-    tests: dict[str, _Function] = dict(DEFAULT_TESTS)
+    tests: dict[str, _Function] = dict(_TESTS)
     compares = ("==", "!=", "<", "<=", ">", ">=", "eq", "equalto", "ne", "lt", "le", "gt", "ge")
     for name in (*compares, "lessthan", "greaterthan", "in"):
-        tests[name] = _compared(DEFAULT_TESTS[name])
+        tests[name] = _compared(_TESTS[name])
     for name in ("divisibleby", "even", "odd"):
-        tests[name] = _divided(DEFAULT_TESTS[name])
+        tests[name] = _divided(_TESTS[name])
     for name in ("lower", "upper"):
-        tests[name] = _written(DEFAULT_TESTS[name])
+        tests[name] = _written(_TESTS[name])
     return tests
 
 
@@ -95,8 +98,10 @@ def _bounded(name: str, function: _Function) -> _Function:
         elif writes and not isinstance(value, Undefined):
             value = budget.text(value)
         elif isinstance(value, CONTAINERS):
-            nodes = budget.measure(value).nodes if sorts or slow else len(value) >> 3  # type: ignore[arg-type]
-            budget.charge(nodes * 32 if slow else nodes)
+            nodes = budget.measure(value).nodes
+            budget.charge(nodes * 32 if slow else nodes if sorts else 0)
+        elif isinstance(value, range):
+            budget.charge(len(value) >> (0 if sorts else 3))
         for given in (*args, *kwargs.values()):
             if isinstance(given, CONTAINERS):
                 budget.measure(given)
@@ -160,18 +165,29 @@ def _count_lines(budget: Budget, value: str) -> None:
         budget.need_items(value.count("\n") + value.count("\r"))
 
 
-def _check_batch(budget: Budget, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _check_batch(budget: Budget, _value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     if _argument(args, kwargs, 1, "fill_with", None) is not None:
         budget.need_items(_number(_argument(args, kwargs, 0, "linecount", 0)))
 
 
-def _check_round(budget: Budget, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _check_round(budget: Budget, _value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     precision = _number(_argument(args, kwargs, 0, "precision", 0))
     if precision > _LARGEST_PRECISION:
         budget.need_bits(budget.limits.template_integer_bits + precision)
 
 
-def _check_list(budget: Budget, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _check_trim(budget: Budget, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    chars = _argument(args, kwargs, 0, "chars", None)
+    if isinstance(chars, str):
+        need_search(budget, value, chars)
+
+
+def _check_urlencode(budget: Budget, value: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
+    if isinstance(value, str):
+        budget.need_chars(3 * (len(value) if value.isascii() else len(value.encode("utf-8", "replace"))))
+
+
+def _check_list(budget: Budget, value: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     if hasattr(value, "__len__"):
         budget.need_items(len(value))
 
@@ -187,7 +203,9 @@ _CHECKS: Final[dict[str, _Check]] = {
     "slice": _check_list,
     "sort": _check_list,
     "groupby": _check_list,
+    "trim": _check_trim,
     "unique": _check_list,
+    "urlencode": _check_urlencode,
     "wordwrap": _check_wordwrap,
 }
 
@@ -258,45 +276,30 @@ def _json_text(context: Context, value: Any, keywords: dict[str, Any], default: 
     return "".join(pieces)
 
 
-@pass_context
-def _tojson(
-    context: Context,
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | str | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    keywords = {
-        "ensure_ascii": ensure_ascii,
-        "indent": indent,
-        "separators": separators,
-        "sort_keys": sort_keys,
-    }
-    return _json_text(context, value, keywords, None)
-
-
-@pass_context
-def _tojson_lenient(
-    context: Context,
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | str | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
+def _tojson(*, lenient: bool) -> _Function:
     def spread(item: Any) -> Any:
         if isinstance(item, Iterator):
             return list(item)
         raise TypeError(f"Object of type {type(item).__name__} is not JSON serializable")
 
-    keywords = {
-        "ensure_ascii": ensure_ascii,
-        "indent": indent,
-        "separators": separators,
-        "sort_keys": sort_keys,
-    }
-    return _json_text(context, value, keywords, spread)
+    @pass_context
+    def tojson(  # noqa: PLR0917 - the order is transformers'
+        context: Context,
+        value: Any,
+        ensure_ascii: bool = False,
+        indent: int | str | None = None,
+        separators: tuple[str, str] | None = None,
+        sort_keys: bool = False,
+    ) -> str:
+        keywords = {
+            "ensure_ascii": ensure_ascii,
+            "indent": indent,
+            "separators": separators,
+            "sort_keys": sort_keys,
+        }
+        return _json_text(context, value, keywords, spread if lenient else None)
+
+    return tojson
 
 
 def _compared(test: _Function) -> _Function:

@@ -59,8 +59,8 @@ def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
 def from_folder(directory: str | os.PathLike[str], name: str, limits: Limits) -> Loaded:
     """A template of a model folder.
 
-    Files win over the configuration, as in transformers: `chat_template.jinja` and `additional_chat_templates/NAME.jinja`,
-    then `chat_template.json`, then `tokenizer_config.json`.
+    Files win over the configuration, as in transformers: `chat_template.jinja` and
+    `additional_chat_templates/NAME.jinja`, then `chat_template.json`, then `tokenizer_config.json`.
 
     Raises:
         TemplateError: `E-TEMPLATE-LOAD`.

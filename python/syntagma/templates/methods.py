@@ -12,7 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 
 from syntagma.templates.budget import CONTAINERS, Budget
 
-__all__ = ["FormatMethod", "call_builtin", "need_replaced", "need_width"]
+__all__ = ["FormatMethod", "call_builtin", "need_replaced", "need_search", "need_width"]
 
 _ENCODINGS: Final = frozenset({"utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1"})
 
@@ -28,17 +28,17 @@ class FormatMethod:
         self._mapped = mapped
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> str:
-        # Only the environment calls it, and it has the account; a filter that calls what it is given has not.
+        """Refuse: only the environment may call it, which has the account of the render."""
         raise SecurityError("a format method is called directly or not at all")
 
     def run(self, budget: Budget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The formatted text, every field inside the sandbox and inside the bounds."""
-        named: Mapping[str, Any] = kwargs
-        if self._mapped:
-            if kwargs or len(args) != 1:
-                raise TypeError("format_map() takes exactly one argument")
-            args, named = (), args[0]
-        return _BoundedFormatter(self._environment, budget).vformat(str(self._text), args, named)
+        formatter = _BoundedFormatter(self._environment, budget)
+        if not self._mapped:
+            return formatter.vformat(str(self._text), args, kwargs)
+        if kwargs or len(args) != 1:
+            raise TypeError("format_map() takes exactly one argument")
+        return formatter.vformat(str(self._text), (), args[0])
 
 
 class _BoundedFormatter(SandboxedFormatter):
@@ -48,6 +48,7 @@ class _BoundedFormatter(SandboxedFormatter):
         self._made = 0
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        """One field as text; its width and precision are read as numbers and added up."""
         self._budget.tick()
         digits = "".join(char if char in string.digits else " " for char in format_spec)
         numbers = sum(int(run) if len(run) < 19 else 10**18 for run in digits.split())
@@ -60,6 +61,7 @@ class _BoundedFormatter(SandboxedFormatter):
         return text
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
+        """`!r`, `!s` and `!a`."""
         if conversion is not None and isinstance(value, CONTAINERS):
             self._budget.text(value)
         elif conversion is not None and isinstance(value, str):
@@ -100,10 +102,15 @@ def need_width(budget: Budget, text: Any, width: Any) -> None:
 
 def need_replaced(budget: Budget, text: Any, old: Any, new: Any) -> None:
     """Refuse `text.replace(old, new)` where the result would be too long."""
-    if isinstance(old, type(text)) and isinstance(new, str | bytes):
+    if isinstance(old, str) is isinstance(text, str) and isinstance(new, str | bytes):
         budget.visit(text)
-        times = text.count(old)
+        times: int = text.count(old)
         budget.need_chars(len(text) + times * max(len(new) - len(old), 0))
+
+
+def need_search(budget: Budget, text: Any, needle: Any) -> None:
+    """Pay for a search from the right, or for stripping a set of characters: both may look at every pair."""
+    budget.charge((len(text) * len(needle)) >> 12)
 
 
 def _number(value: Any) -> int:
@@ -113,16 +120,16 @@ def _number(value: Any) -> int:
 _Check = Callable[[Budget, Any, tuple[Any, ...], dict[str, Any]], tuple[Any, ...] | None]
 
 
-def _padded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _padded(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     need_width(budget, owner, args[0] if args else 0)
 
 
-def _replaced(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _replaced(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     if len(args) >= 2:
         need_replaced(budget, owner, args[0], args[1])
 
 
-def _joined(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+def _joined(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
     if len(args) != 1 or not isinstance(args[0], Iterable):
         return None
     parts: Sequence[Any] = list(args[0]) if isinstance(args[0], Iterator) else tuple(args[0])
@@ -138,7 +145,7 @@ def _expanded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[st
     budget.need_chars(len(owner) + owner.count(tab) * size)
 
 
-def _translated(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _translated(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     table = args[0] if args else None
     if isinstance(table, Mapping):
         longest = max((len(value) for value in table.values() if isinstance(value, str)), default=1)
@@ -147,27 +154,28 @@ def _translated(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[
 
 def _split(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     separator = args[0] if args else kwargs.get("sep")
-    if isinstance(separator, str | bytes) and type(separator) is type(owner) and len(separator):
-        budget.need_items(owner.count(separator) + 1)
+    if isinstance(separator, str) is isinstance(owner, str) and isinstance(separator, str | bytes) and len(separator):
+        pieces: int = owner.count(separator) + 1
+        budget.need_items(pieces)
         _searched(budget, owner, (separator,), kwargs)
     else:
         budget.need_items(len(owner) // 2 + 1 if len(owner) > budget.limits.template_items else 0)
 
 
-def _lines(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _lines(budget: Budget, owner: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     if len(owner) > budget.limits.template_items:
-        breaks = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if isinstance(owner, str) else (b"\n", b"\r")
-        budget.need_items(sum(owner.count(char) for char in breaks) + 1)
+        breaks: Any = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if isinstance(owner, str) else (b"\n", b"\r")
+        lines: int = sum(owner.count(char) for char in breaks)
+        budget.need_items(lines + 1)
 
 
-def _searched(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    # Searching from the right, and stripping a set of characters, may look at every pair.
+def _searched(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     needle = args[0] if args else None
     if isinstance(needle, str | bytes):
-        budget.charge((len(owner) * len(needle)) >> 16)
+        need_search(budget, owner, needle)
 
 
-def _encoded(budget: Budget, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _encoded(_budget: Budget, _owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     encoding = args[0] if args else kwargs.get("encoding", "utf-8")
     if not isinstance(encoding, str) or encoding.lower() not in _ENCODINGS:
         raise SecurityError(f"the encoding {encoding!r} is not open to templates")

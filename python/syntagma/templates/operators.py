@@ -91,7 +91,8 @@ def need_percent(budget: Budget, form: str | bytes, values: Any) -> None:
     else:
         parts = [values]
     longest = max((_text_length(budget, part) for part in parts), default=0)
-    longest = max(longest, max((abs(part) for part in parts if type(part) is int), default=0)) if "*" in text else longest
+    if "*" in text:
+        longest = max(longest, *(abs(part) for part in parts if type(part) is int), 0)
     numbers = (int(digits) if len(digits) < 19 else 10**18 for digits in _DIGITS.findall(text))
     budget.need_chars(len(text) + sum(numbers) + places * longest)
 

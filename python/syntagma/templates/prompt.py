@@ -9,8 +9,8 @@ class Prompt(str):
     """A prompt.
 
     Attributes:
-        start: offset in code points behind which nothing was written by user, tool or system: what is there, the template
-            wrote to open the assistant's turn, or the assistant itself.
+        start: offset in code points behind which nothing was written by user, tool or system: what is there, the
+            template wrote to open the assistant's turn, or the assistant itself.
     """
 
     __slots__ = ("start",)
@@ -18,6 +18,7 @@ class Prompt(str):
     start: int
 
     def __new__(cls, text: str, start: int) -> Prompt:
+        """A prompt of this text whose assistant's turn begins at `start`."""
         prompt = super().__new__(cls, text)
         prompt.start = start
         return prompt

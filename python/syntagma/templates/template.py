@@ -20,9 +20,7 @@ from syntagma.templates.prompt import Prompt
 
 __all__ = ["ChatTemplate"]
 
-_ARGUMENTS: Final = frozenset(
-    {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"}
-)
+_ARGUMENTS: Final = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
 _HELPERS: Final = frozenset({"raise_exception", "strftime_now", "tojson", "bos_token", "eos_token"})
 _LONGEST_CLOCK_FORMAT: Final = 1024
 
@@ -71,13 +69,18 @@ class ChatTemplate:
                 given=size,
                 allowed=self._limits.template_bytes,
             )
-        self._compiled = compiled(source, name)
+        try:
+            self._compiled = compiled(source)
+        except SyntagmaError as error:
+            error.source = name
+            raise
         if self._compiled.nesting > self._limits.template_nesting:
             raise nesting_error(self._limits, "blocks of the template")
         self._name = name
         self._tokens = {str(key): str(text) for key, text in (special_tokens or {}).items()}
         self._bos_token = bos_token
         self._eos_token = eos_token
+        self._reserved = _ARGUMENTS | _HELPERS | self._tokens.keys() | environment(lenient=False).globals.keys()
         self._lenient = False
         self._omit_none = False
 
@@ -156,7 +159,7 @@ class ChatTemplate:
 
         Reserved names and the template's special tokens are left out.
         """
-        return self._compiled.undeclared - self.reserved_names()
+        return self._compiled.undeclared - self._reserved
 
     def string_literals(self) -> tuple[str, ...]:
         """Every string written in an expression of the template, once, in the order of first appearance."""
@@ -164,7 +167,7 @@ class ChatTemplate:
 
     def reserved_names(self) -> frozenset[str]:
         """Names that `template_kwargs` may not hold."""
-        return _ARGUMENTS | _HELPERS | self._tokens.keys() | environment(lenient=False).globals.keys()
+        return self._reserved
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
@@ -228,9 +231,9 @@ class ChatTemplate:
             now: the clock behind `strftime_now`; None is the local time.
 
         Raises:
-            TemplateError: `E-TEMPLATE-RESERVED`, a reserved name in `template_kwargs`; `E-TEMPLATE-RAISED`, the template
-                refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, it fails, with the line;
-                `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
+            TemplateError: `E-TEMPLATE-RESERVED`, a reserved name in `template_kwargs`; `E-TEMPLATE-RAISED`, the
+                template refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, it fails,
+                with the line; `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
             LimitError: `E-LIMIT-TEMPLATE-…`.
             ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
         """
@@ -251,7 +254,7 @@ class ChatTemplate:
         now: datetime.date | None = None,
     ) -> Prompt:
         """Like `render`, with the place where the assistant's turn begins; costs one to three renders more."""
-        now = now or datetime.datetime.now()  # noqa: DTZ005 - templates write local time; one clock for all renders
+        now = now or datetime.datetime.now()
         variables = self._variables(messages, tools, documents, template_kwargs, now)
         if continue_final_message:
             return turn.continued_prompt(self._run, variables)
@@ -270,13 +273,13 @@ class ChatTemplate:
                 raise ArgumentTypeError(
                     "E-TEMPLATE-VALUE", f"{name} is a list, not {type(value).__name__}", pointer=f"/{name}"
                 )
-        reserved = self.reserved_names()
+        reserved = self._reserved
         for name in template_kwargs or {}:
             if name in reserved:
                 raise TemplateError(
                     "E-TEMPLATE-RESERVED",
                     f"{name!r} is reserved",
-                    hint="template_kwargs holds further variables of the template; arguments and tokens have their own place",
+                    hint="template_kwargs holds further variables; arguments and tokens have their own place",
                     pointer=f"/template_kwargs/{name}",
                 )
         given: dict[str, Any] = {
@@ -286,7 +289,7 @@ class ChatTemplate:
             "template_kwargs": template_kwargs or {},
         }
         data = plain(given, self._limits)
-        variables = {**self._tokens, "bos_token": self._bos_token, "eos_token": self._eos_token}
+        variables: dict[str, Any] = {**self._tokens, "bos_token": self._bos_token, "eos_token": self._eos_token}
         variables |= data.pop("template_kwargs")
         variables |= {key: value for key, value in data.items() if value is not None or not self._omit_none}
         variables["strftime_now"] = _Clock(now)
@@ -308,7 +311,8 @@ class ChatTemplate:
                 if chars > most:
                     raise output_error(self._limits, chars)
         except Exception as error:
-            failure = render_error(error, self.source, self._name, template.debug_info)
+            failure = render_error(error, self.source, template.debug_info)
+            failure.source = self._name
             if failure is error:
                 raise
             raise failure from (None if isinstance(error, SyntagmaError) else error)
@@ -326,5 +330,5 @@ class _Clock:
     def __call__(self, form: str) -> str:
         if len(form) > _LONGEST_CLOCK_FORMAT:
             raise ValueError(f"a clock format has at most {_LONGEST_CLOCK_FORMAT:,} characters")
-        now = self._now if self._now is not None else datetime.datetime.now()  # noqa: DTZ005 - local time is meant
+        now = self._now if self._now is not None else datetime.datetime.now()
         return now.strftime(form)

@@ -1,8 +1,8 @@
 """Where the assistant's turn begins in a prompt.
 
-Text of the conversation is never searched for markers: a user may write any marker. The place is where two renders part,
-one with and one without the generation prompt, or, where that says nothing, behind the last mark that was put behind what
-others than the assistant wrote.
+Text of the conversation is never searched for markers: a user may write any marker. The place is where two renders
+part, one with and one without the generation prompt, or, where that says nothing, behind the last mark that was put
+behind what others than the assistant wrote.
 """
 
 from __future__ import annotations

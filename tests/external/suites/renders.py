@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import datetime
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,7 +140,8 @@ def _text_problem(template: ChatTemplate, name: str, tweaks: list[str], recorded
         return str(error)
     if text == recorded:
         return None
-    same = len(os.path.commonprefix([text, recorded]))
+    pairs = enumerate(zip(text, recorded, strict=False))
+    same = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(text), len(recorded)))
     return f"at {same}: {text[same : same + 60]!r} instead of {recorded[same : same + 60]!r}"
 
 

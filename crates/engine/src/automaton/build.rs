@@ -12,7 +12,10 @@ use crate::limits::Fuel;
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &[u8], fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let (index, _) = self.literals.insert_full(Arc::from(bytes));
+        let (index, new) = self.literals.insert_full(Arc::from(bytes));
+        if new {
+            self.heap += bytes.len() + 32;
+        }
         self.literal_from(index as u32, 0, RegexId::EMPTY, fuel)
     }
 

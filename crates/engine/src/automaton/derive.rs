@@ -199,8 +199,27 @@ impl Residuals {
         self.derivatives[row + class] = Some(value);
     }
 
+    /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
+    pub(crate) fn shortest_with_byte(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
+        if !self.is_nullable(id) {
+            return self.shortest(id, fuel);
+        }
+        if let Some(&length) = self.shortest_with_byte.get(&id) {
+            return Ok(length);
+        }
+        let classes = self.classes_of(id);
+        let mut best = u32::MAX;
+        for index in 0..self.classes.count(classes) {
+            let byte = self.classes.representatives(classes)[index];
+            let rest = self.step(id, byte, fuel)?;
+            best = best.min(self.shortest(rest, fuel)?.saturating_add(1));
+        }
+        self.shortest_with_byte.insert(id, best);
+        Ok(best)
+    }
+
     /// Length of a shortest word; `u32::MAX` where there is none.
-    pub(crate) fn shortest(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
+    fn shortest(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
         if !self.facts(id).logical {
             return Ok(self.facts(id).shortest);
         }

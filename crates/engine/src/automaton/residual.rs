@@ -77,11 +77,13 @@ pub(crate) struct Residuals {
     pub(super) derivatives: Vec<Option<RegexId>>,
     /// Lengths of shortest words of logical expressions.
     pub(super) shortest: FxHashMap<RegexId, u32>,
+    /// Lengths of shortest words of one byte or more, of nullable expressions.
+    pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
-    heap: usize,
+    pub(super) heap: usize,
 }
 
 impl Residuals {
@@ -92,6 +94,7 @@ impl Residuals {
             classes: Classes::new(),
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
+            shortest_with_byte: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
             heap: 0,
@@ -120,11 +123,9 @@ impl Residuals {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let literals: usize = self.literals.iter().map(|bytes| bytes.len() + 32).sum();
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
-            + literals
             + self.heap
     }
 

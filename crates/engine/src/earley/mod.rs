@@ -16,5 +16,5 @@ mod state;
 
 pub(crate) use grammar::{Dots, Sym, View};
 pub(crate) use recognizer::Recognizer;
-pub(crate) use sets::{ROOT, RetId};
-pub(crate) use state::{Frames, State, StateId};
+pub(crate) use sets::{ROOT, RetId, SetId};
+pub(crate) use state::{Frames, StateId};

@@ -60,11 +60,6 @@ fn push_node<'r>(out: &mut String, work: &mut Vec<Piece<'r>>, node: &'r Regex, o
         }
         Regex::Repeat { inner, min, max } => {
             work.push(Piece::Bounds(*min, *max));
-            // Two postfix operators in a row would read as one thing; parentheses keep them apart.
-            if matches!(**inner, Regex::Repeat { .. }) {
-                out.push('(');
-                work.push(Piece::Text(")"));
-            }
             return work.push(Piece::Node(inner, Binding::Primary));
         }
     };

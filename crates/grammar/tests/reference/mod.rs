@@ -2,7 +2,7 @@
 //!
 //! A set of positions is a `u64`, so an input has at most 63 bytes. Markers and tokens by text match their bytes, tokens by
 //! number nothing.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::collections::HashMap;
 
@@ -36,27 +36,19 @@ pub fn regex_ends(regex: &Regex, input: &[u8], start: usize) -> Ends {
         Regex::Not(inner) => all_from(start) & !regex_ends(inner, input, start),
         Regex::Repeat { inner, min, max } => {
             let (mut now, mut ends, mut count): (Ends, Ends, u32) = (1 << start, 0, 0);
-            loop {
+            while now != 0 && max.is_none_or(|max| count <= max) {
                 if count >= *min {
                     ends |= now;
                 }
-                if now == 0 || max.is_some_and(|max| count >= max) {
-                    return ends;
-                }
                 let next = each(now).fold(0, |set, at| set | regex_ends(inner, input, at));
-                if next == now && count >= *min {
-                    return ends;
+                if next == now {
+                    // Nothing moves any more: it is the same for every count that follows.
+                    return if max.is_none_or(|max| max >= *min) { ends | now } else { ends };
                 }
-                // Once nothing moves any more, the count can jump.
-                count = if next == now { (*min).max(count + 1) } else { count + 1 };
-                if next == now && count >= *min {
-                    return if max.is_some_and(|max| max < *min) { 0 } else { ends | now };
-                }
-                now = next | if *max == None && count >= *min { now } else { 0 };
-                if *max == None && count > *min && now & !ends == 0 {
-                    return ends;
-                }
+                now = next;
+                count += 1;
             }
+            ends
         }
     }
 }

@@ -1,9 +1,15 @@
 //! Grammars to compiled grammars, each once.
 
+mod cache;
+mod key;
+
 use std::sync::Arc;
 
 use syntagma_grammar::Grammar;
+use syntagma_grammar::ir::Lnf;
 
+use self::cache::Cache;
+use self::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -24,56 +30,73 @@ pub struct CompilerStats {
 
 /// Compiles grammars for one vocabulary and remembers them. Every method may be called from many threads at once.
 #[derive(Debug)]
-pub struct GrammarCompiler {}
+pub struct GrammarCompiler {
+    vocabulary: Arc<Vocabulary>,
+    limits: Limits,
+    verify: bool,
+    cache: Option<Cache>,
+}
 
 impl GrammarCompiler {
     /// A compiler with a cache.
     #[must_use]
-    pub fn new(_vocabulary: Arc<Vocabulary>, _limits: Limits) -> Self {
-        todo!()
+    pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        Self { vocabulary, limits, verify: false, cache: Some(Cache::default()) }
     }
 
-    /// The same compiler with or without its cache.
+    /// The same compiler, with an empty cache or without any.
     #[must_use]
-    pub fn with_cache(self, _cache: bool) -> Self {
-        todo!()
+    pub fn with_cache(mut self, cache: bool) -> Self {
+        self.cache = cache.then(Cache::default);
+        self
     }
 
     /// The same compiler; with `verify`, matchers recompute every mask that they find in a memo and report a
     /// difference as `E-ENGINE-VERIFY`. Slow, for canaries.
     #[must_use]
-    pub fn with_verify(self, _verify: bool) -> Self {
-        todo!()
+    pub fn with_verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
     }
 
     /// The vocabulary.
     #[must_use]
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        todo!()
+        &self.vocabulary
     }
 
     /// The bounds.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        todo!()
+        &self.limits
     }
 
     /// The compiled grammar; equal grammars give the same one while it is in the cache, and threads that ask for the
     /// same grammar at the same time share one compilation.
     ///
     /// Errors: as [`CompiledGrammar::from_lnf`], and those of the normal form.
-    pub fn compile(&self, _grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
-        todo!()
+    pub fn compile(&self, grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
+        let Some(cache) = &self.cache else { return self.build(grammar) };
+        cache.get_or_build(&Key::new(grammar), || self.build(grammar), &self.limits)
     }
 
     /// Forgets every compiled grammar; those in use live on.
     pub fn clear(&self) {
-        todo!()
+        if let Some(cache) = &self.cache {
+            cache.clear();
+        }
     }
 
     /// How the cache fares.
     #[must_use]
     pub fn stats(&self) -> CompilerStats {
-        todo!()
+        self.cache.as_ref().map(Cache::stats).unwrap_or_default()
+    }
+
+    fn build(&self, grammar: &Grammar) -> Result<Arc<CompiledGrammar>, Error> {
+        let limits = syntagma_grammar::Limits { compile_fuel: self.limits.compile_fuel, ..Default::default() };
+        let lnf = Lnf::new(grammar, &limits)?;
+        let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
+        CompiledGrammar::from_lnf(&lnf, report, vocabulary, &self.limits, self.verify).map(Arc::new)
     }
 }

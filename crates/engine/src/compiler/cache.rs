@@ -1,0 +1,152 @@
+//! Compiled grammars that are remembered: each is compiled by one thread while others wait, and those unused for longest
+//! go first.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::CompilerStats;
+use super::key::Key;
+use crate::compiled::CompiledGrammar;
+use crate::error::Error;
+use crate::limits::Limits;
+
+/// What a key leads to.
+#[derive(Debug)]
+enum Slot {
+    /// Some thread is compiling it.
+    Building,
+    Ready {
+        compiled: Arc<CompiledGrammar>,
+        used: u64,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    slots: FxHashMap<Key, Slot>,
+    clock: u64,
+    hits: u64,
+    misses: u64,
+}
+
+/// The cache of one compiler.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    table: Mutex<Table>,
+    changed: Condvar,
+}
+
+/// Frees the key if compiling fails, or panics, so that nobody waits for ever.
+struct Claim<'a> {
+    cache: &'a Cache,
+    key: &'a Key,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut table = self.cache.lock();
+        if matches!(table.slots.get(self.key), Some(Slot::Building)) {
+            table.slots.remove(self.key);
+        }
+        drop(table);
+        self.cache.changed.notify_all();
+    }
+}
+
+impl Cache {
+    /// The compiled grammar of a key; `build` runs only where no other thread has done it or is doing it.
+    pub(super) fn get_or_build(
+        &self,
+        key: &Key,
+        build: impl FnOnce() -> Result<Arc<CompiledGrammar>, Error>,
+        limits: &Limits,
+    ) -> Result<Arc<CompiledGrammar>, Error> {
+        let mut table = self.lock();
+        loop {
+            table.clock += 1;
+            let now = table.clock;
+            match table.slots.get_mut(key) {
+                Some(Slot::Ready { compiled, used }) => {
+                    *used = now;
+                    let compiled = Arc::clone(compiled);
+                    table.hits += 1;
+                    return Ok(compiled);
+                }
+                Some(Slot::Building) => {
+                    table = self.changed.wait(table).unwrap_or_else(PoisonError::into_inner);
+                }
+                None => break,
+            }
+        }
+        table.misses += 1;
+        table.slots.insert(key.clone(), Slot::Building);
+        drop(table);
+        let claim = Claim { cache: self, key };
+        let compiled = build()?;
+        let mut table = self.lock();
+        table.clock += 1;
+        let used = table.clock;
+        table.slots.insert(key.clone(), Slot::Ready { compiled: Arc::clone(&compiled), used });
+        table.keep_within(limits);
+        drop(table);
+        drop(claim);
+        Ok(compiled)
+    }
+
+    /// Forgets what is ready; what is being compiled still arrives.
+    pub(super) fn clear(&self) {
+        self.lock().slots.retain(|_, slot| matches!(slot, Slot::Building));
+    }
+
+    pub(super) fn stats(&self) -> CompilerStats {
+        let table = self.lock();
+        let (hits, misses) = (table.hits, table.misses);
+        let ready = table.ready();
+        drop(table);
+        CompilerStats { hits, misses, entries: ready.len(), bytes: ready.iter().map(|entry| entry.bytes).sum() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A compiled grammar as the bounds see it.
+struct Ready {
+    key: Key,
+    used: u64,
+    bytes: usize,
+}
+
+impl Table {
+    fn ready(&self) -> Vec<Ready> {
+        self.slots
+            .iter()
+            .filter_map(|(key, slot)| match slot {
+                Slot::Ready { compiled, used } => {
+                    let bytes = compiled.memory_bytes() + key.memory_bytes();
+                    Some(Ready { key: key.clone(), used: *used, bytes })
+                }
+                Slot::Building => None,
+            })
+            .collect()
+    }
+
+    /// Drops compiled grammars, unused for longest first, until the bounds hold. They grow while they are used, so this
+    /// looks at what they hold now. The newest one stays, however big.
+    fn keep_within(&mut self, limits: &Limits) {
+        let mut ready = self.ready();
+        ready.sort_unstable_by_key(|entry| entry.used);
+        let mut entries = ready.len();
+        let mut bytes: usize = ready.iter().map(|entry| entry.bytes).sum();
+        for entry in ready {
+            if entries <= 1 || (entries <= limits.cache_entries && bytes <= limits.cache_bytes) {
+                return;
+            }
+            self.slots.remove(&entry.key);
+            entries -= 1;
+            bytes -= entry.bytes;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Many matchers in one call.
+
+use super::GrammarMatcher;
+use crate::error::Error;
+
+/// Fills row `indices[i]` (default `i`) of `bitmask`, whose rows are `stride` words wide, for each matcher, on up to
+/// `threads` threads (default 1). Rows of other indices are not touched.
+///
+/// Errors: `E-BATCH-SIZE` where there are not as many indices as matchers, `E-BITMASK-SIZE`, `E-BITMASK-INDEX` (a row
+/// that is missing or named twice), and the matchers' own; of several errors, the first matcher's.
+pub fn fill_next_token_bitmask_batch(
+    matchers: &[&GrammarMatcher],
+    bitmask: &mut [i32],
+    stride: usize,
+    indices: Option<&[usize]>,
+    threads: Option<usize>,
+) -> Result<(), Error> {
+    if let Some(indices) = indices
+        && indices.len() != matchers.len()
+    {
+        return Err(size_error(indices.len(), "indices", matchers.len()));
+    }
+    if stride == 0 {
+        return Err(Error::argument("E-BITMASK-SIZE", "a row has no words"));
+    }
+    let mut rows: Vec<Option<&mut [i32]>> = bitmask.chunks_exact_mut(stride).map(Some).collect();
+    let mut jobs = Vec::with_capacity(matchers.len());
+    for (position, &matcher) in matchers.iter().enumerate() {
+        let index = indices.map_or(position, |indices| indices[position]);
+        let Some(row) = rows.get_mut(index).and_then(Option::take) else {
+            return Err(Error::argument(
+                "E-BITMASK-INDEX",
+                format!("row {index} is named twice or is not among the {} rows", rows.len()),
+            ));
+        };
+        jobs.push((matcher, row));
+    }
+    let fill = |jobs: Vec<(&GrammarMatcher, &mut [i32])>| {
+        let mut first = Ok(());
+        for (matcher, row) in jobs {
+            let result = matcher.fill_next_token_bitmask(row);
+            first = first.and(result);
+        }
+        first
+    };
+    let threads = threads.unwrap_or(1).clamp(1, jobs.len().max(1));
+    if threads == 1 {
+        return fill(jobs);
+    }
+    let share = jobs.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let mut workers = Vec::with_capacity(threads);
+        while !jobs.is_empty() {
+            let rest = jobs.split_off(share.min(jobs.len()));
+            let part = std::mem::replace(&mut jobs, rest);
+            workers.push(scope.spawn(|| fill(part)));
+        }
+        let mut first = Ok(());
+        for worker in workers {
+            match worker.join() {
+                Ok(result) => first = first.and(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        first
+    })
+}
+
+/// Accepts one token on each matcher; the answers in order. Every matcher is tried, whatever becomes of the others.
+///
+/// Errors: `E-BATCH-SIZE` where the lengths differ.
+pub fn accept_token_batch(
+    matchers: &mut [&mut GrammarMatcher],
+    ids: &[u32],
+) -> Result<Vec<Result<bool, Error>>, Error> {
+    if matchers.len() != ids.len() {
+        return Err(size_error(ids.len(), "ids", matchers.len()));
+    }
+    Ok(matchers.iter_mut().zip(ids).map(|(matcher, &id)| matcher.accept_token(id)).collect())
+}
+
+fn size_error(given: usize, what: &str, matchers: usize) -> Error {
+    Error::argument("E-BATCH-SIZE", format!("there are {given} {what} for {matchers} matchers"))
+}

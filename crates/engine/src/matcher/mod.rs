@@ -1,0 +1,260 @@
+//! One text as it grows, token by token.
+
+mod batch;
+mod close;
+mod explain;
+
+use std::sync::{Arc, OnceLock};
+
+use syntagma_grammar::ir::ByteSet;
+
+pub use batch::{accept_token_batch, fill_next_token_bitmask_batch};
+pub(crate) use close::Costs;
+pub use explain::{Expectation, Explanation, Verdict};
+
+use crate::compiled::{CompiledGrammar, Found};
+use crate::earley::StateId;
+use crate::error::{Error, ErrorKind};
+use crate::mask::Step;
+use crate::vocabulary::bitmask_words;
+
+/// At most so many bytes are told in advance.
+const JUMP_BYTES: usize = 16 << 10;
+
+/// Where a matcher is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In this state.
+    At(StateId),
+    /// Behind the end of the text.
+    Ended,
+}
+
+/// Follows one text through a grammar.
+///
+/// A call that runs out of [`Limits::step_fuel`](crate::Limits::step_fuel) fails with `E-LIMIT-STEP` (or
+/// `E-LIMIT-RESIDUALS`); from then on every call returns that error, until [`reset`](Self::reset). Token ids that the
+/// vocabulary does not have are `E-TOKEN-ID` and change nothing.
+#[derive(Debug, Clone)]
+pub struct GrammarMatcher {
+    compiled: Arc<CompiledGrammar>,
+    /// Where every accepted step led.
+    history: Vec<Place>,
+    failed: OnceLock<Error>,
+}
+
+impl GrammarMatcher {
+    /// A matcher at the start of the text.
+    #[must_use]
+    pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
+        Self { compiled, history: Vec::new(), failed: OnceLock::new() }
+    }
+
+    /// The grammar.
+    #[must_use]
+    pub fn compiled(&self) -> &Arc<CompiledGrammar> {
+        &self.compiled
+    }
+
+    /// Takes a token if it may come next; where not, nothing changes and the answer is false.
+    pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
+        let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
+        self.history.extend(place);
+        Ok(place.is_some())
+    }
+
+    /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback).
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        let place = self.guard(|matcher| match matcher.place() {
+            Place::Ended => Ok(None),
+            Place::At(state) => matcher.compiled.step_bytes(state, bytes),
+        })?;
+        self.history.extend(place.map(Place::At));
+        Ok(place.is_some())
+    }
+
+    /// Whether a token may come next. Changes nothing.
+    pub fn accepts(&self, id: u32) -> Result<bool, Error> {
+        self.guard(|matcher| {
+            matcher.compiled.vocabulary().check_id(id)?;
+            match matcher.place() {
+                Place::Ended => Ok(false),
+                Place::At(state) => matcher.compiled.allows(state, id),
+            }
+        })
+    }
+
+    /// Writes which tokens may come next into a row of at least `bitmask_words(vocab_size)` words (`E-BITMASK-SIZE`);
+    /// further words become zero. All ones once terminated.
+    pub fn fill_next_token_bitmask(&self, row: &mut [i32]) -> Result<(), Error> {
+        self.guard(|matcher| {
+            let words = bitmask_words(matcher.compiled.vocabulary().size());
+            if row.len() < words {
+                return Err(Error::argument(
+                    "E-BITMASK-SIZE",
+                    format!("the row has {} words, the vocabulary needs {words}", row.len()),
+                ));
+            }
+            match matcher.place() {
+                Place::Ended => row.fill(-1),
+                Place::At(state) => {
+                    let mask = matcher.compiled.mask(state)?;
+                    let (row, padding) = row.split_at_mut(words);
+                    mask.write(row);
+                    padding.fill(0);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes back the last `steps` accepted steps (`E-MATCHER-ROLLBACK` if there were fewer; nothing changes then).
+    pub fn rollback(&mut self, steps: usize) -> Result<(), Error> {
+        let kept = self.guard(|matcher| {
+            matcher.history.len().checked_sub(steps).ok_or_else(|| {
+                Error::argument(
+                    "E-MATCHER-ROLLBACK",
+                    format!("{steps} steps cannot be taken back, there were {}", matcher.history.len()),
+                )
+            })
+        })?;
+        self.history.truncate(kept);
+        Ok(())
+    }
+
+    /// A second matcher at the same place with the same past.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Back to the start of the text; forgets a failure too.
+    pub fn reset(&mut self) {
+        self.history.clear();
+        self.failed = OnceLock::new();
+    }
+
+    /// How many steps were accepted since the start.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Whether the text may end here.
+    pub fn is_accepting(&self) -> Result<bool, Error> {
+        self.guard(|matcher| {
+            Ok(match matcher.place() {
+                Place::Ended => true,
+                Place::At(state) => matcher.compiled.read().recognizer.state(state).accept,
+            })
+        })
+    }
+
+    /// Whether the text has ended: a token that ends the turn was taken.
+    pub fn is_terminated(&self) -> Result<bool, Error> {
+        self.guard(|matcher| Ok(matcher.place() == Place::Ended))
+    }
+
+    /// The bytes that must come next: as long as there is exactly one possible byte, the text may not end and no
+    /// token symbol is possible. At most 16 KiB at a time; may end inside a character.
+    pub fn find_jump_forward_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.guard(|matcher| {
+            let mut bytes = Vec::new();
+            let Place::At(state) = matcher.place() else { return Ok(bytes) };
+            let mut fuel = matcher.compiled.fuel();
+            let Found { recognizer, frames, .. } = &mut *matcher.compiled.write();
+            frames.load(recognizer.state(state));
+            while bytes.len() < JUMP_BYTES && !frames.top().accept && frames.top().fresh.is_none() {
+                let next = recognizer.next_bytes(frames, &mut fuel)?;
+                let (1, Some(byte)) = (next.len(), next.iter().next()) else { break };
+                bytes.push(byte);
+                recognizer.push(frames, byte, &mut fuel)?;
+                frames.keep_top();
+            }
+            Ok(bytes)
+        })
+    }
+
+    /// How many of the tokens, from the first on, could be accepted in this order. Changes nothing.
+    pub fn validate_tokens(&self, ids: &[u32]) -> Result<usize, Error> {
+        self.guard(|matcher| {
+            let mut place = matcher.place();
+            for (index, &id) in ids.iter().enumerate() {
+                match matcher.step(place, id)? {
+                    Some(next) => place = next,
+                    None => return Ok(index),
+                }
+            }
+            Ok(ids.len())
+        })
+    }
+
+    /// The bytes of text that may come next.
+    pub fn next_bytes(&self) -> Result<ByteSet, Error> {
+        self.guard(|matcher| {
+            let Place::At(state) = matcher.place() else { return Ok(ByteSet::EMPTY) };
+            let Found { recognizer, frames, .. } = &mut *matcher.compiled.write();
+            frames.load(recognizer.state(state));
+            recognizer.next_bytes(frames, &mut matcher.compiled.fuel())
+        })
+    }
+
+    /// The tokens that may come next as token symbols or markers: inclusive ranges of ids, ascending. Ends of the turn
+    /// are not among them unless the grammar names them.
+    pub fn next_symbol_tokens(&self) -> Result<Vec<(u32, u32)>, Error> {
+        self.guard(|matcher| {
+            let Place::At(state) = matcher.place() else { return Ok(Vec::new()) };
+            let found = matcher.compiled.read();
+            let recognizer = &found.recognizer;
+            let Some(set) = recognizer.state(state).fresh else { return Ok(Vec::new()) };
+            let mut ranges: Vec<(u32, u32)> = Vec::new();
+            for (_, index) in recognizer.sets.tokens(set) {
+                ranges.extend_from_slice(&recognizer.dots.tokens[index as usize].ids);
+            }
+            ranges.sort_unstable();
+            let mut joined: Vec<(u32, u32)> = Vec::new();
+            for (first, last) in ranges {
+                match joined.last_mut() {
+                    Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                    _ => joined.push((first, last)),
+                }
+            }
+            Ok(joined)
+        })
+    }
+
+    /// Approximate bytes that this matcher holds for itself, without the shared grammar.
+    #[must_use]
+    pub fn state_bytes(&self) -> usize {
+        size_of::<Self>() + self.history.capacity() * size_of::<Place>()
+    }
+
+    fn place(&self) -> Place {
+        self.history.last().copied().unwrap_or(Place::At(self.compiled.start()))
+    }
+
+    fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {
+        self.compiled.vocabulary().check_id(id)?;
+        let Place::At(state) = place else { return Ok(None) };
+        Ok(match self.compiled.step(state, id)? {
+            Step::Refused => None,
+            Step::End => Some(Place::Ended),
+            Step::To(state) => Some(Place::At(state)),
+        })
+    }
+
+    /// Runs a call unless the matcher has failed, and remembers a failure.
+    fn guard<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        let result = call(self);
+        if let Err(error) = &result
+            && matches!(error.kind(), ErrorKind::Limit | ErrorKind::Internal)
+        {
+            // Another thread may have failed first; its error stands.
+            let _ = self.failed.set(error.clone());
+        }
+        result
+    }
+}

@@ -1,0 +1,192 @@
+"""`analyze`: a template's format, derived from renders alone, with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any, Literal
+
+import msgspec
+
+from syntagma.analysis.capabilities import Capabilities
+from syntagma.analysis.certificate import Certificate, Certifier
+from syntagma.analysis.inference import Evidence, Finding, Inference, infer
+from syntagma.analysis.probes import Probed, probe
+from syntagma.analysis.renders import Renders
+from syntagma.analysis.scene import Scene
+from syntagma.analysis.sentinels import Sentinels
+from syntagma.analysis.survey import Survey, survey
+from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
+from syntagma.format_schema import FormatSpec, write_toml
+from syntagma.formats import ChatFormat, get, names
+from syntagma.templates import ChatTemplate
+
+__all__ = ["Analysis", "analyze"]
+
+_GIVE_UP_AFTER = 3
+_WANTED = {
+    "tool_calls": ("mention-calls", "the template speaks of `tool_calls`, and how calls are written was not found"),
+    "thinking": ("mention-thinking", "the template has a thinking switch, and how thoughts are written was not found"),
+}
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a template.
+
+    Attributes:
+        format: the format to use: the derived one, or the named one whose certificate is better.
+        derived: the format that was derived from renders.
+        chosen: `derived`, or the name of a registered format.
+        capabilities: what the template shows and wants.
+        evidence: what every part of the derived format was seen in.
+        certificate: what is proved about `format`; None without certification.
+        renders: how many renders were made.
+    """
+
+    format: ChatFormat
+    derived: ChatFormat
+    chosen: str
+    capabilities: Capabilities
+    evidence: tuple[Evidence, ...]
+    certificate: Certificate | None
+    renders: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The analysis as plain JSON data."""
+        return {
+            "chosen": self.chosen,
+            "format": self.format.to_toml(),
+            "derived": self.derived.to_toml(),
+            "capabilities": msgspec.to_builtins(self.capabilities),
+            "evidence": msgspec.to_builtins(self.evidence),
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "renders": self.renders,
+        }
+
+
+def analyze(
+    template: ChatTemplate | str,
+    *,
+    certify: bool = True,
+    candidates: Literal["all", "derived", "named"] = "all",
+    cache: MutableMapping[Any, Analysis] | None = None,
+    seed: int = 0,
+) -> Analysis:
+    """Derive a template's format from renders, and prove it.
+
+    Args:
+        template: the template, or its source.
+        certify: render messages of every shape and read them back; without it, nothing but `derived` is offered.
+        candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
+            `named`: only registered ones.
+        cache: remembers analyses; keyed by everything that decides the result.
+        seed: of the made-up words; the result does not depend on it.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
+        ArgumentError: `E-ARGUMENT-CANDIDATES`, unknown `candidates`, or named ones without certification.
+        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, neither template nor text.
+    """
+    if isinstance(template, str):
+        template = ChatTemplate(template)
+    if not isinstance(template, ChatTemplate):
+        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"a template is expected, not {type(template).__name__}")
+    if candidates not in ("all", "derived", "named") or (candidates == "named" and not certify):
+        raise ArgumentError(
+            "E-ARGUMENT-CANDIDATES",
+            'candidates is "all", "derived" or "named"; "named" needs a certificate',
+        )
+    key = (template.source, template.eos_token, certify, candidates, seed, tuple(names()) if certify else ())
+    if cache is not None and key in cache:
+        return cache[key]
+    found = _analyze(template, certify=certify, candidates=candidates, seed=seed)
+    if cache is not None:
+        cache[key] = found
+    return found
+
+
+def _analyze(
+    template: ChatTemplate, *, certify: bool, candidates: Literal["all", "derived", "named"], seed: int
+) -> Analysis:
+    words = Sentinels(seed)
+    whole = words.word("z")
+    renders = Renders(template.variant(bos_token="", eos_token=whole), template.limits)
+    scene = Scene(renders, words)
+    probed = probe(scene, template.source, template.undeclared_variables())
+    seen = survey(scene, probed, whole)
+    inferred = infer(seen, scene, probed, template.string_literals(), template.eos_token)
+    derived = ChatFormat(inferred.spec)
+    chosen, fmt, certificate = "derived", derived, None
+    if certify:
+        certifier = Certifier(
+            scene,
+            probed.inputs,
+            inferred.frame,
+            seen.prompts,
+            id_form=probed.id_form,
+            eos_token=template.eos_token,
+        )
+        if candidates != "named":
+            findings = (*inferred.findings, *_findings(inferred, seen, probed, template, words))
+            certificate = certifier.certify(derived, findings)
+        if candidates == "named" or (candidates == "all" and certificate is not None and not certificate.clean):
+            chosen, fmt, certificate = _named(certifier, inferred, certificate, derived)
+    return Analysis(
+        format=fmt,
+        derived=derived,
+        chosen=chosen,
+        capabilities=probed.capabilities,
+        evidence=inferred.evidence,
+        certificate=certificate,
+        renders=renders.count,
+    )
+
+
+def _findings(
+    inferred: Inference, seen: Survey, probed: Probed, template: ChatTemplate, words: Sentinels
+) -> Iterator[Finding]:
+    """What speaks against a derived format without any message being rendered."""
+    spec = inferred.spec
+    default = seen.prompts.get(None)
+    if default is not None and seen.extra(default) is None:
+        yield Finding("header-disagrees", "the default generation prompt does not hold the header of rendered turns")
+    known = {finding.code for finding in inferred.findings}
+    if spec.tools is None and "calls-unsupported" not in known and "tool_calls" in template.source:
+        yield Finding(*_WANTED["tool_calls"])
+    switches = ("enable_thinking", "thinking")
+    if spec.reasoning is None and (probed.capabilities.thinking_switches or set(switches) & template.undeclared_variables()):
+        yield Finding(*_WANTED["thinking"])
+    text = write_toml(spec)
+    if any(word in text for word in words.given):
+        yield Finding("leak", "the derived format holds text that only the probes put in")
+
+
+def _named(
+    certifier: Certifier, inferred: Inference, best: Certificate | None, derived: ChatFormat
+) -> tuple[str, ChatFormat, Certificate | None]:
+    """The registered format with the best certificate, if it beats the derived one."""
+    chosen, fmt = "derived", derived
+    for name in names():
+        for candidate in _candidates(get(name), inferred.spec):
+            certificate = certifier.certify(candidate, (), give_up_after=_GIVE_UP_AFTER)
+            if best is None or _beats(certificate, best):
+                chosen, fmt, best = name, candidate, certificate
+    return chosen, fmt, best
+
+
+def _beats(one: Certificate, other: Certificate) -> bool:
+    if one.clean != other.clean:
+        return one.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
+    return one.rank > other.rank
+
+
+def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:
+    """A named format in the derived frame, and its tools with the derived thoughts."""
+    framed = named.spec
+    if framed.messages is None:
+        framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn)
+    yield ChatFormat(framed, name=named.name)
+    if derived.reasoning is not None and framed.tools is not None and framed.messages is None:
+        try:
+            yield ChatFormat(framed).combine(reasoning=ChatFormat(derived))
+        except FormatError:
+            return

@@ -1,0 +1,309 @@
+"""The certificate: messages of every shape go through the template and the format, and must come back.
+
+Four ways in which a certificate could deceive itself are closed: 'ambiguous' demands equal calls and equal text, 'other
+context' demands the expectation of the first context, an item of which nothing is shown never *works*, and coverage
+stands beside the verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma.analysis.atoms import atoms, skip_prefix
+from syntagma.analysis.battery import Trial, battery, tools_of
+from syntagma.analysis.conversations import Inputs, Turn
+from syntagma.analysis.extents import read_view
+from syntagma.analysis.frame import Frame, clean_tail
+from syntagma.analysis.inference import Finding
+from syntagma.analysis.read_back import Start, chunkings, difference, plain_message, read_back
+from syntagma.analysis.scene import Context, Scene, View
+from syntagma.analysis.verdict_grammar import GrammarVerdicts
+from syntagma.formats import ChatFormat
+
+__all__ = ["Certificate", "Certifier", "Item", "Verdict"]
+
+Verdict: TypeAlias = Literal["works", "dropped", "ambiguous", "other context", "not rendered", "fails"]
+_CONTEXTS: tuple[Context, ...] = ("last", "middle")
+_SEED = 20
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one message: `shape` is what the render shows of it, `why` says what is wrong, `example` the raw text."""
+
+    name: str
+    verdict: Verdict
+    shape: str = ""
+    kinds: tuple[str, ...] = ()
+    why: str = ""
+    example: str = ""
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """What is proved about a format and a template."""
+
+    items: tuple[Item, ...]
+    findings: tuple[Finding, ...]
+    coverage: dict[str, int]
+    """messages that work, by what they show: letters of `RCT`, and JSON types of arguments"""
+    grammar_checked: bool
+    """whether the strict reading was asked, too"""
+
+    @property
+    def clean(self) -> bool:
+        """No item fails, and nothing was found that speaks against the format."""
+        return not self.findings and all(item.verdict != "fails" for item in self.items)
+
+    @property
+    def failing(self) -> tuple[Item, ...]:
+        """The items that fail."""
+        return tuple(item for item in self.items if item.verdict == "fails")
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """For comparisons, greater is better: coverage first, then failures, then findings."""
+        return (sum(self.coverage.values()), -len(self.failing), -len(self.findings))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as plain JSON data."""
+        return {
+            "clean": self.clean,
+            "coverage": self.coverage,
+            "grammar_checked": self.grammar_checked,
+            "findings": [msgspec.to_builtins(finding) for finding in self.findings],
+            "items": [
+                {name: value for name, value in msgspec.to_builtins(item).items() if value} for item in self.items
+            ],
+        }
+
+
+class Certifier:
+    """Certifies formats for one template; renders are shared between the formats that are tried."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        inputs: Inputs,
+        frame: Frame,
+        prompts: dict[tuple[str, Any] | None, str],
+        *,
+        id_form: str,
+        eos_token: str,
+    ) -> None:
+        self._scene = scene
+        self._inputs = inputs
+        self._sentinel = frame.whole
+        self._eos_token = eos_token
+        self._frame = frame.with_eos(eos_token)
+        self._prompts = {key: self._real(prompt) for key, prompt in prompts.items()}
+        self._id_form = id_form
+        self._tools = tools_of()
+
+    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...], *, give_up_after: int | None = None) -> Certificate:
+        """Try every message.
+
+        Args:
+            fmt: the format.
+            findings: what is known against it already.
+            give_up_after: stop at that many failing items; None tries all.
+        """
+        grammars = GrammarVerdicts(fmt, self._tools)
+        items: list[Item] = []
+        for trial in battery(self._id_form, markers_of(fmt)):
+            items.append(self._item(fmt, trial, grammars))
+            if give_up_after is not None and sum(item.verdict == "fails" for item in items) >= give_up_after:
+                break
+        else:
+            items += self._none_mode(fmt)
+        coverage: dict[str, int] = {}
+        for item in items:
+            if item.verdict in ("works", "dropped", "other context"):
+                for key in (item.shape, *item.kinds):
+                    coverage[key] = coverage.get(key, 0) + 1
+        return Certificate(
+            items=tuple(items), findings=findings, coverage=coverage, grammar_checked=grammars.available
+        )
+
+    # -- one message
+
+    def _item(self, fmt: ChatFormat, trial: Trial, grammars: GrammarVerdicts) -> Item:
+        views = [view for context in _CONTEXTS if (view := self._view(trial.turn, context)) is not None]
+        if not views:
+            return Item(name=trial.name, verdict="not rendered")
+        shown = _shown(views[0])
+        if not shown.shape:
+            return Item(name=trial.name, verdict="not rendered", why="nothing of it is shown")
+        why, example = self._wrong(fmt, views[0], shown, grammars)
+        if why is None:
+            verdict: Verdict = "works" if shown == trial.turn else "dropped"
+            return Item(name=trial.name, verdict=verdict, shape=shown.shape, kinds=trial.kinds)
+        for view in views[1:]:
+            if _shown(view) == shown and self._wrong(fmt, view, shown, grammars)[0] is None:
+                return Item(name=trial.name, verdict="other context", shape=shown.shape, kinds=trial.kinds, why=why)
+        verdict = "ambiguous" if self._ambiguous(fmt, views[0], shown) else "fails"
+        return Item(name=trial.name, verdict=verdict, shape=shown.shape, why=why, example=example)
+
+    def _view(self, turn: Turn, context: Context) -> View | None:
+        view = self._scene.view(turn, self._inputs, context, tools=self._tools if turn.calls else None)
+        return None if view is None else msgspec.structs.replace(view, text=self._real(view.text))
+
+    def _real(self, text: str) -> str:
+        """A rendered text with the template's own end-of-sequence token."""
+        return text.replace(self._sentinel, self._eos_token)
+
+    def _wrong(
+        self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts
+    ) -> tuple[str | None, str]:
+        """What does not come back, and the raw text; None if everything does."""
+        ids = bool(shown.calls) and all(call.id and call.id in view.text for call in shown.calls)
+        tools = self._tools if shown.calls else None
+        for start in self._starts(fmt, view, shown):
+            for chunks in chunkings(start.output, _SEED) if start.name == "turn" else [[start.output]]:
+                why = difference(read_back(fmt, start, chunks, tools), shown, ids=ids)
+                if why is not None:
+                    return f"behind the {start.name}: {why}", start.output
+            why = grammars.refuses(start, has_calls=bool(shown.calls), tail=self._end(fmt, view))
+            if why is not None:
+                return f"behind the {start.name}: {why}", start.output
+        return self._tail_cuts(fmt, view, shown, tools, ids=ids)
+
+    def _text(self, view: View) -> str:
+        extra = self._frame.epilogue if view.context == "last" else self._frame.user_open
+        return view.text.removesuffix(extra)
+
+    def _end(self, fmt: ChatFormat, view: View) -> str:
+        """What of the view's end is the end of the turn, as the engine may swallow it."""
+        text = self._text(view)
+        drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
+        return next((end for end in (self._frame.end_of_turn, *drop) if end and text.endswith(end)), "")
+
+    def _starts(self, fmt: ChatFormat, view: View, shown: Turn) -> list[Start]:
+        """The whole turn, and what stands behind every generation prompt that fits."""
+        text, lead = self._text(view), self._frame.lead
+        starts = []
+        if text.startswith(lead):
+            starts.append(Start("turn", lead, text[len(lead) :], _state(fmt, shown)))
+        seen = {lead}
+        for prompt in self._prompts.values():
+            if prompt in seen:
+                continue
+            seen.add(prompt)
+            if text.startswith(prompt):
+                starts.append(Start("prompt", prompt, text[len(prompt) :]))
+            elif text.startswith(lead) and shown.reasoning is None and fmt.spec.reasoning is not None:
+                closed = self._closed(fmt, prompt, text[len(lead) :])
+                starts += [] if closed is None else [Start("prompt with closed thoughts", prompt, closed)]
+        return starts
+
+    def _closed(self, fmt: ChatFormat, prompt: str, body: str) -> str | None:
+        """A turn without thoughts behind a prompt that opens or has closed them; None if the prompt is neither."""
+        if fmt.spec.reasoning is None or not prompt.startswith(self._frame.lead):
+            return None
+        extra = prompt[len(self._frame.lead) :]
+        block = fmt.spec.reasoning.block[0]
+        rest = skip_prefix(extra, block.opener)
+        if rest is None or not block.opener.strip():
+            return None
+        bare = skip_prefix(body, block.opener + block.closer)
+        body = body if bare is None else bare.lstrip()
+        if not rest.strip():
+            return block.closer + body
+        return body if rest.strip() == block.closer.strip() else None
+
+    def _tail_cuts(
+        self, fmt: ChatFormat, view: View, shown: Turn, tools: list[dict[str, Any]] | None, *, ids: bool
+    ) -> tuple[str | None, str]:
+        """Behind the last complete call or content, the output may stop at any later atom."""
+        text, lead = self._text(view), self._frame.lead
+        reading = read_view(msgspec.structs.replace(view, turn=shown))
+        if not text.startswith(lead) or reading.shape != shown.shape or len(reading.calls) != len(shown.calls):
+            return None, ""
+        if any(extent.tagged for extent in reading.calls):
+            return None, ""
+        tail = clean_tail(reading, self._frame.epilogue, self._frame.user_open)
+        at = len(text) - len(tail)
+        for piece in atoms(tail, self._frame.whole):
+            output = text[len(lead) : at]
+            at += len(piece)
+            if output.strip():
+                start = Start("turn", lead, output, _state(fmt, shown))
+                why = difference(read_back(fmt, start, [output], tools), shown, ids=ids)
+                if why is not None and why != "the message is marked incomplete":
+                    return f"cut in its tail: {why}", output
+        return None, ""
+
+    def _ambiguous(self, fmt: ChatFormat, view: View, shown: Turn) -> bool:
+        """Whether what was read is another message with the same render, the same calls and the same text."""
+        starts = self._starts(fmt, view, shown)
+        if not starts:
+            return False
+        message = read_back(fmt, starts[0], [starts[0].output], self._tools if shown.calls else None)
+        if isinstance(message, str):
+            return False
+        found = plain_message(message)
+        wanted = "".join(((shown.reasoning or "") + (shown.content or "")).split())
+        if "".join((found["reasoning"] + found["content"]).split()) != wanted:
+            return False
+        if [call[:2] for call in found["calls"]] != [[call.name, call.arguments] for call in shown.calls]:
+            return False
+        other = Turn(reasoning=found["reasoning"] or None, content=found["content"] or None, calls=shown.calls)
+        again = self._view(other, view.context)
+        return other != shown and again is not None and again.text == view.text
+
+    # -- further checks
+
+    def _none_mode(self, fmt: ChatFormat) -> list[Item]:
+        """With `reasoning_format="none"` plain content comes back as it is."""
+        text = "Tea < coffee.\n\nBoth: [hot] {x}."
+        for prompt in self._prompts.values():
+            if fmt.spec.reasoning is not None and self._opens_thoughts(fmt, prompt):
+                continue
+            wrapper = fmt.spec.content.block[:1] if fmt.spec.content is not None else ()
+            routed = fmt.spec.messages is not None or (wrapper and fmt.spec.content.when == "always")  # type: ignore[union-attr]
+            if routed:
+                continue
+            message = read_back(fmt, Start("prompt", prompt, text), [text], None, reasoning_format="none")
+            why = difference(message, Turn(content=text), ids=False)
+            if why is not None:
+                return [Item(name="none mode", verdict="fails", shape="C", why=why, example=text)]
+        return []
+
+    def _opens_thoughts(self, fmt: ChatFormat, prompt: str) -> bool:
+        extra = prompt[len(self._frame.lead) :] if prompt.startswith(self._frame.lead) else ""
+        opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
+        return not opener.strip() or skip_prefix(extra, opener) is not None
+
+
+def _state(fmt: ChatFormat, shown: Turn) -> Literal["auto", "open", "closed"]:
+    """The state of reasoning right behind the header of a rendered turn: no prompt has opened anything there."""
+    reasoning = fmt.spec.reasoning
+    if reasoning is None:
+        return "auto"
+    return "open" if shown.reasoning is not None and not reasoning.block[0].opener.strip() else "closed"
+
+
+def _shown(view: View) -> Turn:
+    """The turn as far as the view shows it: what the template dropped is not expected back."""
+    turn, text = view.turn, view.text
+    calls = turn.calls
+    if calls and not all(text.count(name) >= [call.name for call in calls].count(name) for name in {c.name for c in calls}):
+        calls = ()
+    return Turn(
+        reasoning=turn.reasoning if turn.reasoning and turn.reasoning.strip() in text else None,
+        content=turn.content if turn.content and turn.content.strip() in text else None,
+        calls=calls,
+    )
+
+
+def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
+    """Openers and closers of the format's calls and thoughts, to be quoted inside of values."""
+    spec = fmt.spec
+    texts: list[str] = []
+    if spec.reasoning is not None:
+        texts += [spec.reasoning.block[0].opener, spec.reasoning.block[0].closer]
+    if spec.tools is not None:
+        texts += [spec.tools.section[0].opener, spec.tools.section[0].closer]
+        if not spec.tools.argument:
+            texts += [spec.tools.call[0].opener, spec.tools.call[0].closer]
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))

@@ -1,0 +1,227 @@
+"""What the reader found → events, under the options that say where text goes; and the message."""
+
+from __future__ import annotations
+
+import hashlib
+
+from syntagma.errors import ParseError
+from syntagma.events import (
+    ContentDelta,
+    Event,
+    FinishReason,
+    Malformed,
+    MessageEnd,
+    ReasoningDelta,
+    Span,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from syntagma.parsing.assembler import Assembler
+from syntagma.parsing.fence import FenceFilter
+from syntagma.parsing.policies import Policies
+
+__all__ = ["Emitter"]
+
+_LENGTH_REASONS = ("length", "max_tokens")
+
+
+class Emitter:
+    """Makes the events of one message.
+
+    Args:
+        policies: the caller's choices.
+        inline: thoughts stay in content, with their tags.
+        stream_reasoning: False: thoughts come in one piece when they are over.
+        unfence: the answer was asked for as JSON; a code fence around it is taken off.
+        id_seed: what minted call ids are a hash of, with the call's index.
+        strict: raise at the first oddity.
+    """
+
+    def __init__(
+        self,
+        policies: Policies,
+        *,
+        inline: bool,
+        stream_reasoning: bool,
+        unfence: bool,
+        id_seed: str,
+        strict: bool,
+    ) -> None:
+        self.assembler = Assembler(policies)
+        self._inline = inline
+        self._stream_reasoning = stream_reasoning
+        self._fence = FenceFilter() if unfence else None
+        self._id_seed = id_seed
+        self._strict = strict
+        self._events: list[Event] = []
+        self._thoughts: list[str] = []
+        self._thoughts_at = 0
+        self._calls = 0
+        self._prefilled = ""
+        # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
+        self._muted = False
+        self._muted_call: tuple[str, str | None, list[str]] | None = None
+
+    def take(self) -> list[Event]:
+        """The events since the last time; adjacent deltas of the same kind are joined."""
+        events, self._events = _joined(self._events), []
+        return events
+
+    def mute(self) -> None:
+        """Discard events until `unmute`."""
+        self._muted = True
+
+    def unmute(self, prefilled: str) -> None:
+        """Emit again; `prefilled` is the opener that the prompt holds of reasoning that is open without thoughts."""
+        self._muted = False
+        self._prefilled = prefilled
+        if self._muted_call is not None:
+            name, wire_id, parts = self._muted_call
+            self.call_start(name, wire_id, (0, 0))
+            self.call_delta("".join(parts), (0, 0))
+
+    def content(self, text: str, start: int) -> None:
+        """Text of the answer, read from absolute position `start`."""
+        if self._muted or not text:
+            return
+        if start < 0:
+            text, start = text[-start:], 0
+        pieces = self._fence.feed(text, start) if self._fence is not None else [(text, start)]
+        self._content(pieces)
+
+    def _content(self, pieces: list[tuple[str, int]]) -> None:
+        for text, at in pieces:
+            if text:
+                self._add(ContentDelta(text, (at, at + len(text))))
+
+    def thought(self, text: str, start: int) -> None:
+        """Reasoning text, read from absolute position `start`."""
+        if self._muted or not text:
+            return
+        if self._inline:
+            if self._prefilled and not text.isspace():
+                self._add(ContentDelta(self._prefilled, _after_zero((start, start))))
+                self._prefilled = ""
+            self.content(text, start)
+            return
+        if start < 0:
+            text, start = text[-start:], 0
+        if not text:
+            return
+        if self._stream_reasoning:
+            self._push(ReasoningDelta(text, (start, start + len(text))))
+        else:
+            self._thoughts_at = start if not self._thoughts else self._thoughts_at
+            self._thoughts.append(text)
+
+    def tag(self, text: str, start: int) -> None:
+        """A marker of reasoning, with the blanks that belong to it."""
+        if self._inline:
+            self.content(text, start)
+
+    def thoughts_end(self) -> None:
+        """The thoughts are over."""
+        self._prefilled = ""
+        if self._thoughts:
+            text, self._thoughts = "".join(self._thoughts), []
+            self._push(ReasoningDelta(text, (self._thoughts_at, self._thoughts_at + len(text))))
+
+    def call_start(self, name: str, wire_id: str | None, span: Span) -> None:
+        """A call is committed."""
+        if self._muted:
+            self._muted_call = (name, wire_id, [])
+            return
+        index = self._calls
+        self._calls += 1
+        digest = hashlib.sha256(f"{self._id_seed}:{index}".encode()).hexdigest()[:24]
+        self._push(ToolCallStart(index, wire_id or f"call_{digest}", name, _after_zero(span)))
+
+    def call_delta(self, text: str, span: Span) -> None:
+        """A fragment of the arguments of the call that is open."""
+        if not text:
+            return
+        if self._muted:
+            if self._muted_call is not None:
+                self._muted_call[2].append(text)
+            return
+        self._push(ToolCallDelta(self._calls - 1, text, _after_zero(span)))
+
+    def call_end(self, *, complete: bool, span: Span, late_id: str | None = None) -> None:
+        """The open call is over."""
+        if self._muted:
+            self._muted_call = None
+            return
+        self._push(ToolCallEnd(self._calls - 1, complete, _after_zero(span), late_id))
+
+    def malformed(self, code: str, message: str, span: Span) -> None:
+        """Something odd was read.
+
+        Raises:
+            ParseError: if the reader is strict.
+        """
+        if self._muted:
+            return
+        if self._strict:
+            raise ParseError(code, message, offset=max(0, span[0]))
+        self._push(Malformed(code, message, _after_zero(span)))
+
+    def message_end(self, reason: str | None, end: int, *, inside_reasoning: bool) -> None:
+        """The stream is over; `reason` is the engine's."""
+        self.thoughts_end()
+        if self._fence is not None:
+            self._content(self._fence.finish())
+        finish: FinishReason = "stop"
+        if reason in _LENGTH_REASONS:
+            finish = "length"
+        elif self.assembler.complete_calls:
+            finish = "tool_calls"
+        self.assembler.incomplete = inside_reasoning
+        self._add(MessageEnd(finish, (end, end)))
+
+    def _push(self, event: Event) -> None:
+        if self._fence is not None:
+            self._content(self._fence.release())
+        self._add(event)
+
+    def _add(self, event: Event) -> None:
+        self.assembler.add(event)
+        self._events.append(event)
+
+
+def _after_zero(span: Span) -> Span:
+    """A span that begins in the prompt's tail, cut at the beginning of the output."""
+    return max(0, span[0]), max(0, span[1])
+
+
+def _joined(events: list[Event]) -> list[Event]:
+    """Adjacent deltas of the same kind in one."""
+    if len(events) < 2:
+        return events
+    joined: list[Event] = []
+    run: list[Event] = []
+    for event in events:
+        if run and not _same_run(run[-1], event):
+            joined.append(_one(run))
+            run = []
+        run.append(event)
+    joined.append(_one(run))
+    return joined
+
+
+def _same_run(first: Event, second: Event) -> bool:
+    if isinstance(first, ToolCallDelta) and isinstance(second, ToolCallDelta):
+        return first.index == second.index
+    return type(first) is type(second) and isinstance(first, ContentDelta | ReasoningDelta)
+
+
+def _one(run: list[Event]) -> Event:
+    first = run[0]
+    if len(run) == 1:
+        return first
+    span = (first.span[0], run[-1].span[1])
+    if isinstance(first, ToolCallDelta):
+        text = "".join(event.arguments for event in run if isinstance(event, ToolCallDelta))
+        return ToolCallDelta(first.index, text, span)
+    text = "".join(event.text for event in run if isinstance(event, ContentDelta | ReasoningDelta))
+    return ContentDelta(text, span) if isinstance(first, ContentDelta) else ReasoningDelta(text, span)

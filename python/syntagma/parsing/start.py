@@ -1,0 +1,145 @@
+"""Where the output begins: the caller's word, the prompt's tail, the template's variables, the format's default."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from syntagma.errors import ArgumentError
+from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
+from syntagma.limits import Limits
+from syntagma.parsing.compiled import CompiledFormat
+from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.machine import Machine
+from syntagma.parsing.policies import Policies
+
+__all__ = ["ReasoningChoice", "enter", "start_state"]
+
+ReasoningChoice: TypeAlias = Literal["auto", "open", "closed", "off"]
+
+
+def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
+    """The part of the prompt that the assistant's turn begins with, and whether that is certain."""
+    start = getattr(prompt, "start", None)
+    if isinstance(start, int):
+        return str(prompt)[start:], True
+    if spec.anchor and spec.anchor in prompt:
+        return prompt[prompt.rindex(spec.anchor) + len(spec.anchor) :], True
+    bare = prompt.rstrip()
+    return prompt[max(bare.rfind("\n"), bare.rfind("\r")) + 1 :], False
+
+
+def _switched(spec: ReasoningSpec, template_kwargs: Mapping[str, Any] | None) -> str:
+    """The state, or the opener, that the template's variables and the format's default lead to."""
+    for variable, states in spec.switch.items():
+        if template_kwargs is not None and variable in template_kwargs:
+            value = template_kwargs[variable]
+            word = value if isinstance(value, str) else json.dumps(value, default=str)
+            if word in states:
+                return states[word]
+    return spec.start
+
+
+def enter(
+    machine: Machine,
+    compiled: CompiledFormat,
+    out: Emitter,
+    *,
+    prompt: str | None,
+    reasoning: ReasoningChoice,
+    inline: bool,
+    template_kwargs: Mapping[str, Any] | None,
+) -> bool:
+    """Bring the machine to where the output begins; whether reasoning is off.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-REASONING`, an unknown value of `reasoning`.
+    """
+    if reasoning not in ("auto", "open", "closed", "off"):
+        raise ArgumentError(
+            "E-ARGUMENT-REASONING", f"reasoning={reasoning!r}", hint='one of "auto", "open", "closed", "off"'
+        )
+    spec = compiled.spec.reasoning
+    off = reasoning == "off"
+    told = False
+    out.mute()
+    prefilled = ""
+    if prompt is not None:
+        told = _read_tail(machine, compiled, prompt)
+        prefilled = machine.prefilled_opener
+        machine.window.shift(machine.window.end)
+    if spec is not None and reasoning in ("closed", "off") and machine.phase in ("reasoning", "interrupted"):
+        machine.close_reasoning()
+    elif spec is not None and reasoning == "open" and machine.phase != "reasoning":
+        machine.open_reasoning(None)
+    elif spec is not None and reasoning == "auto" and not told and not (inline and prompt is None):
+        state = _switched(spec, template_kwargs)
+        off = state == "off"
+        if state not in ("closed", "off"):
+            machine.open_reasoning(None if state == "open" else state)
+    machine.begin_output()
+    out.unmute(prefilled)
+    return off
+
+
+def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
+    """Run the prompt's tail through the machine; whether it says anything about reasoning.
+
+    Where it is not certain that the tail is the assistant's (a line may hold the whole conversation), only the last
+    marker of reasoning in it counts.
+    """
+    tail, certain = _tail(compiled.spec, prompt)
+    before = machine.thinking_done
+    closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
+    if certain:
+        machine.window.push(tail)
+        machine.read()
+        told = machine.phase in ("reasoning", "interrupted") or machine.thinking_done != before
+        if closes >= 0 and not told:
+            # A closer without its opener: the reasoning was open from the start, or opened before the tail.
+            machine.thinking_done = told = True
+        return told
+    opens = max((tail.rfind(block.opener) for block in compiled.blocks if block.opener), default=-1)
+    last = max(opens, closes)
+    if last < 0:
+        return False
+    if closes > opens:
+        machine.open_reasoning(None)
+    machine.window.push(tail[last:])
+    machine.read()
+    machine.forget_calls()
+    if machine.content_begun:
+        # The block may belong to an earlier message on the same line.
+        machine.thinking_done = before
+    return True
+
+
+def start_state(
+    spec: FormatSpec,
+    *,
+    prompt: str | None = None,
+    reasoning: ReasoningChoice = "auto",
+    reasoning_format: Literal["auto", "none", "deepseek"] = "auto",
+    template_kwargs: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> StartState:
+    """What is open before the first character of output, as the lenient reader sees it.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-REASONING`.
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    compiled = CompiledFormat(spec, calls=True)
+    policies = Policies()
+    out = Emitter(policies, inline=False, stream_reasoning=True, unfence=False, id_seed="", strict=False)
+    machine = Machine(compiled, out, limits or Limits(), policies, None)
+    inline = reasoning_format == "none"
+    off = enter(
+        machine, compiled, out, prompt=prompt, reasoning=reasoning, inline=inline, template_kwargs=template_kwargs
+    )
+    open_now = machine.phase in ("reasoning", "interrupted")
+    done = off or machine.thinking_done
+    return StartState(
+        reasoning="open" if open_now else "done" if done else "possible", content_open=machine.wrapper_open
+    )

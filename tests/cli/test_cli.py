@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from syntagma.cli.app import app
+from syntagma.errors import SyntagmaError
+from tests.serving.support import CALL, FORMAT, TEMPLATE, WEATHER
+
+VERBS = ["analyze", "formats", "render", "parse", "grammar", "mask", "serve", "demo"]
+
+
+def call(*arguments: str, text: str = "", code: int = 0) -> str:
+    done = CliRunner().invoke(app, arguments, input=text)
+    assert done.exit_code == code, done.output + repr(done.exception)
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.stdout
+
+
+def failure(*arguments: str, text: str = "") -> dict[str, Any]:
+    """What a verb says of a mistake, with `--json`; the same without must be for people, on stderr."""
+    done = CliRunner().invoke(app, arguments, input=text)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    answer = json.loads(call(*arguments, "--json", text=text, code=2))
+    error: dict[str, Any] = answer["error"]
+    assert error["code"] in done.stderr
+    assert error["message"] in done.stderr
+    return error
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "made.toml").write_text(FORMAT)
+    (tmp_path / "made.jinja").write_text(TEMPLATE)
+    (tmp_path / "tools.json").write_text(json.dumps([WEATHER]))
+    (tmp_path / "messages.json").write_text(json.dumps([{"role": "user", "content": "hi"}]))
+    (tmp_path / "answer.txt").write_text("<note>hm</note>well" + CALL)
+    (tmp_path / "yes.ebnf").write_text('start ::= "yes" | "no" rest?\nrest ::= "pe"\n')
+    (tmp_path / "bad.ebnf").write_text('start ::= "yes" |\n  missing\n')
+    (tmp_path / "small.json").write_text(json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}}))
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_and_json(verb: str) -> None:
+    help_text = call(verb, "--help")
+    assert "--json" in help_text
+    assert "Usage" in help_text
+
+
+def test_the_command_alone_lists_the_verbs() -> None:
+    text = call("--help")
+    assert all(verb in text for verb in VERBS)
+    assert call("--version").strip()
+
+
+def test_a_missing_extra_is_told_in_one_line() -> None:
+    code = "import sys; sys.modules['typer'] = None; from syntagma.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "syntagma[cli]" in done.stderr
+
+
+def test_formats_lists_and_prints() -> None:
+    names = json.loads(call("formats", "--json"))
+    assert names == call("formats").split()
+    assert "[tools]" in call("formats", names[0])
+    assert failure("formats", "no-such-format")["code"] == "E-FORMAT-UNKNOWN"
+
+
+def test_render(files: Path) -> None:
+    template = str(files / "made.jinja")
+    prompt = call("render", template, "--messages", str(files / "messages.json"))
+    assert prompt == "<user>hi<end><assistant>\n"
+    with_tools = call(
+        "render", template, "--tools", str(files / "tools.json"), "--json", text='[{"role": "user", "content": "x"}]'
+    )
+    answer = json.loads(with_tools)
+    assert "weather" in answer["prompt"]
+    assert answer["prompt"][answer["start"] :] in ("<assistant>", "")
+    request = json.dumps({"messages": [{"role": "user", "content": "x"}], "tools": [WEATHER]})
+    assert "weather" in call("render", template, text=request)
+    closed = call("render", template, "--no-generation-prompt", "--messages", str(files / "messages.json"))
+    assert closed == "<user>hi<end>\n"
+
+
+def test_parse(files: Path) -> None:
+    given = ["parse", str(files / "answer.txt"), "--format", str(files / "made.toml")]
+    message = json.loads(call(*given))
+    assert message["content"] == "well"
+    assert message["reasoning_content"] == "hm"
+    (made,) = message["tool_calls"]
+    assert made["function"]["name"] == "weather"
+    assert json.loads(made["function"]["arguments"]) == {"city": "Oslo", "days": 2}
+    events = [json.loads(line) for line in call(*given, "--events").splitlines()]
+    assert events[-1] == events[-1] | {"type": "message_end", "finish_reason": "tool_calls"}
+    assert json.loads(call(*given, "--json"))["tool_calls"][0]["complete"] is True
+    assert json.loads(call("parse", "--format", str(files / "made.toml"), text="hello"))["content"] == "hello"
+
+
+def test_analyze_and_parse_by_template(files: Path) -> None:
+    template = str(files / "made.jinja")
+    text = call("analyze", template)
+    assert "[tools]" in text
+    assert "certificate" in text
+    analysis = json.loads(call("analyze", template, "--json"))
+    assert {"format", "chosen", "capabilities", "certificate"} <= set(analysis)
+    message = json.loads(call("parse", str(files / "answer.txt"), "--template", template))
+    assert message["tool_calls"][0]["function"]["name"] == "weather"
+
+
+def test_grammar(files: Path) -> None:
+    assert call("grammar", str(files / "yes.ebnf")).strip() == "exact"
+    assert "yes" in call("grammar", str(files / "yes.ebnf"), "--ebnf")
+    report = json.loads(call("grammar", str(files / "small.json"), "--json", "--ebnf", "--lnf"))
+    assert report["status"] == "exact"
+    assert report["ebnf"]
+    assert report["lnf"]
+    assert call("grammar", "--regex", "[a-z]+").strip() == "exact"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line", "column"),
+    [
+        ("yes", None, None, None),
+        ("nope", None, None, None),
+        ("nap", "refused", 1, 2),
+        ("ye", "incomplete", 1, 3),
+        ("nope\n", "refused", 1, 5),
+    ],
+)
+def test_grammar_checks_a_text(
+    files: Path, text: str, reason: str | None, line: int | None, column: int | None
+) -> None:
+    given = ["grammar", str(files / "yes.ebnf"), "--check", "-"]
+    code = 0 if reason is None else 1
+    check = json.loads(call(*given, "--json", text=text, code=code))["check"]
+    assert check["accepted"] is (reason is None)
+    assert (check.get("reason"), check.get("line"), check.get("column")) == (reason, line, column)
+    shown = call(*given, text=text, code=code)
+    assert shown.strip() == "accepted" if reason is None else f"{line}:{column}" in shown and "^" in shown
+
+
+def test_mask(files: Path) -> None:
+    given = ["mask", str(files / "yes.ebnf"), "--tokenizer", "embedded"]
+    start = json.loads(call(*given, "--json"))
+    assert start["accepting"] is False
+    assert {token["text"] for token in start["tokens"]} <= {"y", "ye", "yes", "n", "no", "nop", "nope"}
+    assert start["allowed"] == len(start["tokens"])
+    after = json.loads(call(*given, "--text", "no", "--json", "-n", "1"))
+    assert after["accepting"] is True
+    assert len(after["tokens"]) == 1
+    assert "may end here" in call(*given, "--text", "no")
+    assert failure(*given, "--text", "na")["offset"] == 1
+
+
+def test_demo_shows_what_a_grammar_is_good_for() -> None:
+    cases = json.loads(call("demo", "--json"))
+    assert len(cases) == 2
+    assert all(case["constrained"]["verdict"] == "valid" for case in cases)
+    text = call("demo")
+    assert text.count("=> valid") >= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["render", "/nowhere/x.jinja"], "E-TEMPLATE-LOAD"),
+        (["render", "{files}/made.jinja", "--messages", "/nowhere"], "E-REQUEST-FILE"),
+        (["render", "{files}/made.jinja", "--messages", "{files}/made.toml"], "E-REQUEST-JSON"),
+        (["analyze", "/nowhere"], "E-TEMPLATE-LOAD"),
+        (["parse", "{files}/answer.txt"], "E-REQUEST-ARGUMENT"),
+        (["parse", "{files}/answer.txt", "--format", "a", "--template", "b"], "E-REQUEST-ARGUMENT"),
+        (["parse", "/nowhere", "--format", "{files}/made.toml"], "E-REQUEST-FILE"),
+        (["parse", "--format", "{files}/nowhere.toml"], "E-REQUEST-FILE"),
+        (["parse", "--format", "{files}/made.toml", "--reasoning", "odd"], "E-REQUEST-ARGUMENT"),
+        (["grammar"], "E-REQUEST-ARGUMENT"),
+        (["grammar", "{files}/yes.ebnf", "--regex", "a"], "E-REQUEST-ARGUMENT"),
+        (["grammar", "/nowhere.ebnf"], "E-REQUEST-FILE"),
+        (["mask", "{files}/yes.ebnf", "--tokenizer", "/nowhere/tokenizer.json"], None),
+        (["serve", "--model", "/nowhere"], "E-MODEL-FILE"),
+        (["serve", "--enforce", "odd"], "E-REQUEST-ARGUMENT"),
+    ],
+)
+def test_mistakes_are_told_without_a_traceback(files: Path, arguments: list[str], code: str | None) -> None:
+    error = failure(*(argument.replace("{files}", str(files)) for argument in arguments), text="x")
+    assert code is None or error["code"] == code
+
+
+def test_a_bad_grammar_shows_its_place(files: Path) -> None:
+    error = failure("grammar", str(files / "bad.ebnf"))
+    assert error["line"] == 2
+    assert "^" in error["excerpt"]
+
+
+def test_wrong_usage_is_exit_code_two() -> None:
+    done = CliRunner().invoke(app, ["grammar", "--no-such-option"])
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+def test_errors_of_the_library_all_have_a_code() -> None:
+    assert str(SyntagmaError("E-X-Y", "wrong", hint="do this")).splitlines() == ["E-X-Y: wrong", "hint: do this"]

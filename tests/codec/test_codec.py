@@ -1,0 +1,170 @@
+"""One model in one object: prompt, grammar and parser of a turn belong together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from syntagma.analysis import Capabilities
+from syntagma.codec import ChatCodec
+from syntagma.errors import ArgumentError, ArgumentTypeError, RequestError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, Tool, ToolCall
+from syntagma.templates import ChatTemplate
+from tests.constraints.walks import accepts
+
+SOURCE = """\
+{%- if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif -%}
+{%- for message in messages -%}
+<|{{ message.role }}|>
+{%- if message.thought %}<t>{{ message.thought }}</t>{% endif -%}
+{%- if message.content is none %}NULL{% else %}{{ message.content }}{% endif -%}
+{%- for call in message.tool_calls or [] -%}
+<c>{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}</c>
+{%- endfor -%}
+<|end|>
+{%- endfor -%}
+{%- if add_generation_prompt %}<|assistant|>{% if think %}<t>{% endif %}{% endif -%}
+"""
+FORMAT = ChatFormat.from_toml(
+    'end_of_turn = ["<|end|>"]\n'
+    '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
+    '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"name": "{name}", "arguments": {arguments}}\'\n'
+)
+TOOL = Tool(
+    name="add",
+    parameters={
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    },
+)
+HELLO: list[dict[str, Any]] = [{"role": "user", "content": "Hello"}]
+CALL = '<c>{"name": "add", "arguments": {"a": 1}}</c>'
+WRONG = '<c>{"name": "add", "arguments": {"a": "x"}}</c>'
+
+
+def codec(**capabilities: Any) -> ChatCodec:
+    return ChatCodec(FORMAT, ChatTemplate(SOURCE), Capabilities(**capabilities))
+
+
+def test_a_turn_from_prompt_to_message() -> None:
+    turn = codec().prepare(HELLO, tools=[TOOL], tool_choice="required", id_seed="x")
+    assert turn.prompt.endswith("<|user|>Hello<|end|><|assistant|>")
+    assert turn.prompt.opening == "<|assistant|>"
+    assert turn.grammar is not None
+    assert accepts(turn.grammar, CALL)
+    assert not accepts(turn.grammar, WRONG)
+    parser = turn.parser()
+    parser.feed(CALL + "<|end|>")
+    parser.finish()
+    assert [(call.name, call.arguments) for call in parser.message.tool_calls] == [("add", '{"a": 1}')]
+    assert not parser.message.content
+    assert turn.tools == (TOOL,)
+    assert turn.triggers == ("<c>",)
+    assert turn.stop_strings == ("<|end|>",)
+    assert turn.preserved_tokens == ("<t>", "</t>", "<c>", "</c>", "<|end|>")
+
+
+def test_every_parser_is_fresh_and_mints_the_same_ids() -> None:
+    turn = codec().prepare(HELLO, tools=[TOOL], id_seed="x")
+    ids = []
+    for _ in range(2):
+        parser = turn.parser()
+        parser.feed(CALL)
+        parser.finish()
+        ids.append([call.id for call in parser.message.tool_calls])
+    assert ids[0] == ids[1] != []
+
+
+def test_the_prompt_opens_thoughts_for_grammar_and_parser_alike() -> None:
+    turn = codec().prepare(HELLO, tools=[TOOL], tool_choice="required", template_kwargs={"think": True})
+    assert turn.start.reasoning == "open"
+    assert turn.grammar is not None
+    assert accepts(turn.grammar, f"hm</t>{CALL}")
+    assert not accepts(turn.grammar, CALL)
+    parser = turn.parser()
+    parser.feed(f"hm</t>{CALL}")
+    parser.finish()
+    assert parser.message.reasoning_content == "hm"
+    assert len(parser.message.tool_calls) == 1
+
+
+def test_a_marker_of_the_user_changes_nothing() -> None:
+    turn = codec().prepare([{"role": "user", "content": "why <t>"}])
+    assert turn.start.reasoning == "possible"
+
+
+@pytest.mark.parametrize(
+    ("request_", "constrained"),
+    [
+        ({}, False),
+        ({"tools": [TOOL]}, False),
+        ({"tools": []}, False),
+        ({"tools": [TOOL], "enforce": "name"}, True),
+        ({"tools": [TOOL], "enforce": "parameters"}, True),
+        ({"enforce": "parameters"}, False),
+        ({"tools": [msgspec.structs.replace(TOOL, strict=True)]}, True),
+        ({"tools": [TOOL], "tool_choice": "none"}, True),
+        ({"tools": [TOOL], "tool_choice": "add"}, True),
+        ({"response_format": {"type": "json_object"}}, True),
+        ({"response_format": {"type": "text"}}, False),
+    ],
+)
+def test_there_is_a_grammar_where_something_is_to_be_held(request_: dict[str, Any], constrained: bool) -> None:
+    assert (codec().prepare(HELLO, **request_).grammar is not None) is constrained
+
+
+def test_bad_requests_are_refused_before_anything_is_rendered() -> None:
+    without_template = ChatCodec.from_format(FORMAT)
+    with pytest.raises(RequestError):
+        without_template.prepare(HELLO, tool_choice="required")
+    with pytest.raises(RequestError):
+        without_template.prepare(HELLO, response_format={"type": "yaml"})
+    with pytest.raises(ArgumentError) as caught:
+        without_template.prepare(HELLO)
+    assert caught.value.code == "E-CODEC-TEMPLATE"
+    with pytest.raises(ArgumentTypeError):
+        codec().prepare("Hello")
+
+
+def _history(arguments: Any) -> list[dict[str, Any]]:
+    call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": arguments}}
+    return [*HELLO, {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [call]}]
+
+
+@pytest.mark.parametrize("arguments", [{"a": 1}, '{"a": 1}'])
+def test_messages_take_the_form_that_the_template_wants(arguments: Any) -> None:
+    as_object = codec(arguments="object", reasoning="thought").render(_history(arguments))
+    assert f"<t>hm</t>{CALL}<|end|>" in as_object
+    as_text = codec(arguments="string", empty_content="null", reasoning="thought").render(_history(arguments))
+    assert "<t>hm</t>NULL" in as_text
+    assert json.dumps('{"a": 1}') in as_text.replace("\\u0022", '\\"')
+
+
+def test_values_and_dictionaries_render_alike() -> None:
+    message = Message(tool_calls=(ToolCall(id="1", name="add", arguments='{"a": 1}'),), reasoning_content="hm")
+    wants = codec(reasoning="thought")
+    assert wants.render([Message(role="user", content="Hello"), message]) == wants.render(_history({"a": 1}))
+
+
+def test_tools_are_declared_as_the_template_wants_none() -> None:
+    source = (
+        "{% if tools is none %}none{% elif tools is not defined %}undefined{% else %}{{ tools | length }}{% endif %}"
+    )
+    for wanted, shown in (("none", "none"), ("empty", "0")):
+        rendered = ChatCodec(FORMAT, ChatTemplate(source), Capabilities(no_tools=wanted)).render(HELLO)  # type: ignore[arg-type]
+        assert rendered.startswith(shown)
+    assert ChatCodec(FORMAT, ChatTemplate(source)).render(HELLO, tools=[TOOL]).startswith("1")
+
+
+def test_a_template_is_analysed_into_a_codec() -> None:
+    made = ChatCodec.from_template(ChatTemplate(SOURCE.replace("message.thought", "message.reasoning_content")))
+    turn = made.prepare(HELLO, tools=[TOOL], tool_choice="add")
+    assert turn.grammar is not None
+    assert accepts(turn.grammar, CALL)
+    assert not accepts(turn.grammar, WRONG)

@@ -1,0 +1,172 @@
+"""What the grammar may write, the parser reads without anything odd; what the writer writes, the grammar accepts."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+
+from syntagma import formats
+from syntagma.events import Malformed
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from tests.constraints.walks import accepts, walk
+from tests.formats.cases import TOOLS
+
+OWN = {
+    "wrapped": '[reasoning]\nblock = "<t>\\n{reasoning}\\n</t>\\n\\n"\n[content]\nblock = "<a>{content}</a>"\n'
+    '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}\\n{arguments}</c>"\n',
+    "delimited": '[reasoning]\nblock = "{reasoning}\\n[GO]\\n"\nstart = "open"\n'
+    '[tools]\nsection = "<s>[{calls}]</s>"\nseparator = ", "\ncall = "{envelope}"\n'
+    'envelope = \'{"id": "{id}", "call": {"tool": "{name}", "n": {index}, "with": {arguments}}}\'\n',
+    "with ids": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{id}<v>{arguments}</c>"\n'
+    'id = "functions.{name}:{index}"\n',
+}
+FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
+FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
+CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
+SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
+HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
+
+
+def _odd(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]]:
+    parser = fmt.parser(TOOLS, id_seed="walk", **options)
+    events = [*parser.feed(text), *parser.finish()]
+    return parser.message, [event for event in events if isinstance(event, Malformed)] + list(
+        parser.message.diagnostics
+    )
+
+
+@pytest.mark.parametrize("enforce", ["off", "parameters"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_may_be_written_reads_without_anything_odd(name: str, enforce: Any) -> None:
+    fmt = FORMATS[name]
+    grammar = fmt.grammar(TOOLS, enforce=enforce)
+    rng = random.Random(f"{name} {enforce}")
+    read = 0
+    for _ in range(25):
+        text = walk(grammar, rng, [*fmt.preserved_tokens, *fmt.triggers, *HINTS])
+        if text is None:
+            continue
+        read += 1
+        message, odd = _odd(fmt, text)
+        assert not odd, (text, odd)
+        assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
+    assert read > 10
+
+
+@pytest.mark.parametrize("choice", ["required", "weather"])
+@pytest.mark.parametrize("name", CALLING)
+def test_required_calls_are_valid(name: str, choice: str) -> None:
+    fmt = FORMATS[name]
+    grammar = fmt.grammar(TOOLS, tool_choice=choice)
+    rng = random.Random(f"{name} {choice}")
+    read = 0
+    for _ in range(20):
+        text = walk(grammar, rng, [*fmt.preserved_tokens, *HINTS])
+        if text is None:
+            continue
+        read += 1
+        message, odd = _odd(fmt, text, tool_choice=choice)
+        assert not odd, (text, odd)
+        assert not message.content, text
+        assert message.tool_calls, text
+        assert choice == "required" or [call.name for call in message.tool_calls] == [choice]
+        for call in message.tool_calls:
+            assert call.complete
+            jsonschema.validate(json.loads(call.arguments), SCHEMAS[call.name])
+    assert read > 5
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_without_parallel_calls_there_is_one(name: str) -> None:
+    fmt = FORMATS[name]
+    call = ToolCall(id="", name="clock", arguments="{}")
+    one, two = Message(tool_calls=(call,)), Message(tool_calls=(call, call))
+    for choice in ("auto", "required"):
+        grammar = fmt.grammar(TOOLS, tool_choice=choice, parallel_tool_calls=False)
+        assert accepts(grammar, fmt.write(one, TOOLS))
+        assert not accepts(grammar, fmt.write(two, TOOLS))
+        assert accepts(fmt.grammar(TOOLS, tool_choice=choice), fmt.write(two, TOOLS))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_accepted(name: str) -> None:
+    fmt = FORMATS[name]
+    thoughts = "Well; 1 < 2." if fmt.spec.reasoning is not None else None
+    note = ToolCall(
+        id="", name="save_note", arguments='{"text": "a\\n\\"b\\" é", "tags": ["x", ""], "meta": {"pinned": true}}'
+    )
+    clock = ToolCall(id="", name="clock", arguments="{}")
+    bare = not fmt.triggers or "{" in fmt.triggers[0]
+    messages = [
+        Message(content="Yes, 1 < 2."),
+        Message(content="Yes.\n\n- é", reasoning_content=thoughts),
+        *(
+            [Message(tool_calls=(note,)), Message(tool_calls=(clock, note), reasoning_content=thoughts)]
+            if fmt.triggers
+            else []
+        ),
+        *([Message(content="Look: ", tool_calls=(note, clock))] if fmt.triggers and not bare else []),
+    ]
+    for message in messages:
+        text = fmt.write(message, TOOLS)
+        for enforce in ("off", "parameters"):
+            assert accepts(fmt.grammar(TOOLS, enforce=enforce), text), text  # type: ignore[arg-type]
+        if message.tool_calls and not message.content:
+            assert accepts(fmt.grammar(TOOLS, tool_choice="required"), text), text
+        assert accepts(fmt.grammar(TOOLS, tool_choice="none"), text) is not bool(message.tool_calls)
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_invalid_calls_are_refused(name: str) -> None:
+    fmt = FORMATS[name]
+    wrong_type = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"place": 1}'),))
+    unknown = Message(tool_calls=(ToolCall(id="", name="nobody", arguments="{}"),))
+    text = fmt.write(wrong_type, TOOLS)
+    assert accepts(fmt.grammar(TOOLS), text)
+    assert not accepts(fmt.grammar(TOOLS, enforce="parameters"), text)
+    assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), text)
+    assert not accepts(fmt.grammar(TOOLS), fmt.write(unknown))
+    strict = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]
+    assert not accepts(fmt.grammar(strict), text)
+    named = fmt.grammar(TOOLS, tool_choice="weather")
+    assert not accepts(named, fmt.write(Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)), TOOLS))
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_undeclared_tools_leave_names_open(name: str) -> None:
+    fmt = FORMATS[name]
+    text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": 1}'),)))
+    assert accepts(fmt.grammar(None), text)
+    assert not accepts(fmt.grammar([]), text)
+
+
+def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:
+    fmt = FORMATS["wrapped"]
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    call = fmt.write(Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)), TOOLS)
+    grammar = fmt.grammar(TOOLS, response_format=wanted)
+    assert accepts(grammar, '<t>\nhm\n</t>\n\n<a>{"n": 1}</a>')
+    assert accepts(grammar, call)
+    assert not accepts(grammar, "<a>text</a>")
+    assert not accepts(grammar, '<a>{"n": "1"}</a>')
+    assert not accepts(fmt.grammar(None, tool_choice="none", response_format=wanted), call)
+    assert accepts(fmt.grammar(None, response_format={"type": "json_object"}), '<a>{"x": [1]}</a>')
+    ebnf = {"type": "grammar", "grammar": 'start ::= "yes" | "no";'}
+    assert accepts(fmt.grammar(None, response_format=ebnf), "<a>yes</a>")
+    assert not accepts(fmt.grammar(None, response_format=ebnf), "<a>maybe</a>")
+
+
+def test_the_prompt_decides_whether_thoughts_are_open() -> None:
+    fmt = FORMATS["wrapped"]
+    opened = fmt.grammar(None, prompt="user\nassistant: <t>\n")
+    assert accepts(opened, "hm\n</t>\n\n<a>yes</a>")
+    assert not accepts(opened, "<a>yes</a>")
+    off = fmt.grammar(None, reasoning="off")
+    assert accepts(off, "<a>yes</a>")
+    assert not accepts(off, "<t>\nhm\n</t>\n\n<a>yes</a>")

@@ -1,0 +1,170 @@
+"""What a request may ask, and how it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from syntagma.constraints import Budgets, build_grammar, pieces, read_choice, read_response_format
+from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
+from syntagma.format_schema import StartState, read_toml
+from syntagma.limits import Limits
+from syntagma.messages import Tool, tools_from
+
+TOOLS = tools_from([Tool(name="one"), Tool(name="two"), Tool(name="three")])
+SPEC = read_toml('[tools]\ncall = "<c>{name}\\n{arguments}</c>"\n')
+
+
+def names(choice: Any) -> tuple[str, list[str] | None]:
+    read = read_choice(choice, TOOLS)
+    return read.mode, None if read.tools is None else [tool.name for _, tool in read.tools]
+
+
+@pytest.mark.parametrize(
+    ("choice", "mode", "tools"),
+    [
+        ("auto", "auto", ["one", "two", "three"]),
+        ("none", "none", []),
+        ("required", "required", ["one", "two", "three"]),
+        ("two", "named", ["two"]),
+        ({"type": "function", "function": {"name": "two"}}, "named", ["two"]),
+        ({"type": "function", "name": "two"}, "named", ["two"]),
+        (
+            {
+                "type": "allowed_tools",
+                "allowed_tools": {
+                    "mode": "required",
+                    "tools": [{"type": "function", "function": {"name": "three"}}, {"type": "function", "name": "one"}],
+                },
+            },
+            "required",
+            ["one", "three"],
+        ),
+        ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "one"}]}, "auto", ["one"]),
+    ],
+)
+def test_choices(choice: Any, mode: str, tools: list[str]) -> None:
+    assert names(choice) == (mode, tools)
+
+
+@pytest.mark.parametrize(
+    ("choice", "pointer"),
+    [
+        ("nobody", "/tool_choice"),
+        (7, "/tool_choice"),
+        ({"type": "magic"}, "/tool_choice/type"),
+        ({"type": "function", "function": {}}, "/tool_choice/function/name"),
+        ({"type": "function", "function": {"name": "nobody"}}, "/tool_choice/function/name"),
+        ({"type": "function"}, "/tool_choice/name"),
+        ({"type": "allowed_tools", "mode": "never", "tools": []}, "/tool_choice/mode"),
+        ({"type": "allowed_tools", "tools": []}, "/tool_choice/tools"),
+        ({"type": "allowed_tools", "allowed_tools": {"tools": [{"name": "x"}]}}, "/tool_choice/allowed_tools/tools/0"),
+    ],
+)
+def test_choices_that_are_refused(choice: Any, pointer: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_choice(choice, TOOLS)
+    assert (caught.value.code, caught.value.pointer) == ("E-REQUEST-TOOL-CHOICE", pointer)
+
+
+@pytest.mark.parametrize("tools", [None, ()])
+def test_nothing_can_be_required_of_no_tools(tools: Any) -> None:
+    for choice in ("required", "one"):
+        with pytest.raises(RequestError) as caught:
+            read_choice(choice, tools)
+        assert caught.value.code == "E-REQUEST-TOOL-CHOICE"
+    assert read_choice("auto", ()).mode == "none"
+    assert read_choice("auto", None).tools is None
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (None, "text"),
+        ({"type": "text"}, "text"),
+        ({"type": "json_object"}, "object"),
+        ({"type": "json_object", "schema": {}}, "schema"),
+        ({"type": "json_schema", "json_schema": {"name": "x", "schema": {}, "strict": True}}, "schema"),
+        ({"type": "json_schema", "schema": True}, "schema"),
+        ({"type": "grammar", "grammar": "start ::= 'a';"}, "grammar"),
+    ],
+)
+def test_response_formats(value: Any, kind: str) -> None:
+    assert read_response_format(value).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ("json", ""),
+        ({}, "/type"),
+        ({"type": "yaml"}, "/type"),
+        ({"type": "structural_tag"}, "/type"),
+        ({"type": "json_schema", "json_schema": {"name": "x"}}, "/json_schema/schema"),
+        ({"type": "json_schema", "schema": "{}"}, "/schema"),
+        ({"type": "grammar"}, "/grammar"),
+    ],
+)
+def test_response_formats_that_are_refused(value: Any, pointer: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_response_format(value)
+    assert (caught.value.code, caught.value.pointer) == ("E-REQUEST-RESPONSE-FORMAT", f"/response_format{pointer}")
+
+
+def test_too_many_tools() -> None:
+    tools = [Tool(name=f"t{n}") for n in range(4)]
+    build_grammar(SPEC, tools[:3], start=StartState(), limits=Limits(tools=3))
+    with pytest.raises(LimitError) as caught:
+        build_grammar(SPEC, tools, start=StartState(), limits=Limits(tools=3))
+    assert (caught.value.code, caught.value.limit, caught.value.given) == ("E-LIMIT-TOOLS", "tools", 4)
+
+
+@pytest.mark.parametrize("field", ["reasoning_tokens", "content_tokens", "argument_bytes"])
+def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
+    build_grammar(SPEC, start=StartState(), budgets=Budgets())
+    with pytest.raises(ArgumentError) as caught:
+        build_grammar(SPEC, start=StartState(), budgets=Budgets(**{field: 5}))  # type: ignore[arg-type]
+    assert (caught.value.code, caught.value.pointer) == ("E-BUDGET-UNSUPPORTED", f"/budgets/{field}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\n',
+        '[tools]\ncall = "{name}({arguments})"\nliterals = "python"\n',
+        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
+        '[messages]\nfields = ["<to>"]\nbody = "<b>"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n',
+    ],
+)
+def test_forms_without_a_strict_reading_say_so(text: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        build_grammar(read_toml(text), TOOLS, start=StartState(), tool_choice="required")
+    assert caught.value.code == "E-FORMAT-UNSUPPORTED"
+
+
+def test_a_name_that_could_not_be_read_is_refused() -> None:
+    with pytest.raises(FormatError) as caught:
+        build_grammar(SPEC, [Tool(name="two words")], start=StartState(), tool_choice="required")
+    assert caught.value.code == "E-FORMAT-NAME"
+
+
+def test_a_refused_schema_points_into_the_request() -> None:
+    tools = [Tool(name="fine"), Tool(name="odd", strict=True, parameters={"properties": {"x": {"$ref": "#/nowhere"}}})]
+    with pytest.raises(UnsupportedSchema) as caught:
+        build_grammar(SPEC, tools, start=StartState())
+    assert (caught.value.pointer or "").startswith("/tools/1/function/parameters")
+    wanted = {"type": "json_schema", "json_schema": {"schema": {"$ref": "http://elsewhere.test/"}}}
+    with pytest.raises(UnsupportedSchema) as caught:
+        build_grammar(SPEC, start=StartState(), response_format=wanted)
+    assert (caught.value.pointer or "").startswith("/response_format/json_schema/schema")
+
+
+def test_markers_stand_whole_in_a_literal() -> None:
+    assert [(p.text, p.is_marker) for p in pieces("<a>\n[B c] x[ ] <d e='")] == [
+        ("<a>", True),
+        ("\n", False),
+        ("[B c]", True),
+        (" x[ ] <d e='", False),
+    ]
+    assert pieces("") == ()

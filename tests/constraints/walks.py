@@ -1,0 +1,60 @@
+"""Random strings of a grammar, drawn byte by byte through a matcher over a vocabulary of the 256 bytes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from syntagma.grammars import Grammar
+
+INFO = TokenizerInfo.from_tokens(
+    [bytes([b]) for b in range(256)] + [b"<|eos|>"], eos_token_ids=[256], special_token_ids=[256]
+)
+COMPILER = GrammarCompiler(INFO)
+_COMMON = tuple(b'abcz019 \n<>[]{}"\\/,:;|_-.')
+_CLOSERS = (b'"', b"}", b"]", b">", b"0")
+
+
+def matcher(grammar: Grammar) -> GrammarMatcher:
+    return GrammarMatcher(COMPILER.compile(grammar))
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    m = matcher(grammar)
+    return m.accept_bytes(text.encode()) and m.is_accepting()
+
+
+def walk(grammar: Grammar, rng: random.Random, hints: Sequence[str], *, steps: int = 120) -> str | None:
+    """One string of the grammar; None if the walk did not find an end.
+
+    Args:
+        grammar: what is walked.
+        rng: chooses.
+        hints: texts that are tried now and then as a whole, such as markers.
+        steps: choices before the walk looks for an end.
+    """
+    m = matcher(grammar)
+    bitmask = allocate_token_bitmask(1, INFO.vocab_size)
+    tried = [hint.encode() for hint in hints]
+    out = bytearray()
+    for step in range(steps * 8):
+        closing = step >= steps
+        if m.is_accepting() and (closing or rng.random() < 0.05):
+            return out.decode()
+        if rng.random() < (0.5 if closing else 0.15):
+            piece = rng.choice([*tried, *_CLOSERS] if closing else tried)
+            if m.accept_bytes(piece):
+                out += piece
+                continue
+        m.fill_next_token_bitmask(bitmask)
+        allowed = [int(i) for i in np.flatnonzero(np.unpackbits(bitmask[0].view(np.uint8), bitorder="little")[:256])]
+        common = [byte for byte in _COMMON if byte in allowed]
+        if closing and (quick := [byte for byte in b'"}]>' if byte in allowed]) and rng.random() < 0.7:
+            common = quick
+        byte = rng.choice(common if common and rng.random() < 0.9 else allowed)
+        assert m.accept_token(byte)
+        out.append(byte)
+    return None

@@ -1,0 +1,64 @@
+"""The named formats against cases that were written by hand, in both directions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from syntagma import formats
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from tests.formats.cases import FOLDER, TOOLS, Case, chunkings, load
+
+CASES = list(load())
+READ = pytest.mark.parametrize(("fmt", "case"), [(f, c) for _, f, c in CASES], ids=[name for name, _, _ in CASES])
+WRITE = pytest.mark.parametrize(
+    ("fmt", "case"), [(f, c) for _, f, c in CASES if c.write], ids=[name for name, _, c in CASES if c.write]
+)
+
+
+def test_every_format_has_cases() -> None:
+    assert {path.stem for path in FOLDER.glob("*.toml")} >= set(formats.names())
+
+
+def _read(fmt: ChatFormat, case: Case, chunks: list[str]) -> Message:
+    parser = fmt.parser(TOOLS, prompt=case.prompt, id_seed="cases")
+    for chunk in chunks:
+        parser.feed(chunk)
+    parser.finish()
+    return parser.message
+
+
+def _calls(message: Message) -> list[tuple[str, Any, bool]]:
+    return [
+        (call.name, json.loads(call.arguments) if call.complete else call.arguments, call.complete)
+        for call in message.tool_calls
+    ]
+
+
+@READ
+def test_reading(fmt: ChatFormat, case: Case) -> None:
+    wanted = [
+        (call.name, json.loads(call.arguments) if call.complete else call.arguments, call.complete)
+        for call in case.calls
+    ]
+    for chunks in chunkings(case.raw):
+        message = _read(fmt, case, chunks)
+        assert (message.content or "", message.reasoning_content or "") == (case.content, case.reasoning), chunks
+        assert _calls(message) == wanted, chunks
+        for call, expected in zip(message.tool_calls, case.calls, strict=True):
+            assert expected.id is None or call.id == expected.id
+        odd = False if case.write and case.odd is None else case.odd
+        assert odd is None or bool(message.diagnostics) == odd, message.diagnostics
+
+
+@WRITE
+def test_writing(fmt: ChatFormat, case: Case) -> None:
+    message = Message(
+        content=case.content or None,
+        reasoning_content=case.reasoning or None,
+        tool_calls=tuple(ToolCall(id=c.id or "", name=c.name, arguments=c.arguments) for c in case.calls),
+    )
+    assert fmt.write(message, TOOLS) == case.raw

@@ -1,0 +1,133 @@
+"""Names, aliases, inheritance, plug-ins and combining."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from syntagma import formats
+from syntagma.errors import ArgumentError, FormatError
+from syntagma.formats import ChatFormat
+from syntagma.formats.registry import FormatRegistry
+
+CALLS = '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
+THOUGHTS = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
+HEADERS = (
+    '[messages]\nfields = ["<to>"]\nbody = "<b>"\n'
+    '[content]\nblock = "<to>user<b>{content}"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n'
+)
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_every_format_prints_and_reads_back(name: str) -> None:
+    fmt = formats.get(name)
+    assert fmt.name == name
+    assert ChatFormat.from_toml(fmt.to_toml()) == fmt
+
+
+def test_an_alias_is_the_same_format() -> None:
+    with_alias = next(formats.get(name) for name in formats.names() if formats.get(name).spec.aliases)
+    alias = with_alias.spec.aliases[0]
+    assert alias not in formats.names()
+    assert formats.get(alias) == with_alias
+    assert formats.get(alias).name == with_alias.name
+
+
+def test_an_unknown_name_lists_near_ones() -> None:
+    near = formats.names()[-1]
+    with pytest.raises(FormatError) as caught:
+        formats.get(near + "x")
+    assert caught.value.code == "E-FORMAT-UNKNOWN"
+    assert near in (caught.value.hint or "")
+
+
+def test_a_file_registers_under_its_name(tmp_path: Path) -> None:
+    registry = FormatRegistry()
+    path = tmp_path / "homemade.toml"
+    path.write_text('aliases = ["own"]\n' + CALLS)
+    assert registry.register(path) == "homemade"
+    assert "homemade" in registry.names()
+    assert registry.spec("own") == registry.spec("homemade")
+    with pytest.raises(ArgumentError) as caught:
+        registry.register(path)
+    assert caught.value.code == "E-FORMAT-DUPLICATE"
+
+
+def test_text_needs_a_name_or_an_alias() -> None:
+    registry = FormatRegistry()
+    with pytest.raises(ArgumentError) as caught:
+        registry.register(CALLS)
+    assert caught.value.code == "E-FORMAT-NAME"
+    assert registry.register(CALLS, name="given") == "given"
+    assert registry.register('aliases = ["first"]\n' + THOUGHTS) == "first"
+
+
+def test_a_part_inherits_and_replaces() -> None:
+    registry = FormatRegistry()
+    registry.register(CALLS, name="base")
+    registry.register('[tools]\nfrom = "base"\nseparator = ";"\n', name="heir")
+    base, heir = registry.spec("base").tools, registry.spec("heir").tools
+    assert base is not None
+    assert heir is not None
+    assert heir.call == base.call
+    assert (base.separator, heir.separator) == ("", ";")
+
+
+def test_inheriting_from_nowhere_is_refused() -> None:
+    with pytest.raises(FormatError) as caught:
+        ChatFormat.from_toml('[tools]\nfrom = "no-such-format"\n')
+    assert (caught.value.code, caught.value.line) == ("E-FORMAT-FROM", 2)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        FormatRegistry().register(tmp_path / "missing.toml")
+    assert caught.value.code == "E-FORMAT-READ"
+
+
+def test_threads_share_one_registry() -> None:
+    registry = FormatRegistry()
+    names = registry.names()
+    seen: list[object] = []
+
+    def read() -> None:
+        seen.extend(registry.spec(name) for name in names)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 4 * len(names)
+    assert len({id(spec) for spec in seen}) == len(names)
+
+
+def test_combining_takes_parts() -> None:
+    calls, thoughts = ChatFormat.from_toml(CALLS), ChatFormat.from_toml(THOUGHTS)
+    both = calls.combine(reasoning=thoughts)
+    assert both.spec.tools == calls.spec.tools
+    assert both.spec.reasoning == thoughts.spec.reasoning
+    assert thoughts.combine(tools=calls) == both
+
+
+def test_combining_unites_what_is_dropped() -> None:
+    first = ChatFormat.from_toml(CALLS + '[content]\ndrop = ["<x>"]\n')
+    second = ChatFormat.from_toml(THOUGHTS + '[content]\ndrop = ["<y>", "<x>"]\n')
+    content = first.combine(reasoning=second).spec.content
+    assert content is not None
+    assert content.drop == ("<x>", "<y>")
+
+
+def test_header_formats_are_whole() -> None:
+    with pytest.raises(FormatError) as caught:
+        ChatFormat.from_toml(HEADERS).combine(reasoning=ChatFormat.from_toml(THOUGHTS))
+    assert caught.value.code == "E-FORMAT-COMBINE"
+
+
+def test_what_follows_from_the_literals() -> None:
+    fmt = ChatFormat.from_toml('end_of_turn = ["<e>", "\\n"]\n' + CALLS + THOUGHTS)
+    assert fmt.triggers == ("<c>",)
+    assert fmt.preserved_tokens == ("<t>", "</t>", "<c>", "</c>", "<e>")
+    assert fmt.stop_strings == ("<e>",)

@@ -1,0 +1,148 @@
+"""Canonical writing: what is written reads back, what cannot be written is refused with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma import formats
+from syntagma.errors import FormatError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from tests.formats.cases import TOOLS
+
+NAMES = formats.names()
+# Letters of markers are frequent, whole markers are not: those are what writing refuses.
+WORDS = st.text(alphabet=st.sampled_from('ab é\n<>[]{}"\\/|,:_0ツ'), max_size=20)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+CALLS = st.builds(
+    lambda name, arguments, ascii_only: ToolCall(
+        id="", name=name, arguments=json.dumps(arguments, ensure_ascii=ascii_only, separators=(",", ":"))
+    ),
+    st.sampled_from([tool["function"]["name"] for tool in TOOLS]),
+    st.dictionaries(WORDS, JSON, max_size=3),
+    st.booleans(),
+)
+MESSAGES = st.builds(
+    lambda content, thoughts, calls: Message(
+        content=content or None, reasoning_content=thoughts or None, tool_calls=tuple(calls)
+    ),
+    WORDS,
+    WORDS,
+    st.lists(CALLS, max_size=3),
+)
+
+
+def _meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
+    return (
+        message.content or "",
+        message.reasoning_content or "",
+        [(call.name, json.loads(call.arguments)) for call in message.tool_calls],
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None)
+@given(message=MESSAGES)
+def test_what_is_written_reads_back(name: str, message: Message) -> None:
+    fmt = formats.get(name)
+    try:
+        text = fmt.write(message, TOOLS)
+    except FormatError as error:
+        refused = (error.code, bool(error.pointer))
+    else:
+        refused = None
+    assert refused in (None, ("E-FORMAT-UNWRITABLE", True))
+    assert refused or _meaning(fmt.parse(text, TOOLS)) == _meaning(message)
+
+
+def test_plain_messages_are_writable_in_every_format() -> None:
+    """Refusing is for what cannot be said; calls, text and thoughts without markers can."""
+    for name in NAMES:
+        fmt = formats.get(name)
+        call = ToolCall(id="", name="weather", arguments='{"place": "a <b> [c] {d}"}')
+        if fmt.spec.tools is not None:
+            fmt.write(Message(tool_calls=(call, call)), TOOLS)
+        if fmt.spec.reasoning is not None:
+            fmt.write(Message(content="Yes.", reasoning_content="Well."), TOOLS)
+        fmt.write(Message(content="Yes. 1 < 2."), TOOLS)
+
+
+FORMAT = ChatFormat.from_toml(
+    '[reasoning]\nblock = "<t>\\n{reasoning}\\n</t>\\n"\n'
+    '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "id": "{id}", "a": {arguments}}\'\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "pointer"),
+    [
+        (Message(content="<t>\nnot thoughts\n</t>"), "/reasoning_content"),
+        (Message(content="a", reasoning_content="b</t>c"), "/reasoning_content"),
+        (Message(content='<c>{"n": "clock", "id": "1", "a": {}}</c>'), "/content"),
+        (Message(content=[{"type": "text", "text": "a"}]), "/content"),
+        (Message(tool_calls=(ToolCall(id="1", name="clock", arguments="[1]"),)), "/tool_calls/0/function/arguments"),
+        (
+            Message(tool_calls=(ToolCall(id="1", name="clock", arguments='{"a": 1'),)),
+            "/tool_calls/0/function/arguments",
+        ),
+    ],
+)
+def test_what_would_not_read_back_is_refused(message: Message, pointer: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        FORMAT.write(message, TOOLS)
+    assert (caught.value.code, caught.value.pointer) == ("E-FORMAT-UNWRITABLE", pointer)
+
+
+def test_blanks_and_escapes_become_canonical_and_numbers_stay() -> None:
+    text = '{"b":1.50e+3 ,"a":[ 12345678901234567890123,true , null],"s":"\\u00e9\\/\\ud800\\n"}'
+    call = ToolCall(id="x", name="clock", arguments=text)
+    written = FORMAT.write(Message(tool_calls=(call,)))
+    assert written == (
+        '<c>{"n": "clock", "id": "x", "a": {"b": 1.50e+3, "a": [12345678901234567890123, true, null], '
+        '"s": "é/\\ud800\\n"}}</c>'
+    )
+
+
+def test_ids_on_the_wire_are_written_and_read() -> None:
+    message = Message(tool_calls=(ToolCall(id="q-7", name="clock", arguments="{}"),))
+    read = FORMAT.parse(FORMAT.write(message, TOOLS), TOOLS)
+    assert read.tool_calls[0].id == "q-7"
+
+
+def test_a_format_without_a_part_refuses_it() -> None:
+    bare = ChatFormat.from_toml("")
+    assert bare.write(Message(content="a")) == "a"
+    for message, pointer in (
+        (Message(reasoning_content="a"), "/reasoning_content"),
+        (Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)), "/tool_calls"),
+    ):
+        with pytest.raises(FormatError) as caught:
+            bare.write(message)
+        assert caught.value.pointer == pointer
+
+
+def test_open_thoughts_are_closed_even_if_there_are_none() -> None:
+    fmt = ChatFormat.from_toml('[reasoning]\nblock = "<t>{reasoning}</t>"\nstart = "open"\n')
+    assert fmt.write(Message(content="a")) == "</t>a"
+    assert fmt.write(Message(content="a", reasoning_content="b")) == "b</t>a"
+
+
+def test_a_wrapper_is_written_around_the_answer() -> None:
+    fmt = ChatFormat.from_toml(
+        '[reasoning]\nblock = "<t>{reasoning}</t>"\n[content]\nblock = "<a>{content}</a>"\nwhen = "reasoning"\n'
+    )
+    assert fmt.write(Message(content="x")) == "x"
+    assert fmt.write(Message(content="x", reasoning_content="y")) == "<t>y</t><a>x</a>"
