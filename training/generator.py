@@ -15,9 +15,9 @@ from words import person, phrase, syllables, word
 Message = dict[str, object]
 
 KINDS: dict[str, float] = {
-    "call": 0.50,
-    "natural": 0.14,
-    "parallel": 0.07,
+    "call": 0.47,
+    "natural": 0.19,
+    "parallel": 0.05,
     "json": 0.13,
     "talk": 0.08,
     "result": 0.06,
@@ -105,11 +105,12 @@ def _start(rng: random.Random, first: bool) -> list[Message]:
 
 def _shelf(rng: random.Random, wanted: list[ToolSpec], held_out: bool) -> tuple[ToolSpec, ...]:
     most = 8 if rng.random() < 0.06 else 4
+    everyday = any(not spec.noun for spec in wanted)
     shelf = list(wanted)
     names = {spec.name for spec in shelf}
     for _ in range(rng.randint(0, most - len(wanted))):
         other = distractor(rng, rng.choice(wanted), held_out=held_out)
-        if rng.random() < 0.12:
+        if rng.random() < (0.45 if everyday else 0.12):
             other = natural_request(rng)[0]
         # Two tools with the same verb and noun could not be told apart by the request.
         if other.name not in names and not any(

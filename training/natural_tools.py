@@ -332,6 +332,8 @@ def natural_request(rng: random.Random) -> tuple[ToolSpec, str, dict[str, Value]
         rng.choice(names) if rng.random() < 0.6 else names[0],
         tuple(declared),
         family.description if rng.random() < 0.5 else "",
+        # The family stands for the verb: two of its tools could not be told apart by the request.
+        verb=names[0],
     )
     arguments = {p.name: value for p, value, said in zip(declared, values, given, strict=True) if said}
     return tool, text, arguments

@@ -1,6 +1,6 @@
 """Trains the shipped model on dialogues that are made as it goes.
 
-    python train.py OUT --seconds 5400     train for that long (wall time), in all; run again to go on after a stop
+    python train.py [OUT] --seconds 5400   train for that long (wall time), in all; run again to go on after a stop
     python train.py OUT --smoke            a short run on a smaller network whose loss must fall below a bound
 
 OUT holds `tokenizer.json` (made when missing), `checkpoint.pt` and `log.jsonl`. The learning rate depends on how much
@@ -191,7 +191,7 @@ class Run:
 
 
 def train(run: Run, tokenizer: Tokenizer, *, seconds: float, tokens: int, prompt_weight: float, every: float) -> float:
-    """Train until `seconds` are spent in all, saving and measuring every `every` seconds. Returns the last mean loss."""
+    """Train until `seconds` are spent in all; save and measure every `every` seconds. Returns the last mean loss."""
     exam = examination(tokenizer, 40)
 
     def drills() -> float:
@@ -222,7 +222,7 @@ def train(run: Run, tokenizer: Tokenizer, *, seconds: float, tokens: int, prompt
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", default=Path("build/training"))
     parser.add_argument("--seconds", type=float, default=5400.0)
     parser.add_argument("--every", type=float, default=300.0, help="seconds between checkpoints")
     parser.add_argument("--tokens", type=int, default=4096, help="tokens in a batch")

@@ -177,8 +177,8 @@ NUMBER_PARAMETERS: tuple[str, ...] = _listed(
     threshold a b x y"""
 )
 BOOLEAN_PARAMETERS: tuple[str, ...] = _listed(
-    """silent urgent public active force recursive verbose notify enabled repeat hidden dry_run overwrite all_day private
-    pinned confirm wait"""
+    """silent urgent public active force recursive verbose notify enabled repeat hidden dry_run overwrite all_day
+    private pinned confirm wait"""
 )
 ENUM_PARAMETERS: tuple[str, ...] = _listed(
     """unit color mode format status order kind type priority level frequency direction role size currency style

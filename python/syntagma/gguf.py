@@ -7,11 +7,10 @@ left.
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
@@ -27,6 +26,7 @@ _STRING: Final = 8
 _ARRAY: Final = 9
 _DEEPEST: Final = 4
 _LONGEST_KEY: Final = 65_535
+_CHUNK: Final = 1 << 20
 _U32: Final = struct.Struct("<I")
 _U64: Final = struct.Struct("<Q")
 
@@ -56,11 +56,8 @@ def read_metadata(
         wanted = frozenset(keys).__contains__
     try:
         with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise _damaged(0, "the file is empty")
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
-                return _Reader(view).metadata(wanted)
-    except (OSError, ValueError) as error:
+            return _Reader(file).metadata(wanted)
+    except OSError as error:
         raise ModelError("E-MODEL-GGUF", f"the file cannot be read: {error}", source=os.fspath(path)) from None
     except ModelError as error:
         error.source = os.fspath(path)
@@ -76,15 +73,16 @@ def _damaged(offset: int, why: str) -> ModelError:
 
 
 class _Reader:
-    def __init__(self, view: memoryview) -> None:
-        self._view = view
-        self._size = len(view)
+    def __init__(self, file: BinaryIO) -> None:
+        # The file is read as far as needed and not mapped: a mapped file that shrinks would end the process.
+        self._file = file
+        self._data = bytearray()
+        self._size = os.fstat(file.fileno()).st_size
         self._at = 0
 
     def metadata(self, wanted: Callable[[str], bool]) -> dict[str, Any]:
-        if bytes(self._view[:4]) != _MAGIC:
+        if self._size < len(_MAGIC) or self._take(4) != _MAGIC:
             raise _damaged(0, "it does not begin with GGUF")
-        self._at = 4
         version = self._u32()
         if version not in _VERSIONS:
             raise _damaged(4, f"version {version} is not among {_VERSIONS}")
@@ -106,12 +104,20 @@ class _Reader:
 
     # -- primitives
 
-    def _take(self, count: int) -> memoryview:
+    def _load(self, end: int) -> None:
+        if end > self._size:
+            raise _damaged(self._at, f"{end - self._at} bytes are announced and {self._size - self._at} are left")
+        while len(self._data) < end:
+            chunk = self._file.read(max(_CHUNK, end - len(self._data)))
+            if not chunk:
+                raise _damaged(len(self._data), "the file became shorter while it was read")
+            self._data += chunk
+
+    def _take(self, count: int) -> bytes:
         begin = self._at
-        if count > self._size - begin:
-            raise _damaged(begin, f"{count} bytes are announced and {self._size - begin} are left")
+        self._load(begin + count)
         self._at = begin + count
-        return self._view[begin : self._at]
+        return bytes(self._data[begin : self._at])
 
     def _count(self, count: int, least: int) -> int:
         if count * least > self._size - self._at:
@@ -145,7 +151,7 @@ class _Reader:
     def _array(self, depth: int) -> Any:
         kind, count = self._array_head(depth)
         if kind in _NUMBERS:
-            return self._numbers(kind, count).copy()
+            return self._numbers(kind, count)
         if kind == _BOOL:
             return [flag != 0 for flag in self._take(count)]
         if kind == _STRING:
@@ -171,22 +177,24 @@ class _Reader:
 
     def _numbers(self, kind: int, count: int) -> np.ndarray[Any, np.dtype[Any]]:
         dtype = np.dtype(_NUMBERS[kind])
-        # The copy keeps no hold of the file, which is closed when the values are handed out.
-        return np.frombuffer(bytes(self._take(count * dtype.itemsize)), dtype)
+        return np.frombuffer(self._take(count * dtype.itemsize), dtype).copy()
 
     def _strings(self, count: int) -> list[str]:
         # One tight loop: vocabularies have a quarter of a million strings.
-        view, size, at, unpack = self._view, self._size, self._at, _U64.unpack_from
+        data, unpack = self._data, _U64.unpack_from
+        loaded = len(data)
         found: list[str] = []
         for _ in range(count):
-            if at + 8 > size:
-                raise _damaged(at, "the file ends in an array of strings")
-            end = at + 8 + unpack(view, at)[0]
-            if end > size:
-                raise _damaged(at, f"a string of {end - at - 8} bytes, and {size - at - 8} are left")
-            found.append(str(view[at + 8 : end], "utf-8", "replace"))
-            at = end
-        self._at = at
+            begin = self._at + 8
+            if begin > loaded:
+                self._load(begin)
+                loaded = len(data)
+            end = begin + unpack(data, self._at)[0]
+            if end > loaded:
+                self._load(end)
+                loaded = len(data)
+            found.append(data[begin:end].decode("utf-8", "replace"))
+            self._at = end
         return found
 
     def _skip(self, kind: int, depth: int) -> None:

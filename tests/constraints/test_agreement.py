@@ -13,6 +13,7 @@ from syntagma import formats
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
+from syntagma.templates import Prompt
 from tests.constraints.walks import accepts, walk
 from tests.formats.cases import TOOLS
 
@@ -22,6 +23,9 @@ OWN = {
     "delimited": '[reasoning]\nblock = "{reasoning}\\n[GO]\\n"\nstart = "open"\n'
     '[tools]\nsection = "<s>[{calls}]</s>"\nseparator = ", "\ncall = "{envelope}"\n'
     'envelope = \'{"id": "{id}", "call": {"tool": "{name}", "n": {index}, "with": {arguments}}}\'\n',
+    "sometimes wrapped": '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
+    '[content]\nblock = "<a>{content}</a>"\nwhen = "reasoning"\ndrop = ["<x>"]\n'
+    '[tools]\ncall = "\\n<c>\\n<n>{name}</n>{arguments}\\n</c>\\n"\n',
     "with ids": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{id}<v>{arguments}</c>"\n'
     'id = "functions.{name}:{index}"\n',
 }
@@ -30,6 +34,12 @@ FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
+
+
+def _hints(fmt: ChatFormat) -> list[str]:
+    reasoning = fmt.spec.reasoning
+    closers = [block.closer for block in reasoning.block] if reasoning is not None else []
+    return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
 def _odd(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]]:
@@ -46,16 +56,18 @@ def test_what_may_be_written_reads_without_anything_odd(name: str, enforce: Any)
     fmt = FORMATS[name]
     grammar = fmt.grammar(TOOLS, enforce=enforce)
     rng = random.Random(f"{name} {enforce}")
-    read = 0
+    read = called = 0
     for _ in range(25):
-        text = walk(grammar, rng, [*fmt.preserved_tokens, *fmt.triggers, *HINTS])
+        text = walk(grammar, rng, _hints(fmt))
         if text is None:
             continue
         read += 1
         message, odd = _odd(fmt, text)
         assert not odd, (text, odd)
         assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
+        called += bool(message.tool_calls)
     assert read > 10
+    assert called or name not in CALLING
 
 
 @pytest.mark.parametrize("choice", ["required", "weather"])
@@ -66,7 +78,7 @@ def test_required_calls_are_valid(name: str, choice: str) -> None:
     rng = random.Random(f"{name} {choice}")
     read = 0
     for _ in range(20):
-        text = walk(grammar, rng, [*fmt.preserved_tokens, *HINTS])
+        text = walk(grammar, rng, _hints(fmt))
         if text is None:
             continue
         read += 1
@@ -170,3 +182,32 @@ def test_the_prompt_decides_whether_thoughts_are_open() -> None:
     off = fmt.grammar(None, reasoning="off")
     assert accepts(off, "<a>yes</a>")
     assert not accepts(off, "<t>\nhm\n</t>\n\n<a>yes</a>")
+
+
+def test_a_wrapper_that_the_prompt_has_opened_is_closed() -> None:
+    fmt = FORMATS["wrapped"]
+    opened = fmt.grammar(TOOLS, prompt=Prompt("user: <a>", 6))
+    assert accepts(opened, "yes</a>")
+    assert not accepts(opened, "<a>yes</a>")
+    assert not accepts(opened, "yes")
+    assert not accepts(opened, "<t>\nhm\n</t>\n\nyes</a>")
+    assert accepts(
+        fmt.grammar(TOOLS, prompt=Prompt("user: <a>", 6), tool_choice="clock"), "</a><s><c>clock\n{}</c></s>"
+    )
+
+
+def test_arguments_that_are_spelled_as_a_string() -> None:
+    fmt = ChatFormat.from_toml(
+        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n'
+    )
+    arguments = '{"a": "x \\"y\\" \\\\ \\n é", "b": [1, -2.5e3, {}, null], "c": true}'
+    message = Message(tool_calls=(ToolCall(id="", name="clock", arguments=arguments),))
+    grammar = fmt.grammar(TOOLS)
+    assert accepts(grammar, fmt.write(message, TOOLS))
+    assert not accepts(grammar, '<c>{"n": "clock", "a": {}}</c>')
+    assert not accepts(grammar, '<c>{"n": "clock", "a": "{\\"x\\": y}"}</c>')
+    rng = random.Random("spelled")
+    texts = [walk(grammar, rng, ["<c>", "clock", '\\"', "}", '"}</c>']) for _ in range(20)]
+    read = [_odd(fmt, text) for text in texts if text is not None]
+    assert all(not odd for _, odd in read)
+    assert any(message.tool_calls for message, _ in read)

@@ -44,13 +44,16 @@ def walk(grammar: Grammar, rng: random.Random, hints: Sequence[str], *, steps: i
         closing = step >= steps
         if m.is_accepting() and (closing or rng.random() < 0.05):
             return out.decode()
-        if rng.random() < (0.5 if closing else 0.15):
+        if rng.random() < (0.5 if closing else 0.3):
             piece = rng.choice([*tried, *_CLOSERS] if closing else tried)
             if m.accept_bytes(piece):
                 out += piece
                 continue
         m.fill_next_token_bitmask(bitmask)
         allowed = [int(i) for i in np.flatnonzero(np.unpackbits(bitmask[0].view(np.uint8), bitorder="little")[:256])]
+        if not allowed:
+            assert m.is_accepting()
+            return out.decode()
         common = [byte for byte in _COMMON if byte in allowed]
         if closing and (quick := [byte for byte in b'"}]>' if byte in allowed]) and rng.random() < 0.7:
             common = quick

@@ -21,6 +21,8 @@ DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
 
 SUITES = {
     "renders": "autoparser/renders.json",
+    "tool_formats": "formats/tool_vectors.jsonl",
+    "reasoning_formats": "formats/reasoning_vectors.jsonl",
 }
 """Every suite with a file that must be there for it to run, relative to the data; the module has the suite's name."""
 

@@ -54,7 +54,7 @@ def _meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(message=MESSAGES)
 def test_what_is_written_reads_back(name: str, message: Message) -> None:
     fmt = formats.get(name)

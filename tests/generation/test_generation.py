@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from syntagma.decoding import GrammarCompiler
+from syntagma.decoding import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from syntagma.decoding.sampling import Sampling
-from syntagma.errors import ArgumentError, GrammarError, ModelError
+from syntagma.errors import ArgumentError, GrammarError, MatcherError, ModelError
 from syntagma.events import MessageEnd
 from syntagma.formats import ChatFormat
 from syntagma.generation import Generation, GenerationOptions, Generator, Metrics
@@ -129,7 +129,14 @@ def test_the_same_seed_gives_the_same_tokens() -> None:
 
 def test_a_grammar_that_comes_back_is_not_compiled_again() -> None:
     backend = ScriptedBackend("yes")
-    compiler = GrammarCompiler(backend.tokenizer_info, cache=False)
+    compiled: list[Grammar] = []
+
+    class Counting(GrammarCompiler):
+        def compile(self, grammar: Grammar) -> CompiledGrammar:
+            compiled.append(grammar)
+            return super().compile(grammar)
+
+    compiler = Counting(backend.tokenizer_info)
     generator = Generator(backend, compiler=compiler)
     for _ in range(3):
         # Equal, not identical: what counts is what the grammar says.
@@ -138,7 +145,7 @@ def test_a_grammar_that_comes_back_is_not_compiled_again() -> None:
         assert text_of(generation) == "yes"
         assert generation.metrics.grammar_init_s > 0
         assert generation.metrics.grammar_per_token_s > 0
-    assert compiler.stats.misses == 1
+    assert len(compiled) == 1
 
 
 def test_generations_of_one_grammar_do_not_disturb_each_other() -> None:
@@ -217,9 +224,7 @@ def test_reading_knows_which_markers_are_tokens() -> None:
     written = ScriptedBackend(call, special=("<end>", "<call>", "<done>"))
     assert [made.name for made in parsed(written, CALLS).tool_calls] == ["f"]
     # A stop string that begins inside a token leaves its head.
-    assert (
-        parsed(ScriptedBackend("one<done>", special=("<end>", "<done>")), CALLS, stop=("one>",)).content == "one<d"
-    )
+    assert parsed(ScriptedBackend("one<done>", special=("<end>", "<done>")), CALLS, stop=("one>",)).content == "one<d"
     assert (
         parsed(ScriptedBackend("abc<done>", special=("<end>", "<done>")), CALLS, stop=("one>", "done")).content
         == "abc<"
@@ -250,3 +255,20 @@ def test_metrics_of_several_choices() -> None:
 def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ArgumentError):
         GenerationOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_vocabulary_that_cannot_write_what_the_grammar_wants() -> None:
+    class Narrow(ScriptedBackend):
+        def __init__(self) -> None:
+            super().__init__("")
+            self.tokenizer_info = TokenizerInfo.from_tokens([b"a", b"b", b"<end>"], eos_token_ids=[2])
+
+        def encode(self, text: str) -> list[int]:
+            return [0] * len(text)
+
+    generator = Generator(Narrow())
+    assert text_of(generator.start("q", grammar=Grammar.from_ebnf('start ::= "ab"'), options=options())) == "ab"
+    dead = generator.start("q", grammar=Grammar.from_ebnf('start ::= "ac"'), options=options())
+    with pytest.raises(MatcherError) as caught:
+        list(dead)
+    assert caught.value.code == "E-MATCH-DEAD"

@@ -23,6 +23,8 @@ call = "<call>{envelope}</call>"
 envelope = '{"name": "{name}", "arguments": {arguments}}'
 """
 
+NO_REASONING = FORMAT.replace('[reasoning]\nblock = "<note>{reasoning}</note>"\n', "")
+
 TEMPLATE = """
 {%- if messages[0].content == "refuse me" -%}{{ raise_exception("this conversation is refused") }}{%- endif -%}
 {%- if tools -%}<tools>{{ tools | tojson }}<end>{%- endif -%}
@@ -56,8 +58,8 @@ CLOCK = {
 CALL = '<call>{"name": "weather", "arguments": {"city": "Oslo", "days": 2}}</call>'
 
 
-def model(script: str | Callable[[str], str], **backend: Any) -> ServedModel:
-    codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(TEMPLATE))
+def model(script: str | Callable[[str], str], *, spec: str = FORMAT, **backend: Any) -> ServedModel:
+    codec = ChatCodec.from_format(ChatFormat.from_toml(spec), ChatTemplate(TEMPLATE))
     return ServedModel(ScriptedBackend(script, **backend), codec)
 
 
@@ -71,8 +73,8 @@ def body(**fields: Any) -> dict[str, Any]:
     return {"model": "scripted", "messages": [{"role": "user", "content": "hi"}], "temperature": 0, **fields}
 
 
-def ask(script: str, **fields: Any) -> dict[str, Any]:
-    answer = client(script).post("/v1/chat/completions", json=body(**fields))
+def ask(script: str, *, spec: str = FORMAT, **fields: Any) -> dict[str, Any]:
+    answer = client(script, spec=spec).post("/v1/chat/completions", json=body(**fields))
     assert answer.status_code == 200, answer.text
     data: dict[str, Any] = answer.json()
     return data

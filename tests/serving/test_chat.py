@@ -8,7 +8,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
 from syntagma.serving import Settings
-from tests.serving.support import CALL, CLOCK, WEATHER, ask, body, client, joined, stream
+from tests.serving.support import CALL, CLOCK, NO_REASONING, WEATHER, ask, body, client, joined, stream
 
 # What other servers have made common and OpenAI's types do not list.
 EXTRAS = {"reasoning_content", "extra"}
@@ -121,7 +121,8 @@ def test_auto_holds_calls_to_the_schema() -> None:
 )
 @pytest.mark.parametrize("script", ["I would rather talk", CALL])
 def test_a_call_can_be_demanded(script: str, choice: Any, names: set[str]) -> None:
-    given = ask(script, tools=[WEATHER, CLOCK], tool_choice=choice, parallel_tool_calls=False, temperature=1, seed=2)
+    asked = {"tools": [WEATHER, CLOCK], "tool_choice": choice, "parallel_tool_calls": False}
+    given = ask(script, spec=NO_REASONING, **asked, temperature=1, seed=2)
     calls = given["choices"][0]["message"]["tool_calls"]
     assert len(calls) == 1
     assert calls[0]["function"]["name"] in names
@@ -155,7 +156,7 @@ SCHEMA = {"type": "object", "properties": {"n": {"enum": [7, 8]}}, "required": [
 )
 @pytest.mark.parametrize("script", ["certainly not", '{"n": 8}', '{"n": 9}'])
 def test_the_answer_can_be_held_by_a_schema(script: str, response_format: dict[str, Any]) -> None:
-    choice = ask(script, response_format=response_format, temperature=1, seed=4)["choices"][0]
+    choice = ask(script, spec=NO_REASONING, response_format=response_format, temperature=1, seed=4)["choices"][0]
     assert json.loads(choice["message"]["content"])["n"] in (7, 8)
     assert choice["finish_reason"] == "stop"
 
@@ -185,7 +186,7 @@ def test_a_call_that_is_cut_is_no_tool_calls() -> None:
 
 
 def test_several_choices_have_their_own_seeds() -> None:
-    pattern = {"type": "grammar", "grammar": "start ::= /[a-z]{10}/"}
+    pattern = {"type": "grammar", "grammar": 'start ::= #"[a-z]{10}"'}
     asked = {"response_format": pattern, "temperature": 1, "n": 3}
     first = ask("", seed=11, **asked)
     texts = [choice["message"]["content"] for choice in first["choices"]]

@@ -32,7 +32,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "power tower": ("{{ 9 ** (9 ** 8) }}", INTEGER),
     "width in a percent format": ("{{ '%1000000000d' % 1 }}", OUTPUT),
     "endless macro": ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", NESTING),
-    # strings
+    # strings (the six above are the best known; the test asks for their memory alone)
     "joined with a tilde": (
         "{% set ns = namespace(x='x') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
         OUTPUT,
@@ -48,7 +48,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "precision": ("{{ '%.2000000000f' % 1.0 }}", OUTPUT),
     "format filter": ("{{ '%2000000000d' | format(1) }}", OUTPUT),
     "format filter in a map": ("{{ ['%2000000000d'] | map('format', 1) | list }}", OUTPUT),
-    "repeated field": (_LONG + "{{ ('{0}' * 10000).format(x) }}", OUTPUT),
+    "repeated field": (_LONG + "{{ ('{0}' * 10000).format(x) }}", STEPS),
     "repeated name": (_LONG + "{{ ('%(a)s' * 10000) % {'a': x} }}", OUTPUT),
     "percent in a test": ("{{ '%2000000000d' is even }}", OUTPUT),
     "percent in a selecting test": ("{{ ['%2000000000d'] | select('divisibleby', 1) | list }}", OUTPUT),
@@ -86,7 +86,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "split": ("{{ ('a,' * 8000000).split(',') | length }}", ITEMS),
     "split at blanks": ("{{ ('a ' * 8000000).split() | length }}", ITEMS),
     "lines": ("{{ ('a\n' * 8000000).splitlines() | length }}", ITEMS),
-    "sum of lists": ("{{ ([[1] * 1000] * 10000) | sum(start=[]) }}", ITEMS),
+    "sum of lists": ("{{ ([[1] * 1000] * 10000) | sum(start=[]) }}", STEPS),
     "shared tuples as JSON": (_DOUBLED + "{{ ns.x | tojson }}", ITEMS),
     "shared tuples as text": (_DOUBLED + "{{ ns.x }}", ITEMS),
     "shared tuples joined": (_DOUBLED + "{{ ns.x ~ '' }}", ITEMS),
@@ -99,7 +99,8 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "shared tuples looked up by a method": (_DOUBLED + "{{ {}.get(ns.x) }}", ITEMS),
     "shared tuples made unique": (_DOUBLED + "{{ [ns.x] | unique | list }}", ITEMS),
     "shared arguments": (
-        "{% macro m(d) %}{% if d %}{{ m(d - 1, varargs, varargs) }}{% else %}{{ varargs }}{% endif %}{% endmacro %}{{ m(50, 1, 1) }}",
+        "{% macro m(d) %}{% if d %}{{ m(d - 1, varargs, varargs) }}{% else %}{{ varargs }}{% endif %}{% endmacro %}"
+        "{{ m(50, 1, 1) }}",
         ITEMS,
     ),
     "a namespace in itself": ("{% set a = namespace() %}{% set a.x = [a, a] %}{{ a.x }}", ITEMS),
@@ -110,11 +111,11 @@ ATTACKS: dict[str, tuple[str, str]] = {
         STEPS,
     ),
     "select without a result": (
-        "{% for a in range(999) %}{% set x = range(99999) | select('lt', 0) | list %}{% endfor %}",
+        "{% for a in range(999) %}{% set x = range(9999) | select('lt', 0) | list %}{% endfor %}",
         STEPS,
     ),
     "indented JSON": ("{{ [[[1]]] | tojson(indent=2000000000) }}", OUTPUT),
-    "separated JSON": ("{{ ([1] * 100000) | tojson(separators=('x' * 100000, 'x')) }}", OUTPUT),
+    "separated JSON": ("{{ ([1] * 100000) | tojson(separators=('x' * 100000, 'x')) }}", STEPS),
     # numbers
     "squared again and again": (
         "{% set ns = namespace(x=9) %}{% for i in range(100) %}{% set ns.x = ns.x * ns.x %}{% endfor %}",
@@ -140,7 +141,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "many filters": ("{{ 1" + "|abs" * 6000 + " }}", NESTING),
     "many tokens": ("{{a}}" * 30000, SOURCE),
     "many bytes": ("x" * 300000, SOURCE),
-    "many quotes": ("{{ " + "'" * 100001 + " }}", SYNTAX),
+    "many quotes": ("{{ " + "'" * 10001 + " }}", SYNTAX),
     "constants are not folded": (
         "{{ 'x' | center(2000000000) if false }}{{ ('x' | center(2000000000)) is defined }}",
         OUTPUT,
@@ -149,12 +150,13 @@ ATTACKS: dict[str, tuple[str, str]] = {
 
 
 def main() -> None:
-    """Render every attack; print the codes and the largest memory in MiB."""
+    """Render every attack; print the codes, and the largest memory so far in MiB."""
     from syntagma.errors import SyntagmaError
     from syntagma.templates import ChatTemplate
 
     sys.set_int_max_str_digits(4300)
     codes = {}
+    memory = {}
     for name, (source, _) in ATTACKS.items():
         try:
             codes[name] = f"rendered {len(ChatTemplate(source).render([]))} characters"
@@ -162,8 +164,8 @@ def main() -> None:
             codes[name] = error.code
         except Exception as error:
             codes[name] = repr(error)
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"codes": codes, "mebibytes": used}))
+        memory[name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"codes": codes, "memory": memory}))
 
 
 if __name__ == "__main__":

@@ -64,9 +64,22 @@ impl CompiledGrammar {
         verify: bool,
     ) -> Result<Self, Error> {
         let (recognizer, start) = Recognizer::new(lnf, &vocabulary, &mut Fuel::compile(limits))?;
-        let found = Found { recognizer, memo: Memo::default(), costs: None, frames: Frames::default() };
+        let found = Found {
+            recognizer,
+            memo: Memo::default(),
+            costs: None,
+            frames: Frames::default(),
+        };
         let size = AtomicUsize::new(found.memory_bytes());
-        Ok(Self { vocabulary, report, limits: limits.clone(), verify, start, found: RwLock::new(found), size })
+        Ok(Self {
+            vocabulary,
+            report,
+            limits: limits.clone(),
+            verify,
+            start,
+            found: RwLock::new(found),
+            size,
+        })
     }
 
     /// The vocabulary that it was compiled for.
@@ -131,8 +144,14 @@ impl CompiledGrammar {
     }
 
     /// Where text leads from a state, if it may come next.
-    pub(crate) fn step_bytes(&self, state: StateId, bytes: &[u8]) -> Result<Option<StateId>, Error> {
-        let Found { recognizer, frames, .. } = &mut *self.write();
+    pub(crate) fn step_bytes(
+        &self,
+        state: StateId,
+        bytes: &[u8],
+    ) -> Result<Option<StateId>, Error> {
+        let Found {
+            recognizer, frames, ..
+        } = &mut *self.write();
         let mut fuel = self.fuel();
         frames.load(recognizer.state(state));
         for &byte in bytes {
@@ -161,8 +180,19 @@ impl CompiledGrammar {
             return Ok(mask.clone());
         }
         let found = &mut *self.write();
-        let Found { recognizer, memo, frames, .. } = found;
-        let mask = mask::compute(recognizer, &self.vocabulary, state, frames, &mut self.fuel())?;
+        let Found {
+            recognizer,
+            memo,
+            frames,
+            ..
+        } = found;
+        let mask = mask::compute(
+            recognizer,
+            &self.vocabulary,
+            state,
+            frames,
+            &mut self.fuel(),
+        )?;
         if known.is_some_and(|known| known != mask) {
             return Err(Error::new(
                 ErrorKind::Internal,
@@ -194,7 +224,9 @@ impl Found {
         id: u32,
         fuel: &mut Fuel,
     ) -> Result<Step, Error> {
-        let Self { recognizer, frames, .. } = self;
+        let Self {
+            recognizer, frames, ..
+        } = self;
         let is_eos = vocabulary.is_eos(id);
         if is_eos && recognizer.state(state).accept {
             return Ok(Step::End);

@@ -23,13 +23,24 @@ pub fn fill_draft(
     if stride < words || bitmask.len() < stride * (ids.len() + 1) {
         return Err(Error::argument(
             "E-BITMASK-SIZE",
-            format!("a draft of {} tokens needs {} rows of {words} words", ids.len(), ids.len() + 1),
+            format!(
+                "a draft of {} tokens needs {} rows of {words} words",
+                ids.len(),
+                ids.len() + 1
+            ),
         ));
     }
     if parents.is_some_and(|parents| {
-        parents.len() != ids.len() || parents.iter().enumerate().any(|(i, p)| p.is_some_and(|p| p >= i))
+        parents.len() != ids.len()
+            || parents
+                .iter()
+                .enumerate()
+                .any(|(i, p)| p.is_some_and(|p| p >= i))
     }) {
-        return Err(Error::argument("E-DRAFT-PARENT", "each draft token needs one parent, which comes before it"));
+        return Err(Error::argument(
+            "E-DRAFT-PARENT",
+            "each draft token needs one parent, which comes before it",
+        ));
     }
     let mut rows = bitmask.chunks_exact_mut(stride);
     if let Some(row) = rows.next() {
@@ -40,7 +51,9 @@ pub fn fill_draft(
         let parent = parents.map_or(i.checked_sub(1), |parents| parents[i]);
         let before = parent.map_or(Some(matcher), |parent| behind[parent].as_ref());
         let mut next = before.map(GrammarMatcher::fork);
-        let accepted = next.as_mut().map_or(Ok(false), |next| next.accept_token(id))?;
+        let accepted = next
+            .as_mut()
+            .map_or(Ok(false), |next| next.accept_token(id))?;
         let row = &mut row[..words];
         match next {
             Some(next) if accepted => {

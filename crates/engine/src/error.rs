@@ -33,7 +33,14 @@ struct Detail {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self(Box::new(Detail { kind, code, message: message.into(), hint: None, limit: None, source: None }))
+        Self(Box::new(Detail {
+            kind,
+            code,
+            message: message.into(),
+            hint: None,
+            limit: None,
+            source: None,
+        }))
     }
 
     pub(crate) fn grammar(code: &'static str, message: impl Into<String>) -> Self {
@@ -109,7 +116,9 @@ impl From<syntagma_grammar::Error> for Error {
         };
         let mut error = Self::new(kind, source.code(), source.message());
         error.0.hint = source.hint().map(str::to_owned);
-        error.0.limit = source.limit_detail().map(|(limit, _, allowed)| (limit, allowed));
+        error.0.limit = source
+            .limit_detail()
+            .map(|(limit, _, allowed)| (limit, allowed));
         error.0.source = Some(source);
         error
     }
@@ -121,7 +130,10 @@ impl fmt::Display for Error {
             return source.fmt(f);
         }
         write!(f, "{}: {}", self.0.code, self.0.message)?;
-        self.0.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.0
+            .hint
+            .as_ref()
+            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
     }
 }
 

@@ -10,7 +10,10 @@ use crate::matcher::GrammarMatcher;
 /// every token that touches it. Tokens that the matcher refuses end the list, too.
 pub fn stable_tokens(matcher: &GrammarMatcher, ids: &[u32]) -> Result<usize, Error> {
     let vocabulary = matcher.compiled().vocabulary();
-    let text: Vec<u8> = ids.iter().flat_map(|&id| vocabulary.token(id).iter().copied()).collect();
+    let text: Vec<u8> = ids
+        .iter()
+        .flat_map(|&id| vocabulary.token(id).iter().copied())
+        .collect();
     let trie = vocabulary.trie();
     // Whether some token begins with these bytes and goes on.
     let goes_on = |bytes: &[u8]| {
@@ -24,7 +27,9 @@ pub fn stable_tokens(matcher: &GrammarMatcher, ids: &[u32]) -> Result<usize, Err
         node.is_some_and(|node| trie.nodes()[node].next as usize > node + 1)
     };
     let reach = text.len().saturating_sub(trie.longest());
-    let open = (reach..text.len()).find(|&from| goes_on(&text[from..])).unwrap_or(text.len());
+    let open = (reach..text.len())
+        .find(|&from| goes_on(&text[from..]))
+        .unwrap_or(text.len());
     let mut end = 0;
     let closed = ids
         .iter()

@@ -39,6 +39,7 @@ pub use error::{Error, ErrorKind};
 pub use jump::stable_tokens;
 pub use limits::Limits;
 pub use matcher::{
-    Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch, fill_next_token_bitmask_batch,
+    Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch,
+    fill_next_token_bitmask_batch,
 };
 pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};

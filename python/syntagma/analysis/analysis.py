@@ -113,7 +113,7 @@ def _analyze(
     scene = Scene(renders, words)
     probed = probe(scene, template.source, template.undeclared_variables())
     seen = survey(scene, probed, whole)
-    inferred = infer(seen, scene, probed, template.string_literals(), template.eos_token)
+    inferred = _readable(infer(seen, scene, probed, template.string_literals(), template.eos_token))
     derived = ChatFormat(inferred.spec)
     chosen, fmt, certificate = "derived", derived, None
     if certify:
@@ -139,6 +139,19 @@ def _analyze(
         certificate=certificate,
         renders=renders.count,
     )
+
+
+def _readable(inferred: Inference) -> Inference:
+    """The inference; without calls if no reader of the library knows how they are written."""
+    try:
+        ChatFormat(inferred.spec).parser()
+    except FormatError as error:
+        return msgspec.structs.replace(
+            inferred,
+            spec=msgspec.structs.replace(inferred.spec, tools=None),
+            findings=(*inferred.findings, Finding("calls-unsupported", error.message)),
+        )
+    return inferred
 
 
 def _findings(

@@ -10,7 +10,8 @@ __all__ = ["envelope_text"]
 def envelope_text(text: str, extents: tuple[CallExtent, ...]) -> str | None:
     """The envelope that all these calls share; None if name or arguments are not values or keys of it, or they differ.
 
-    With several calls, values that run with the index (from 0 or 1, numbers or strings of digits) become counters.
+    With several calls, numbers that run with the index (from 0 or 1) become counters, and strings of digits that do so
+    become ids: results refer to them.
     """
     for counting in (True, False) if len(extents) > 1 else (False,):
         texts = [_envelope(text, extent, index if counting else None) for index, extent in enumerate(extents)]
@@ -60,5 +61,5 @@ def _counter(value: object, index: int | None) -> str:
         if value == number:
             return "{" + word + "}"
         if value == str(number):
-            return '"{' + word + '}"'
+            return '"{id}"'
     return ""

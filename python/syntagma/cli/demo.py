@@ -95,7 +95,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 @reported
 def demo(as_json: JsonOption = False) -> None:
-    """Ask the shipped model the same without and with a grammar, and say which answers are valid."""
+    """Ask the shipped model without and with a grammar."""
     from syntagma import embedded
 
     model = embedded.load()

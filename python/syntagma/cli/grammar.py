@@ -23,7 +23,7 @@ def grammar(
     check: Annotated[str | None, typer.Option(help="File with a text to check; - is standard input.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what of a grammar is enforced (exact or widened), print it, or check a text against it."""
+    """Read a grammar or JSON Schema: report, print, check a text."""
     read = load_grammar(source, regex)
     report = read.report
     answer: dict[str, Any] = {"status": report.status, "pointers": report.pointers}

@@ -25,7 +25,7 @@ def mask(
     first: Annotated[int, typer.Option("--first", "-n", min=0, help="Tokens to print.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Print how many tokens may follow a text, and the first of them."""
+    """Print which tokens may follow a text."""
     info = load_tokenizer(tokenizer)
     matcher = GrammarMatcher(GrammarCompiler(info).compile(load_grammar(source, regex)))
     for offset, character in enumerate(text):

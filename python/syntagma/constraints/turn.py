@@ -49,9 +49,9 @@ def build_grammar(
     * a tool: exactly one call of it, held by schema.
 
     A `response_format` other than text replaces the free text; in `auto` the model then writes either that or calls.
-    Every string of the grammar is read by `syntagma.parsing` without anything malformed. Only the first alternative
-    of every pattern is written. The end of the turn is not part of it: a matcher opens the end tokens where the
-    grammar accepts.
+    Every string of the grammar is read by `syntagma.parsing` without anything malformed, unless a response format lets
+    a marker stand inside a JSON string. Only the first alternative of every pattern is written. The end of the turn is
+    not part of it: a matcher opens the end tokens where the grammar accepts.
 
     Args:
         spec: the format.
@@ -110,16 +110,22 @@ class _Turn:
     def parts(self) -> list[Grammar]:
         """Everything behind the pending literal."""
         reasoning = self._spec.reasoning
-        if reasoning is None or self._start.reasoning == "done":
+        over = self._start.reasoning == "done" or (self._start.content_open and self._start.reasoning != "open")
+        if reasoning is None or over:
             return [self._rest(thought=False)]
-        block = reasoning.block[0]
-        inside = [reasoning_text(self._spec, block), *literal(block.closer)]
         if self._start.reasoning == "open":
-            return [*inside, self._rest(thought=True)]
-        whole = [*literal(block.opener), *inside]
+            # Which block the prompt has opened is not known; each closer ends its own.
+            ends = {block.closer: self._thoughts(block) for block in reasoning.block}
+            return [Grammar.union(*ends.values()), self._rest(thought=True)]
+        block = reasoning.block[0]
+        whole = [*literal(block.opener), self._thoughts(block)]
         if self._wrapper(thought=True) == self._wrapper(thought=False):
             return [Grammar.optional(Grammar.concat(*whole)), self._rest(thought=False)]
         return [Grammar.union(Grammar.concat(*whole, self._rest(thought=True)), self._rest(thought=False))]
+
+    def _thoughts(self, block: Pattern) -> Grammar:
+        """The text of a block that is open, with its closer."""
+        return Grammar.concat(reasoning_text(self._spec, block), *literal(block.closer))
 
     def _wrapper(self, *, thought: bool) -> Pattern | None:
         content = self._spec.content
@@ -150,11 +156,11 @@ class _Turn:
         content = self._wrapped(text, wrapper, begun=begun)
         if self._calls is None or tools is None:
             return content
-        if has_bare_calls(self._spec):
+        if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
             # A call without opener is one only where the answer begins.
             return content if begun else Grammar.union(content, self._calls)
         tail = [self._calls]
-        if ends_in_marker(tools) and wrapper is None:
+        if ends_in_marker(tools) and wrapper is None and not has_bare_calls(self._spec):
             tail.append(Grammar.optional(answer_text(self._spec)))
         first = content if wrapper is None or begun else Grammar.optional(content)
         return Grammar.concat(first, Grammar.optional(Grammar.concat(*tail)))

@@ -90,7 +90,7 @@ class _Reader:
                 inside = bare.strip("[] ") in (part, path)
                 if bare.strip("[] ") == path:
                     found = number
-            elif inside and re.match(re.escape(key) + r"[\s.=]", bare):
+            elif inside and bare.startswith(key) and bare[len(key) :].lstrip()[:1] in (".", "="):
                 found = number
                 break
         raise FormatError(f"E-FORMAT-{what}", f"{path}: {message}", hint=hint, source=self._source, line=found)

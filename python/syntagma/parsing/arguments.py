@@ -64,11 +64,16 @@ class EncodedArguments:
         if self.done:
             return pos, "{}"
         out: list[str] = []
+        start = pos
         while pos < end and not (self.done or self.bad):
             after, piece = self._string.piece(text, pos, end)
             if self._string.bad:
                 self.bad = True
             elif self._string.done:
+                if pos > start:
+                    # The quote is read on its own, so that no fragment's span holds it.
+                    self._string = StringReader()
+                    break
                 self.bad = not self._machine.done
                 self.done = not self.bad
                 pos = after if self.done else pos

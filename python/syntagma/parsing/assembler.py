@@ -76,9 +76,7 @@ class Assembler:
 
     def message(self) -> Message:
         """The message as far as it was read."""
-        kept = [
-            call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"
-        ]
+        kept = [call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"]
         return Message(
             content="".join(self._content) if self._content else None,
             reasoning_content="".join(self._reasoning) if self._reasoning else None,

@@ -28,6 +28,7 @@ class CallEnd:
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
         self._edge = ""
+        self._after_edge = ""
         self._separator = ""
         self._separated = False
         self._next: tuple[Alternative, ...] = ()
@@ -79,10 +80,8 @@ class CallEnd:
         """
         window = self._window
         while True:
-            text = window.text
-            rest = len(text) - window.pos
-            window.pos += rest - len(text[window.pos :].lstrip()) if rest else 0
-            if window.pos == len(text) and not final:
+            window.pos = window.behind_blanks(window.pos)
+            if window.pos == len(window.text) and not final:
                 return "more"
             found = self._step(final=final)
             if found is not None:
@@ -96,7 +95,7 @@ class CallEnd:
                 if not op.marker or window.is_marker(pos, op.text):
                     self._closed(n, op)
                     return None
-            elif pos < len(text) and op.text.startswith(text[pos:]):
+            elif pos < len(text) and window.cut_at(pos, op.text):
                 if not final:
                     return "more"
                 window.pos = len(text)
@@ -110,14 +109,14 @@ class CallEnd:
                 self._separated = True
                 window.pos += len(separator)
                 return None
-            if not final and separator.startswith(text[pos:]):
+            if not final and window.cut_at(pos, separator):
                 return "more"
         starts = []
         for one in self._next if pos < len(text) else ():
             first = one.first
             if text.startswith(first, pos) and (first or self._separated):
                 starts.append(one)
-            elif not final and first.startswith(text[pos:]):
+            elif not final and window.cut_at(pos, first):
                 return "more"
         if self._call_closer:
             self._missing("is missing")
@@ -127,7 +126,7 @@ class CallEnd:
         """The n-th of the closers that are still expected was read."""
         window = self._window
         calls = len(self._call_closer)
-        if 0 < n and self._call_closer:
+        if n > 0 and self._call_closer:
             self._missing("is missing")
         window.pos += len(op.text)
         window.unmark()

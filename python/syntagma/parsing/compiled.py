@@ -60,6 +60,7 @@ class CompiledFormat:
             tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
         )
         self.end_of_turn = spec.end_of_turn
+        self._thoughts: dict[tuple[Block | None, bool], tuple[KeyTable, Scanner]] = {}
         self._content: dict[tuple[bool, Section | None], tuple[KeyTable, Scanner]] = {}
 
     def inner(self, form_section: Section) -> tuple[Alternative, ...]:
@@ -89,13 +90,16 @@ class CompiledFormat:
 
     def thought_keys(self, block: Block | None, *, interrupts: bool) -> tuple[KeyTable, Scanner]:
         """What leaves reasoning that `block` opened (None: any closer ends it)."""
+        if (block, interrupts) in self._thoughts:
+            return self._thoughts[block, interrupts]
         keys: KeyTable = {}
         for one in self.blocks if block is None else (block,):
             _add(keys, one.closer, one.before_closer, Key("close", 0, (), one))
         if interrupts and self.spec.reasoning is not None:
             for text in self.spec.reasoning.interrupt:
                 _add(keys, text, "", Key("interrupt", 0, ()))
-        return keys, Scanner(keys)
+        table = self._thoughts[block, interrupts] = (keys, Scanner(keys))
+        return table
 
 
 def _add(keys: KeyTable, text: str, edge: str, key: Key) -> None:

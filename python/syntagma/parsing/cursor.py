@@ -83,8 +83,7 @@ class Cursor:
     def _step(self, op: Op, window: Window) -> None:
         text, index = window.text, self.pos - window.base
         if op.kind == "blank":
-            while index < len(text) and text[index].isspace():
-                index += 1
+            index = window.behind_blanks(index)
             self.pos = window.base + index
             # Behind a last blank the next step decides; while the text ends in blanks it just waits.
             if index < len(text):
@@ -104,7 +103,7 @@ class Cursor:
         if found and (not op.marker or window.is_marker(index, op.text)):
             self.pos += len(op.text)
             self._at += 1
-        elif found or not op.text.startswith(window.text[index : index + len(op.text)]):
+        elif found or not window.cut_at(index, op.text):
             self.status = "dead"
 
     def _captured(self, hole: str, window: Window, index: int) -> None:
@@ -115,7 +114,7 @@ class Cursor:
             if follower and char == follower[0]:
                 if text.startswith(follower, index):
                     break
-                if follower.startswith(text[index:]):
+                if window.cut_at(index, follower):
                     self.pos = window.base + index
                     return
             if not _holds(hole, char):
@@ -191,7 +190,7 @@ class Cursor:
             self.status = "dead"
         elif window.text.startswith(closer[0].text, index):
             self._commit(HeldArguments(), self.pos + len(closer[0].text))
-        elif not closer[0].text.startswith(window.text[index:]):
+        elif not window.cut_at(index, closer[0].text):
             self.status = "dead"
 
     def _commit(self, source: ArgumentSource, at: int) -> None:

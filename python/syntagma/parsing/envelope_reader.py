@@ -92,11 +92,11 @@ class EnvelopeReader:
             elif self._state == _VALUE:
                 pos = self._value(text, pos)
             else:
-                self._structure(text[pos])
-                pos += self.status != "bad"
+                pos += self._structure(text[pos])
         return pos
 
-    def _structure(self, char: str) -> None:
+    def _structure(self, char: str) -> bool:
+        """One character between strings and values; whether it fits."""
         state = self._state
         if state == _START and char == "{":
             self._push()
@@ -113,6 +113,8 @@ class EnvelopeReader:
                 self.status = "end"
         else:
             self.status = "bad"
+            return False
+        return True
 
     def _push(self) -> None:
         self._stack.append(tuple(node for node in self._nodes if isinstance(node, Members)))
@@ -153,7 +155,8 @@ class EnvelopeReader:
         """What the value of this key stands for; no node: it is skipped."""
         known = [node for frame in self._stack[-1] for inner, node in frame.items if inner == key]
         if not known and self.name is None:
-            known = [node for frame in self._stack[-1] for inner, node in frame.items if isinstance(inner, EnvelopeHole)]
+            items = [item for frame in self._stack[-1] for item in frame.items]
+            known = [node for inner, node in items if isinstance(inner, EnvelopeHole)]
             if known:
                 self._named(key)
         self._nodes = tuple(known)

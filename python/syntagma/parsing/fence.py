@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 __all__ = ["FenceFilter"]
 
 _MARK = "```"
 _OPENERS = ("```json\n", "```JSON\n", "```\n")
+_LOOK_AHEAD = 64
+"""characters, at most, up to the end of an opening fence, blanks before it included"""
+
+Piece: TypeAlias = tuple[str, int]
 
 
 class FenceFilter:
@@ -15,79 +21,72 @@ class FenceFilter:
     (then it was none, and stays).
     """
 
-    __slots__ = ("_held", "_held_at", "_state")
+    __slots__ = ("_closing", "_held", "_state")
 
     def __init__(self) -> None:
-        self._state = "start"
-        self._held: list[str] = []
-        self._held_at = 0
+        self._state: Literal["start", "inside", "plain"] = "start"
+        self._held: list[Piece] = []
+        self._closing = False
 
-    def feed(self, text: str, start: int) -> list[tuple[str, int]]:
+    def feed(self, text: str, start: int) -> list[Piece]:
         """Text at absolute position `start` → the pieces to pass on, each with its position."""
         if self._state == "plain":
             return [(text, start)]
-        if not self._held:
-            self._held_at = start
+        self._held.append((text, start))
+        if self._closing and text.isspace():
+            return []
+        held = "".join(piece for piece, _ in self._held)
         if self._state == "start":
-            return self._start(text)
-        return self._inside(text)
+            bare = held.lstrip()
+            opener = next((one for one in _OPENERS if bare.startswith(one)), None)
+            if opener is None:
+                if any(one.startswith(bare) for one in _OPENERS) and len(held) < _LOOK_AHEAD:
+                    return []
+                return self.release()
+            self._state = "inside"
+            size = len(held) - len(bare) + len(opener)
+            self._take(size)
+            held = held[size:]
+        keep = _held_from(held)
+        self._closing = _MARK in held[keep:]
+        return self._take(keep)
 
-    def release(self) -> list[tuple[str, int]]:
+    def release(self) -> list[Piece]:
         """Something else than content follows: what is held was no fence."""
-        held, self._held = "".join(self._held), []
+        held, self._held = self._held, []
+        self._closing = False
         if self._state == "start" and held:
             self._state = "plain"
-        return [(held, self._held_at)] if held else []
+        return held
 
-    def finish(self) -> list[tuple[str, int]]:
+    def finish(self) -> list[Piece]:
         """The answer is over: a held closing fence is taken off."""
-        held = "".join(self._held)
-        if self._state == "inside" and held.strip() == _MARK:
+        if self._closing:
             self._held = []
-            return []
         return self.release()
 
-    def _start(self, text: str) -> list[tuple[str, int]]:
-        held = "".join(self._held) + text
-        bare = held.lstrip()
-        for opener in _OPENERS:
-            if bare.startswith(opener):
-                self._state, self._held = "inside", []
-                rest = bare[len(opener) :]
-                at = self._held_at + len(held) - len(rest)
-                self._held_at = at
-                return self._inside(rest) if rest else []
-        if any(opener.startswith(bare) for opener in _OPENERS) and len(held) < 64:
-            self._held = [held]
-            return []
-        self._state, self._held = "plain", []
-        return [(held, self._held_at)]
-
-    def _inside(self, text: str) -> list[tuple[str, int]]:
-        # Held: a suffix of the form newline? fence blanks, or the beginning of one. Blanks behind a whole fence are
-        # kept in pieces, so that a flood of them costs nothing.
-        if self._held and self._held[0].endswith(_MARK) and not text.strip():
-            self._held.append(text)
-            return []
-        text = "".join(self._held) + text
-        at = self._held_at
-        keep = _held_from(text)
-        self._held = [text[keep:]] if keep < len(text) else []
-        if self._held:
-            whole = self._held[0]
-            cut = whole.find(_MARK) + len(_MARK)
-            if _MARK in whole:
-                self._held = [whole[:cut], whole[cut:]]
-        self._held_at = at + keep
-        return [(text[:keep], at)] if keep else []
+    def _take(self, size: int) -> list[Piece]:
+        """The first `size` characters that are held."""
+        taken: list[Piece] = []
+        rest: list[Piece] = []
+        for text, at in self._held:
+            if size > 0:
+                taken.append((text[:size], at))
+            if size < len(text):
+                cut = max(size, 0)
+                rest.append((text[cut:], at + cut))
+            size -= len(text)
+        self._held = rest
+        return taken
 
 
 def _held_from(text: str) -> int:
     """The index from which on the text may be the end of a fenced answer."""
     end = len(text.rstrip())
-    if text.endswith(_MARK, 0, end) and (end == len(_MARK) or text[end - len(_MARK) - 1] == "\n"):
-        return max(0, end - len(_MARK) - 1)
-    for size in (3, 2, 1):
-        if text.endswith(f"\n{_MARK}"[:size]):
-            return len(text) - size
+    if text.endswith(_MARK, 0, end):
+        start = end - len(_MARK)
+        return start - 1 if start and text[start - 1] == "\n" else start
+    for beginning in ("\n``", "\n`", "``", "\n", "`"):
+        if text.endswith(beginning):
+            return len(text) - len(beginning)
     return len(text)

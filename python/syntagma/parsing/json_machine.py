@@ -10,6 +10,7 @@ BLANKS = " \t\n\r"
 _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
 _DIGITS = "0123456789"
 _HEX = "0123456789abcdefABCDEF"
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _WORDS = {"t": "true", "f": "false", "n": "null"}
 
 # What is expected next.
@@ -79,7 +80,7 @@ class JsonMachine:
                     self._state = _ESCAPE
                 else:
                     out.append(text[start:pos])
-                    out.append(f"\\u{ord(char):04x}" if char not in "\n\r\t" else {"\n": "\\n", "\r": "\\r"}.get(char, "\\t"))
+                    out.append(_SHORT.get(char, f"\\u{ord(char):04x}"))
                     start = pos + 1
                     self.repaired = True
                 pos += 1

@@ -153,8 +153,8 @@ def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
     for item in pattern.items:
         steps = [Op("hole", item.name)] if isinstance(item, Hole) else list(_ops(item.text))
         for step in steps:
-            between_kinds = bool(ops) and "hole" in (step.kind, ops[-1].kind) and "blank" not in (step.kind, ops[-1].kind)
-            if between_kinds and "suffix" not in (step.text, ops[-1].text):
+            kinds = {step.kind, ops[-1].kind} if ops else set()
+            if "hole" in kinds and "blank" not in kinds and "suffix" not in (step.text, ops[-1].text):
                 ops.append(Op("blank"))
             ops.append(step)
     while ops and ops[0].kind == "blank":

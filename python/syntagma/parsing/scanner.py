@@ -10,8 +10,8 @@ __all__ = ["Scanner"]
 class Scanner:
     """Leftmost, longest match of fixed texts.
 
-    Texts are looked for by their first characters with `str.find`, whose answers are remembered as long as the buffer is
-    the same, so that a buffer is passed over once however often it is asked about.
+    Texts are looked for by their first characters with `str.find`, whose answers are remembered as long as the buffer
+    is the same, so that a buffer is passed over once however often it is asked about.
     """
 
     __slots__ = ("_buffer", "_by_first", "_next")
@@ -36,12 +36,11 @@ class Scanner:
         size = len(text)
         while True:
             at = size
-            for first, found in self._next.items():
-                if found < start:
+            for first, known in self._next.items():
+                found = known
+                if known < start:
                     found = text.find(first, start)
-                    if found < 0:
-                        found = size
-                    self._next[first] = found
+                    found = self._next[first] = size if found < 0 else found
                 at = min(at, found)
             if at >= size:
                 return size, None

@@ -171,7 +171,10 @@ class StreamParser:
         return self._out.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """The stream is over; `reason` is the engine's stop reason. Everything held is released. A second call: nothing.
+        """The stream is over: everything held is released. A second call returns nothing.
+
+        Args:
+            reason: the engine's stop reason, `length` where a limit cut the text.
 
         Raises:
             ParseError: bad text, only if the parser is strict.
@@ -189,7 +192,7 @@ class StreamParser:
 
     def _check_open(self) -> None:
         if self._finished:
-            raise ArgumentError("E-ARGUMENT-FINISHED", "the parser was finished", hint="make a new one for each message")
+            raise ArgumentError("E-ARGUMENT-FINISHED", "the parser was finished", hint="each message needs a new one")
 
     def _text(self, text: str, identity: bool | Set[str] | None) -> None:
         if not text:

@@ -1,15 +1,18 @@
 """The text that a reader still needs: a cursor, absolute positions, and a mark to come back to.
 
-Nothing is copied twice: what the cursor has passed is dropped, or kept in pieces while a mark is set, and joined only if
-the reader comes back to the mark.
+Nothing is copied twice: what the cursor has passed is dropped, or kept in pieces while a mark is set, and joined only
+if the reader comes back to the mark.
 """
 
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Set
 
 __all__ = ["Window"]
+
+_NOT_BLANK = re.compile(r"\S")
 
 
 class Window:
@@ -99,6 +102,15 @@ class Window:
     def marked(self) -> str:
         """The text from the mark to the cursor."""
         return "" if self._mark is None else "".join(self._kept) + self.text[self._mark : self.pos]
+
+    def behind_blanks(self, index: int) -> int:
+        """The index of the first character from `index` on that is not blank; the text's length if there is none."""
+        found = _NOT_BLANK.search(self.text, index)
+        return found.start() if found else len(self.text)
+
+    def cut_at(self, index: int, literal: str) -> bool:
+        """Whether the text ends, at or behind `index`, inside what may be this literal."""
+        return len(self.text) - index < len(literal) and literal.startswith(self.text[index:])
 
     def are_markers(self, index: int, pieces: tuple[tuple[int, str], ...]) -> bool:
         """Whether every one of `pieces` (offset from `index`, text) may be a marker."""

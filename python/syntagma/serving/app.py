@@ -146,7 +146,7 @@ def _failed(error: Exception) -> Response:
 
 
 def _unknown_model(name: str) -> SyntagmaError:
-    return RequestError("model_not_found", f"the model {name!r} is not served here", status=404, pointer="/model")
+    return RequestError("E-REQUEST-MODEL", f"the model {name!r} is not served here", status=404, pointer="/model")
 
 
 def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:

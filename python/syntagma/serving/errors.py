@@ -13,7 +13,6 @@ from syntagma.errors import (
     FormatError,
     GrammarError,
     LimitError,
-    ModelError,
     RequestError,
     SyntagmaError,
     TemplateError,
@@ -23,7 +22,10 @@ __all__ = ["ErrorBody", "error_body", "error_response", "json_response", "param_
 
 # What a request can cause by what it holds. Everything else is a fault of the server.
 _REQUESTS_FAULT = (ArgumentError, LimitError, TemplateError, GrammarError, FormatError)
-_MODEL_CODES = {"E-MODEL-CONTEXT": "context_length_exceeded", "E-MODEL-PROMPT": "empty_prompt"}
+# Further ones by code, with the field that is to blame.
+_REQUESTS_FIELD = {"E-MODEL-CONTEXT": "messages", "E-MODEL-PROMPT": "messages", "E-MATCH-DEAD": "response_format"}
+# Where clients know a code of their own.
+_KNOWN_CODES = {"E-MODEL-CONTEXT": "context_length_exceeded", "E-REQUEST-MODEL": "model_not_found"}
 _KINDS = {
     400: "invalid_request_error",
     404: "invalid_request_error",
@@ -62,16 +64,14 @@ def param_of(pointer: str | None) -> str | None:
 def error_body(error: BaseException) -> tuple[int, ErrorBody]:
     """HTTP status and body of an exception. What is not the request's fault says nothing about the inside."""
     if isinstance(error, RequestError):
-        return error.status, _body(error, error.status, error.code)
-    if isinstance(error, ModelError) and error.code in _MODEL_CODES:
-        return 400, _body(error, 400, _MODEL_CODES[error.code], param="messages")
-    if isinstance(error, _REQUESTS_FAULT):
-        return 400, _body(error, 400, error.code)
+        return error.status, _body(error, error.status)
+    if isinstance(error, _REQUESTS_FAULT) or (isinstance(error, SyntagmaError) and error.code in _REQUESTS_FIELD):
+        return 400, _body(error, 400)
     code = error.code if isinstance(error, SyntagmaError) else None
     return 500, ErrorBody(message="the server failed", type="server_error", param=None, code=code)
 
 
-def _body(error: SyntagmaError, status: int, code: str, *, param: str | None = None) -> ErrorBody:
+def _body(error: SyntagmaError, status: int) -> ErrorBody:
     lines = [error.message]
     if error.place and error.pointer is None:
         lines[0] += f" ({error.place})"
@@ -82,8 +82,8 @@ def _body(error: SyntagmaError, status: int, code: str, *, param: str | None = N
     return ErrorBody(
         message="\n".join(lines),
         type=_KINDS.get(status, "invalid_request_error"),
-        param=param or param_of(error.pointer),
-        code=code,
+        param=param_of(error.pointer) or _REQUESTS_FIELD.get(error.code),
+        code=_KNOWN_CODES.get(error.code, error.code),
     )
 
 

@@ -210,8 +210,9 @@ class Budget:
             nodes += len(level)
             depth += containers > 0
             self.charge(len(level) >> 2)
-            if nodes + len(held) > most_nodes:
-                self.need_items(nodes + len(held))
+            # The value itself is none of the things that it holds.
+            if nodes + len(held) - 1 > most_nodes:
+                self.need_items(nodes + len(held) - 1)
             if chars > most_chars:
                 raise output_error(self.limits, chars)
             level = held

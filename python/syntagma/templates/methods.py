@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
+from markupsafe import EscapeFormatter, Markup
 
 from syntagma.templates.budget import CONTAINERS, Budget
 
@@ -33,17 +34,19 @@ class FormatMethod:
 
     def run(self, budget: Budget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """The formatted text, every field inside the sandbox and inside the bounds."""
-        formatter = _BoundedFormatter(self._environment, budget)
-        if not self._mapped:
-            return formatter.vformat(str(self._text), args, kwargs)
-        if kwargs or len(args) != 1:
-            raise TypeError("format_map() takes exactly one argument")
-        return formatter.vformat(str(self._text), (), args[0])
+        if self._mapped:
+            if kwargs or len(args) != 1:
+                raise TypeError("format_map() takes exactly one argument")
+            args, kwargs = (), args[0]
+        if isinstance(self._text, Markup):
+            escaping = _BoundedEscapeFormatter(self._environment, budget, escape=self._text.escape)
+            return Markup(escaping.vformat(self._text, args, kwargs))
+        return _BoundedFormatter(self._environment, budget).vformat(self._text, args, kwargs)
 
 
 class _BoundedFormatter(SandboxedFormatter):
-    def __init__(self, environment: SandboxedEnvironment, budget: Budget) -> None:
-        super().__init__(environment)
+    def __init__(self, environment: SandboxedEnvironment, budget: Budget, **options: Any) -> None:
+        super().__init__(environment, **options)
         self._budget = budget
         self._made = 0
 
@@ -55,7 +58,7 @@ class _BoundedFormatter(SandboxedFormatter):
         if isinstance(value, CONTAINERS):
             value = self._budget.text(value)
         self._budget.need_chars(numbers + (len(value) if isinstance(value, str) else 0))
-        text = format(value, format_spec)
+        text = str(super().format_field(value, format_spec))
         self._made += len(text)
         self._budget.need_chars(self._made)
         return text
@@ -67,6 +70,10 @@ class _BoundedFormatter(SandboxedFormatter):
         elif conversion is not None and isinstance(value, str):
             self._budget.need_chars(len(value))
         return super().convert_field(value, conversion)
+
+
+class _BoundedEscapeFormatter(_BoundedFormatter, EscapeFormatter):
+    """The formatter of text that is marked as HTML already; what is put into it is escaped."""
 
 
 def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

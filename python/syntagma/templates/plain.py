@@ -32,7 +32,10 @@ def plain(value: Any, limits: Limits) -> Any:
         ArgumentTypeError: `E-TEMPLATE-VALUE`, something that is no data, with its pointer.
         LimitError: `E-LIMIT-TEMPLATE-INPUT`, too many values or too deep; something that holds itself is too deep.
     """
-    return _Copier(limits).copy(value, 0)
+    try:
+        return _Copier(limits).copy(value, 0)
+    except RecursionError:
+        raise LimitError("E-LIMIT-TEMPLATE-INPUT", "the data is nested too deeply for the stack that is left") from None
 
 
 class _Copier:

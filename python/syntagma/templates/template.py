@@ -178,20 +178,20 @@ class ChatTemplate:
     def variant(
         self,
         *,
-        lenient: bool = False,
-        omit_none: bool = False,
+        lenient: bool | None = None,
+        omit_none: bool | None = None,
         bos_token: str | None = None,
         eos_token: str | None = None,
         limits: Limits | None = None,
     ) -> ChatTemplate:
-        """The same template under other conditions; the code is shared.
+        """The same template under other conditions; the code is shared. What is None stays as it is.
 
         Args:
             lenient: allow `append` and `pop` on lists, and generators in `tojson`; transformers refuses both.
             omit_none: leave `tools` and `documents` undefined where they are None; transformers defines them as None.
-            bos_token: another token; None keeps the template's.
-            eos_token: another token; None keeps the template's.
-            limits: other bounds; None keeps the template's.
+            bos_token: another token.
+            eos_token: another token.
+            limits: other bounds.
         """
         other = ChatTemplate(
             self.source,
@@ -201,9 +201,14 @@ class ChatTemplate:
             limits or self._limits,
             name=self._name,
         )
-        other._lenient = lenient
-        other._omit_none = omit_none
+        other._lenient = self._lenient if lenient is None else lenient
+        other._omit_none = self._omit_none if omit_none is None else omit_none
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Code objects cannot be pickled; the other process reads the source again.
+        own = (self.source, self._bos_token, self._eos_token, self._tokens, self._limits)
+        return _rebuild, (own, self._name, self._lenient, self._omit_none)
 
     # -- rendering
 
@@ -316,7 +321,22 @@ class ChatTemplate:
             if failure is error:
                 raise
             raise failure from (None if isinstance(error, SyntagmaError) else error)
-        return "".join(pieces)
+        return _encodable("".join(pieces))
+
+
+def _rebuild(own: tuple[Any, ...], name: str | None, lenient: bool, omit_none: bool) -> ChatTemplate:
+    return ChatTemplate(*own, name=name).variant(lenient=lenient, omit_none=omit_none)
+
+
+def _encodable(text: str) -> str:
+    # A surrogate without its partner, as JSON can smuggle it in, becomes U+FFFD; a pair becomes its character.
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 class _Clock:

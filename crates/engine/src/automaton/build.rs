@@ -68,7 +68,10 @@ impl Residuals {
         let mut end = children.len();
         while end > 0 {
             let is_literal = |child: &Regex| matches!(child, Regex::Literal(_));
-            let start = children[..end].iter().rposition(|child| !is_literal(child)).map_or(0, |at| at + 1);
+            let start = children[..end]
+                .iter()
+                .rposition(|child| !is_literal(child))
+                .map_or(0, |at| at + 1);
             let part = if end - start < 2 {
                 end -= 1;
                 parts[end]

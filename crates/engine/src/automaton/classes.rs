@@ -1,7 +1,6 @@
 //! Partitions of the bytes into classes that an expression does not tell apart.
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 /// An interned partition of the 256 bytes.
@@ -16,33 +15,41 @@ impl ClassesId {
 /// All partitions met so far.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    /// Class of each byte, numbered by first appearance; with it one byte of each class, largest class first.
-    partitions: IndexMap<[u8; 256], Box<[u8]>, FxBuildHasher>,
+    /// Class of each byte, numbered by first appearance.
+    maps: Vec<[u8; 256]>,
+    /// By partition: one byte of each class, largest class first.
+    representatives: Vec<Box<[u8]>>,
+    of_map: FxHashMap<[u8; 256], ClassesId>,
     of_set: FxHashMap<ByteSet, ClassesId>,
     meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
 }
 
 impl Classes {
     pub(crate) fn new() -> Self {
-        let mut classes =
-            Self { partitions: IndexMap::default(), of_set: FxHashMap::default(), meets: FxHashMap::default() };
+        let mut classes = Self {
+            maps: Vec::new(),
+            representatives: Vec::new(),
+            of_map: FxHashMap::default(),
+            of_set: FxHashMap::default(),
+            meets: FxHashMap::default(),
+        };
         classes.intern(|_| (0, 0));
         classes
     }
 
     /// The class of a byte.
     pub(crate) fn class(&self, id: ClassesId, byte: u8) -> usize {
-        self.partitions.get_index(id.0 as usize).map_or(0, |(map, _)| usize::from(map[usize::from(byte)]))
+        usize::from(self.maps[id.0 as usize][usize::from(byte)])
     }
 
     /// How many classes there are.
     pub(crate) fn count(&self, id: ClassesId) -> usize {
-        self.partitions[id.0 as usize].len()
+        self.representatives[id.0 as usize].len()
     }
 
     /// One byte of each class, largest class first.
     pub(crate) fn representatives(&self, id: ClassesId) -> &[u8] {
-        &self.partitions[id.0 as usize]
+        &self.representatives[id.0 as usize]
     }
 
     /// Members of a set, and the others.
@@ -67,15 +74,11 @@ impl Classes {
         if let Some(&id) = self.meets.get(&key) {
             return id;
         }
-        let left = self.map(a);
-        let right = self.map(b);
+        let left = self.maps[a.0 as usize];
+        let right = self.maps[b.0 as usize];
         let id = self.intern(|byte| (left[usize::from(byte)], right[usize::from(byte)]));
         self.meets.insert(key, id);
         id
-    }
-
-    fn map(&self, id: ClassesId) -> [u8; 256] {
-        self.partitions.get_index(id.0 as usize).map_or([0; 256], |(map, _)| *map)
     }
 
     fn intern(&mut self, key: impl Fn(u8) -> (u8, u8)) -> ClassesId {
@@ -90,15 +93,19 @@ impl Classes {
             map[usize::from(byte)] = class;
             members[usize::from(class)].0 += 1;
         }
+        if let Some(&id) = self.of_map.get(&map) {
+            return id;
+        }
         members.sort_by_key(|&(count, byte)| (std::cmp::Reverse(count), byte));
-        let representatives = members.into_iter().map(|(_, byte)| byte).collect();
-        let entry = self.partitions.entry(map);
-        let id = ClassesId(entry.index() as u32);
-        entry.or_insert(representatives);
+        let id = ClassesId(self.maps.len() as u32);
+        self.maps.push(map);
+        self.representatives
+            .push(members.into_iter().map(|(_, byte)| byte).collect());
+        self.of_map.insert(map, id);
         id
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.partitions.len() * 512 + (self.of_set.len() + self.meets.len()) * 48
+        self.maps.len() * 640 + (self.of_set.len() + self.meets.len()) * 48
     }
 }

@@ -16,7 +16,12 @@ enum Task {
 
 impl Residuals {
     /// What remains after `byte`, with ε and ∅ recognised exactly.
-    pub(crate) fn step(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(crate) fn step(
+        &mut self,
+        id: RegexId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         let rest = self.derivative(id, byte, fuel)?;
         self.trim(rest, fuel)
     }
@@ -31,7 +36,11 @@ impl Residuals {
             return Ok(trimmed);
         }
         let (nullable, classes) = (facts.nullable, facts.classes);
-        let mut trimmed = if nullable { RegexId::EMPTY } else { RegexId::NOTHING };
+        let mut trimmed = if nullable {
+            RegexId::EMPTY
+        } else {
+            RegexId::NOTHING
+        };
         for index in 0..self.classes.count(classes) {
             let byte = self.classes.representatives(classes)[index];
             let rest = self.derivative(id, byte, fuel)?;
@@ -127,14 +136,20 @@ impl Residuals {
                             fuel.spend(parts.len())?;
                             work.extend(parts.iter().map(|&part| Task::Visit(part)));
                         }
-                        &Node::Not(inner) | &Node::Repeat { inner, .. } => work.push(Task::Visit(inner)),
+                        &Node::Not(inner) | &Node::Repeat { inner, .. } => {
+                            work.push(Task::Visit(inner))
+                        }
                         _ => {}
                     }
                 }
                 Task::Build(id) => {
                     let value = match *self.node(id) {
                         Node::Concat(head, tail) => {
-                            let after_tail = if self.is_nullable(head) { values.pop() } else { None };
+                            let after_tail = if self.is_nullable(head) {
+                                values.pop()
+                            } else {
+                                None
+                            };
                             let after_head = values.pop().unwrap_or(RegexId::NOTHING);
                             let through = self.concat(after_head, tail, fuel)?;
                             match after_tail {
@@ -156,8 +171,12 @@ impl Residuals {
                         }
                         Node::Repeat { inner, min, max } => {
                             let once = values.pop().unwrap_or(RegexId::NOTHING);
-                            let more =
-                                self.repeat(inner, min.saturating_sub(1), max.map(|max| max.saturating_sub(1)), fuel)?;
+                            let more = self.repeat(
+                                inner,
+                                min.saturating_sub(1),
+                                max.map(|max| max.saturating_sub(1)),
+                                fuel,
+                            )?;
                             self.concat(once, more, fuel)?
                         }
                         _ => RegexId::NOTHING,
@@ -170,27 +189,43 @@ impl Residuals {
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
     }
 
-    fn known_derivative(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<Option<RegexId>, Error> {
+    fn known_derivative(
+        &mut self,
+        id: RegexId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<RegexId>, Error> {
         fuel.spend(1)?;
         Ok(match *self.node(id) {
             Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
-            Node::Class(ref set) => Some(if set.contains(byte) { RegexId::EMPTY } else { RegexId::NOTHING }),
-            Node::Literal { bytes, at, tail } => Some(if self.literals[bytes as usize][at as usize] == byte {
-                self.literal_from(bytes, at + 1, tail, fuel)?
+            Node::Class(ref set) => Some(if set.contains(byte) {
+                RegexId::EMPTY
             } else {
                 RegexId::NOTHING
             }),
+            Node::Literal { bytes, at, tail } => {
+                Some(if self.literals[bytes as usize][at as usize] == byte {
+                    self.literal_from(bytes, at + 1, tail, fuel)?
+                } else {
+                    RegexId::NOTHING
+                })
+            }
             _ => {
                 let facts = self.facts(id);
                 let class = self.classes.class(facts.classes, byte);
-                facts.row.and_then(|row| self.derivatives[row as usize + class])
+                facts
+                    .row
+                    .and_then(|row| self.derivatives[row as usize + class])
             }
         })
     }
 
     fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
         let classes = self.facts(id).classes;
-        let (count, class) = (self.classes.count(classes), self.classes.class(classes, byte));
+        let (count, class) = (
+            self.classes.count(classes),
+            self.classes.class(classes, byte),
+        );
         let end = self.derivatives.len();
         let row = *self.nodes[id.0 as usize].row.get_or_insert(end as u32) as usize;
         if row == end {
@@ -200,7 +235,11 @@ impl Residuals {
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
-    pub(crate) fn shortest_with_byte(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
+    pub(crate) fn shortest_with_byte(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
         if !self.is_nullable(id) {
             return self.shortest(id, fuel);
         }

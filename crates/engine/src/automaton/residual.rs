@@ -104,7 +104,11 @@ impl Residuals {
             Node::Nothing,
             Node::Empty,
             Node::Class(ByteSet::FULL),
-            Node::Repeat { inner: full, min: 0, max: None },
+            Node::Repeat {
+                inner: full,
+                min: 0,
+                max: None,
+            },
         ] {
             let facts = residuals.facts_of(&node);
             residuals.nodes.insert(node, facts);
@@ -130,7 +134,9 @@ impl Residuals {
     }
 
     pub(super) fn node(&self, id: RegexId) -> &Node {
-        self.nodes.get_index(id.0 as usize).map_or(&Node::Nothing, |(node, _)| node)
+        self.nodes
+            .get_index(id.0 as usize)
+            .map_or(&Node::Nothing, |(node, _)| node)
     }
 
     pub(super) fn facts(&self, id: RegexId) -> &Facts {
@@ -144,6 +150,12 @@ impl Residuals {
 
     pub(crate) fn classes_of(&self, id: RegexId) -> ClassesId {
         self.facts(id).classes
+    }
+
+    /// The class of a byte.
+    #[inline]
+    pub(crate) fn class_of(&self, classes: ClassesId, byte: u8) -> usize {
+        self.classes.class(classes, byte)
     }
 
     pub(crate) fn class_table(&mut self) -> &mut Classes {
@@ -184,7 +196,11 @@ impl Residuals {
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
-                facts.classes = if nullable { self.classes.meet(first, second) } else { first };
+                facts.classes = if nullable {
+                    self.classes.meet(first, second)
+                } else {
+                    first
+                };
             }
             Node::Alt(parts) | Node::And(parts) => {
                 let any = matches!(node, Node::Alt(_));
@@ -192,7 +208,11 @@ impl Residuals {
                 facts.logical = !any;
                 for &part in &**parts {
                     let part = self.facts(part);
-                    facts.nullable = if any { facts.nullable || part.nullable } else { facts.nullable && part.nullable };
+                    facts.nullable = if any {
+                        facts.nullable || part.nullable
+                    } else {
+                        facts.nullable && part.nullable
+                    };
                     facts.logical |= part.logical;
                     facts.shortest = facts.shortest.min(part.shortest);
                     let classes = part.classes;
@@ -210,7 +230,11 @@ impl Residuals {
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
                 facts.classes = inner.classes;
-                facts.shortest = if *min == 0 { 0 } else { inner.shortest.saturating_mul(*min) };
+                facts.shortest = if *min == 0 {
+                    0
+                } else {
+                    inner.shortest.saturating_mul(*min)
+                };
             }
         }
         facts
@@ -227,7 +251,11 @@ impl Residuals {
             *made += 1;
             if *made > fuel.terminal_residuals {
                 let allowed = u64::from(fuel.terminal_residuals);
-                return Err(Error::limit("E-LIMIT-RESIDUALS", "terminal_residuals", allowed));
+                return Err(Error::limit(
+                    "E-LIMIT-RESIDUALS",
+                    "terminal_residuals",
+                    allowed,
+                ));
             }
         }
         let facts = self.facts_of(&node);
@@ -235,7 +263,11 @@ impl Residuals {
     }
 
     pub(super) fn class(&mut self, set: ByteSet, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        if set.is_empty() { Ok(RegexId::NOTHING) } else { self.intern(Node::Class(set), fuel) }
+        if set.is_empty() {
+            Ok(RegexId::NOTHING)
+        } else {
+            self.intern(Node::Class(set), fuel)
+        }
     }
 
     /// The bytes of an interned literal from `at` on, then `tail`.
@@ -261,7 +293,12 @@ impl Residuals {
         }
     }
 
-    pub(super) fn concat(&mut self, head: RegexId, tail: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn concat(
+        &mut self,
+        head: RegexId,
+        tail: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         if head == RegexId::NOTHING || tail == RegexId::NOTHING {
             return Ok(RegexId::NOTHING);
         }
@@ -292,7 +329,14 @@ impl Residuals {
         let mut result = tail;
         while let Some(part) = spine.pop() {
             result = match *self.node(part) {
-                Node::Literal { bytes, at, .. } => self.intern(Node::Literal { bytes, at, tail: result }, fuel)?,
+                Node::Literal { bytes, at, .. } => self.intern(
+                    Node::Literal {
+                        bytes,
+                        at,
+                        tail: result,
+                    },
+                    fuel,
+                )?,
                 Node::Repeat { .. } => self.repeat_then(part, result, fuel)?,
                 _ => self.intern(Node::Concat(part, result), fuel)?,
             };
@@ -301,14 +345,23 @@ impl Residuals {
     }
 
     /// A repetition before `tail`; two repetitions of the same become one.
-    fn repeat_then(&mut self, head: RegexId, tail: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    fn repeat_then(
+        &mut self,
+        head: RegexId,
+        tail: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         let (next, rest) = match *self.node(tail) {
             Node::Concat(next, rest) => (next, rest),
             _ => (tail, RegexId::EMPTY),
         };
         if let (
             &Node::Repeat { inner, min, max },
-            &Node::Repeat { inner: again, min: more_min, max: more_max },
+            &Node::Repeat {
+                inner: again,
+                min: more_min,
+                max: more_max,
+            },
         ) = (self.node(head), self.node(next))
             && inner == again
             && let Some(min) = min.checked_add(more_min)
@@ -318,7 +371,11 @@ impl Residuals {
             }
         {
             let joined = self.intern(Node::Repeat { inner, min, max }, fuel)?;
-            return if rest == RegexId::EMPTY { Ok(joined) } else { self.intern(Node::Concat(joined, rest), fuel) };
+            return if rest == RegexId::EMPTY {
+                Ok(joined)
+            } else {
+                self.intern(Node::Concat(joined, rest), fuel)
+            };
         }
         self.intern(Node::Concat(head, tail), fuel)
     }
@@ -354,7 +411,9 @@ impl Residuals {
         }
         self.join_repeats(&mut flat, fuel)?;
         if let Ok(at) = flat.binary_search(&RegexId::EMPTY)
-            && flat.iter().any(|&part| part != RegexId::EMPTY && self.is_nullable(part))
+            && flat
+                .iter()
+                .any(|&part| part != RegexId::EMPTY && self.is_nullable(part))
         {
             flat.remove(at);
         }
@@ -381,7 +440,8 @@ impl Residuals {
             return Ok(());
         }
         counted.sort_unstable();
-        let mut joined: Vec<(RegexId, RegexId, u32, Option<u32>)> = Vec::with_capacity(counted.len());
+        let mut joined: Vec<(RegexId, RegexId, u32, Option<u32>)> =
+            Vec::with_capacity(counted.len());
         for &(inner, tail, min, max) in &counted {
             if let Some((last_inner, last_tail, _, last_max)) = joined.last_mut()
                 && (*last_inner, *last_tail) == (inner, tail)
@@ -447,7 +507,11 @@ impl Residuals {
         }
         if flat.contains(&RegexId::EMPTY) {
             let nullable = flat.iter().all(|&part| self.is_nullable(part));
-            return Ok(if nullable { RegexId::EMPTY } else { RegexId::NOTHING });
+            return Ok(if nullable {
+                RegexId::EMPTY
+            } else {
+                RegexId::NOTHING
+            });
         }
         match flat[..] {
             [] => Ok(RegexId::ANY),
@@ -476,7 +540,11 @@ impl Residuals {
             return Ok(RegexId::NOTHING);
         }
         if inner == RegexId::NOTHING {
-            return Ok(if min == 0 { RegexId::EMPTY } else { RegexId::NOTHING });
+            return Ok(if min == 0 {
+                RegexId::EMPTY
+            } else {
+                RegexId::NOTHING
+            });
         }
         if inner == RegexId::EMPTY || max == Some(0) {
             return Ok(RegexId::EMPTY);
@@ -484,10 +552,22 @@ impl Residuals {
         let min = if self.is_nullable(inner) { 0 } else { min };
         match (min, max, self.node(inner)) {
             (_, Some(1), _) if min == 1 || self.is_nullable(inner) => Ok(inner),
-            (_, _, Node::Repeat { min: 0, max: None, .. }) => Ok(inner),
-            (_, _, &Node::Repeat { inner, min: 0, max: Some(1) }) => {
-                self.intern(Node::Repeat { inner, min, max }, fuel)
-            }
+            (
+                _,
+                _,
+                Node::Repeat {
+                    min: 0, max: None, ..
+                },
+            ) => Ok(inner),
+            (
+                _,
+                _,
+                &Node::Repeat {
+                    inner,
+                    min: 0,
+                    max: Some(1),
+                },
+            ) => self.intern(Node::Repeat { inner, min, max }, fuel),
             _ => self.intern(Node::Repeat { inner, min, max }, fuel),
         }
     }

@@ -1,0 +1,201 @@
+//! Residuals against the plainest meaning there is: sets of words up to a length.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use syntagma_grammar::ir::{ByteSet, Regex};
+
+use super::{RegexId, Residuals};
+use crate::limits::{Fuel, Limits};
+
+/// The last letter stands for every byte that no expression names.
+const ALPHABET: [u8; 3] = *b"abz";
+const LONGEST: usize = 6;
+
+type Words = BTreeSet<Vec<u8>>;
+
+fn words(longest: usize) -> Words {
+    let mut all = Words::from([Vec::new()]);
+    for _ in 0..longest {
+        let longer: Vec<Vec<u8>> = all
+            .iter()
+            .flat_map(|word| {
+                ALPHABET
+                    .iter()
+                    .map(|&byte| [word.as_slice(), &[byte]].concat())
+            })
+            .collect();
+        all.extend(longer);
+    }
+    all
+}
+
+fn joined(left: &Words, right: &Words) -> Words {
+    let fits = |a: &&Vec<u8>, b: &&Vec<u8>| a.len() + b.len() <= LONGEST;
+    left.iter()
+        .flat_map(|a| {
+            right
+                .iter()
+                .filter(move |b| fits(&a, b))
+                .map(move |b| [a.as_slice(), b].concat())
+        })
+        .collect()
+}
+
+/// All words of the language up to [`LONGEST`].
+fn meaning(regex: &Regex, all: &Words) -> Words {
+    match regex {
+        Regex::Nothing => Words::new(),
+        Regex::Class(set) => ALPHABET
+            .iter()
+            .filter(|&&byte| set.contains(byte))
+            .map(|&byte| vec![byte])
+            .collect(),
+        Regex::Literal(bytes) => Words::from([bytes.to_vec()]),
+        Regex::Concat(parts) => parts
+            .iter()
+            .fold(Words::from([Vec::new()]), |so_far, part| {
+                joined(&so_far, &meaning(part, all))
+            }),
+        Regex::Alt(parts) => parts.iter().flat_map(|part| meaning(part, all)).collect(),
+        Regex::And(parts) => parts.iter().fold(all.clone(), |so_far, part| {
+            so_far.intersection(&meaning(part, all)).cloned().collect()
+        }),
+        Regex::Not(inner) => all.difference(&meaning(inner, all)).cloned().collect(),
+        Regex::Repeat { inner, min, max } => {
+            let inner = meaning(inner, all);
+            let (mut power, mut result) = (Words::from([Vec::new()]), Words::new());
+            // Beyond `min + LONGEST` rounds nothing short is new.
+            for round in 0..=max.unwrap_or(min + LONGEST as u32) {
+                if round >= *min {
+                    result.extend(power.iter().cloned());
+                }
+                power = joined(&power, &inner);
+            }
+            result
+        }
+    }
+}
+
+fn class(mask: u8) -> ByteSet {
+    let named = [b'a', b'b'].map(ByteSet::byte);
+    let other = named[0].union(&named[1]).complement();
+    [named[0], named[1], other]
+        .iter()
+        .enumerate()
+        .filter(|&(index, _)| mask >> index & 1 == 1)
+        .fold(ByteSet::EMPTY, |set, (_, more)| set.union(more))
+}
+
+fn regexes() -> impl Strategy<Value = Regex> {
+    let leaf = prop_oneof![
+        4 => prop::collection::vec(prop::sample::select(&b"ab"[..]), 0..4).prop_map(|bytes| Regex::literal(&bytes)),
+        3 => (0_u8..8).prop_map(|mask| Regex::Class(class(mask))),
+        1 => Just(Regex::Nothing),
+    ];
+    leaf.prop_recursive(4, 14, 3, |inner| {
+        let parts = prop::collection::vec(inner.clone(), 0..4);
+        prop_oneof![
+            3 => parts.clone().prop_map(Regex::concat),
+            3 => parts.clone().prop_map(Regex::alt),
+            2 => parts.prop_map(|parts| Regex::And(parts.into())),
+            1 => inner.clone().prop_map(|inner| Regex::Not(Arc::new(inner))),
+            3 => (inner, 0_u32..4, prop::option::of(0_u32..4))
+                .prop_map(|(inner, min, max)| Regex::repeat(inner, min, max)),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn residuals_mean_what_the_expression_means(regex in regexes()) {
+        let all = words(LONGEST);
+        let expected = meaning(&regex, &all);
+        let mut fuel = Fuel::step(&Limits::default());
+        let mut residuals = Residuals::new();
+        let whole = residuals.build(&regex, &mut fuel).unwrap();
+        let whole = residuals.trim(whole, &mut fuel).unwrap();
+        for word in &all {
+            let mut rest = whole;
+            for &byte in word {
+                rest = residuals.step(rest, byte, &mut fuel).unwrap();
+            }
+            prop_assert_eq!(residuals.is_nullable(rest), expected.contains(word), "{:?}", word);
+            // Exactly as far from a word as it says; nowhere if it is nothing.
+            let mut longer = expected.range(word.clone()..).take_while(|other| other.starts_with(word));
+            let known = longer.clone().map(|other| other.len() - word.len()).filter(|&length| length > 0).min();
+            let distance = residuals.shortest_with_byte(rest, &mut fuel).unwrap();
+            match known {
+                Some(known) => prop_assert_eq!(distance as usize, known, "{:?}", word),
+                None => prop_assert!(distance as usize > LONGEST - word.len(), "{:?}", word),
+            }
+            if rest == RegexId::NOTHING || rest == RegexId::EMPTY {
+                prop_assert!(longer.all(|other| other == word));
+                prop_assert_eq!(distance, u32::MAX);
+            } else {
+                prop_assert!(distance != u32::MAX, "a residual without a word is not recognised: {:?}", word);
+            }
+        }
+    }
+}
+
+#[test]
+fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
+    // (any* m) & ~(any* m any+): after the marker nothing is left, though the form still says otherwise.
+    let any = || Regex::repeat(Regex::Class(ByteSet::FULL), 0, None);
+    let marker = || Regex::literal(b"aab");
+    let more = Regex::repeat(Regex::Class(ByteSet::FULL), 1, None);
+    let until = Regex::And(
+        [
+            Regex::concat(vec![any(), marker()]),
+            Regex::Not(Arc::new(Regex::concat(vec![any(), marker(), more]))),
+        ]
+        .into(),
+    );
+    let mut fuel = Fuel::step(&Limits::default());
+    let mut residuals = Residuals::new();
+    let mut rest = residuals.build(&until, &mut fuel).unwrap();
+    for &byte in b"zaaab" {
+        assert!(rest != RegexId::EMPTY && rest != RegexId::NOTHING);
+        rest = residuals.step(rest, byte, &mut fuel).unwrap();
+    }
+    assert_eq!(rest, RegexId::EMPTY);
+}
+
+#[test]
+fn equal_languages_of_usual_forms_are_one_residual() {
+    let mut fuel = Fuel::step(&Limits::default());
+    let mut residuals = Residuals::new();
+    let a = || Regex::literal(b"a");
+    let star = || Regex::repeat(a(), 0, None);
+    let pairs = [
+        (
+            Regex::alt(vec![a(), Regex::literal(b"b"), a()]),
+            Regex::Class(ByteSet::range(b'a', b'b')),
+        ),
+        (Regex::concat(vec![star(), star()]), star()),
+        (Regex::repeat(star(), 3, None), star()),
+        (
+            Regex::alt(vec![
+                Regex::repeat(a(), 0, Some(3)),
+                Regex::repeat(a(), 2, Some(7)),
+            ]),
+            Regex::repeat(a(), 0, Some(7)),
+        ),
+        (Regex::Not(Arc::new(Regex::Not(Arc::new(star())))), star()),
+        (
+            Regex::concat(vec![a(), a(), Regex::empty()]),
+            Regex::literal(b"aa"),
+        ),
+    ];
+    for (left, right) in pairs {
+        assert_eq!(
+            residuals.build(&left, &mut fuel).unwrap(),
+            residuals.build(&right, &mut fuel).unwrap(),
+            "{left:?}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! Many terminals run at once: a determinised union of tagged residuals.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use syntagma_grammar::ir::ByteSet;
 
@@ -35,7 +35,10 @@ struct Transition {
 }
 
 impl Transition {
-    const UNKNOWN: Self = Self { to: UnionId(u32::MAX), fired: FiredId(u32::MAX) };
+    const UNKNOWN: Self = Self {
+        to: UnionId(u32::MAX),
+        fired: FiredId(u32::MAX),
+    };
 }
 
 /// A union's own row in `Unions::transitions`.
@@ -52,7 +55,8 @@ type Parts = Box<[(u32, RegexId)]>;
 pub(crate) struct Unions {
     residuals: Residuals,
     /// Residuals in a union are trimmed, and neither ∅ nor ε.
-    unions: IndexMap<Parts, Row, FxBuildHasher>,
+    unions: IndexSet<Parts, FxBuildHasher>,
+    rows: Vec<Row>,
     transitions: Vec<Transition>,
     fired: IndexSet<Box<[u32]>, FxBuildHasher>,
     heap: usize,
@@ -62,7 +66,8 @@ impl Unions {
     pub(crate) fn new() -> Self {
         let mut unions = Self {
             residuals: Residuals::new(),
-            unions: IndexMap::default(),
+            unions: IndexSet::default(),
+            rows: Vec::new(),
             transitions: Vec::new(),
             fired: IndexSet::default(),
             heap: 0,
@@ -96,8 +101,11 @@ impl Unions {
         let count = self.residuals.class_table().count(classes);
         self.transitions.resize(start + count, Transition::UNKNOWN);
         self.heap += parts.len() * size_of::<(u32, RegexId)>() + 16;
-        let row = Row { classes, start: start as u32 };
-        UnionId(self.unions.insert_full(parts.into(), row).0 as u32)
+        self.rows.push(Row {
+            classes,
+            start: start as u32,
+        });
+        UnionId(self.unions.insert_full(parts.into()).0 as u32)
     }
 
     /// The set of tags.
@@ -118,14 +126,14 @@ impl Unions {
 
     /// The residuals of a union with their tags.
     pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
-        self.unions.get_index(union.0 as usize).map_or(&[], |(parts, _)| parts)
+        &self.unions[union.0 as usize]
     }
 
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
         let mut classes = ClassesId::ONE;
         for union in unions {
-            let more = self.unions[union.0 as usize].classes;
+            let more = self.rows[union.0 as usize].classes;
             classes = self.residuals.class_table().meet(classes, more);
         }
         let table = self.residuals.class_table();
@@ -138,19 +146,31 @@ impl Unions {
     }
 
     /// Where a byte leads, and which tags end with it.
+    #[inline]
     pub(crate) fn step(
         &mut self,
         union: UnionId,
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
-        let row = self.unions[union.0 as usize];
-        let class = self.residuals.class_table().class(row.classes, byte);
-        let slot = row.start as usize + class;
+        let row = self.rows[union.0 as usize];
+        let slot = row.start as usize + self.residuals.class_of(row.classes, byte);
         let known = self.transitions[slot];
-        if known != Transition::UNKNOWN {
-            return Ok((known.to, known.fired));
+        if known == Transition::UNKNOWN {
+            self.derive(union, byte, slot, fuel)
+        } else {
+            Ok((known.to, known.fired))
         }
+    }
+
+    #[cold]
+    fn derive(
+        &mut self,
+        union: UnionId,
+        byte: u8,
+        slot: usize,
+        fuel: &mut Fuel,
+    ) -> Result<(UnionId, FiredId), Error> {
         let mut parts = Vec::new();
         let mut fired = Vec::new();
         for index in 0..self.parts(union).len() {
@@ -171,7 +191,7 @@ impl Unions {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.residuals.memory_bytes()
-            + self.unions.len() * 64
+            + self.unions.len() * 56
             + self.fired.len() * 40
             + self.transitions.len() * size_of::<Transition>()
             + self.heap

@@ -74,7 +74,10 @@ impl Cache {
                     return Ok(compiled);
                 }
                 Some(Slot::Building) => {
-                    table = self.changed.wait(table).unwrap_or_else(PoisonError::into_inner);
+                    table = self
+                        .changed
+                        .wait(table)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
                 None => break,
             }
@@ -87,7 +90,13 @@ impl Cache {
         let mut table = self.lock();
         table.clock += 1;
         let used = table.clock;
-        table.slots.insert(key.clone(), Slot::Ready { compiled: Arc::clone(&compiled), used });
+        table.slots.insert(
+            key.clone(),
+            Slot::Ready {
+                compiled: Arc::clone(&compiled),
+                used,
+            },
+        );
         table.keep_within(limits);
         drop(table);
         drop(claim);
@@ -96,7 +105,9 @@ impl Cache {
 
     /// Forgets what is ready; what is being compiled still arrives.
     pub(super) fn clear(&self) {
-        self.lock().slots.retain(|_, slot| matches!(slot, Slot::Building));
+        self.lock()
+            .slots
+            .retain(|_, slot| matches!(slot, Slot::Building));
     }
 
     pub(super) fn stats(&self) -> CompilerStats {
@@ -104,7 +115,12 @@ impl Cache {
         let (hits, misses) = (table.hits, table.misses);
         let ready = table.ready();
         drop(table);
-        CompilerStats { hits, misses, entries: ready.len(), bytes: ready.iter().map(|entry| entry.bytes).sum() }
+        CompilerStats {
+            hits,
+            misses,
+            entries: ready.len(),
+            bytes: ready.iter().map(|entry| entry.bytes).sum(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -126,7 +142,11 @@ impl Table {
             .filter_map(|(key, slot)| match slot {
                 Slot::Ready { compiled, used } => {
                     let bytes = compiled.memory_bytes() + key.memory_bytes();
-                    Some(Ready { key: key.clone(), used: *used, bytes })
+                    Some(Ready {
+                        key: key.clone(),
+                        used: *used,
+                        bytes,
+                    })
                 }
                 Slot::Building => None,
             })

@@ -12,7 +12,10 @@ pub(super) struct Key(Arc<[u8]>);
 
 impl Key {
     pub(super) fn new(grammar: &Grammar) -> Self {
-        let mut writer = Writer { grammars: vec![grammar], ..Writer::default() };
+        let mut writer = Writer {
+            grammars: vec![grammar],
+            ..Writer::default()
+        };
         writer.number_of.insert(std::ptr::from_ref(grammar), 0);
         writer.list(&grammar.report().pointers, |writer, (pointer, reason)| {
             writer.bytes(pointer.as_bytes());
@@ -88,7 +91,12 @@ impl<'a> Writer<'a> {
                 self.tag(7);
                 self.list(parts, |writer, part| writer.number(part.0));
             }
-            Expr::Repeat { inner, min, max, separator } => {
+            Expr::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            } => {
                 self.tag(8);
                 self.number(inner.0);
                 self.number(*min);

@@ -41,7 +41,12 @@ impl GrammarCompiler {
     /// A compiler with a cache.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
-        Self { vocabulary, limits, verify: false, cache: Some(Cache::default()) }
+        Self {
+            vocabulary,
+            limits,
+            verify: false,
+            cache: Some(Cache::default()),
+        }
     }
 
     /// The same compiler, with an empty cache or without any.
@@ -76,7 +81,9 @@ impl GrammarCompiler {
     ///
     /// Errors: as [`CompiledGrammar::from_lnf`], and those of the normal form.
     pub fn compile(&self, grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
-        let Some(cache) = &self.cache else { return self.build(grammar) };
+        let Some(cache) = &self.cache else {
+            return self.build(grammar);
+        };
         cache.get_or_build(&Key::new(grammar), || self.build(grammar), &self.limits)
     }
 
@@ -94,7 +101,10 @@ impl GrammarCompiler {
     }
 
     fn build(&self, grammar: &Grammar) -> Result<Arc<CompiledGrammar>, Error> {
-        let limits = syntagma_grammar::Limits { compile_fuel: self.limits.compile_fuel, ..Default::default() };
+        let limits = syntagma_grammar::Limits {
+            compile_fuel: self.limits.compile_fuel,
+            ..Default::default()
+        };
         let lnf = Lnf::new(grammar, &limits)?;
         let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
         CompiledGrammar::from_lnf(&lnf, report, vocabulary, &self.limits, self.verify).map(Arc::new)

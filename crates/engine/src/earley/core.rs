@@ -71,8 +71,11 @@ impl Core {
             }
             at += 1;
         }
-        let mut by_symbol: Vec<(Sym, u32)> =
-            slots.iter().enumerate().map(|(slot, &dot)| (dots.sym(dot), slot as u32)).collect();
+        let mut by_symbol: Vec<(Sym, u32)> = slots
+            .iter()
+            .enumerate()
+            .map(|(slot, &dot)| (dots.sym(dot), slot as u32))
+            .collect();
         by_symbol.sort_unstable();
         let mut core = Self {
             kernel: kernel.len(),
@@ -92,11 +95,18 @@ impl Core {
                 _ => Return::Here(u32::MAX),
             };
             match sym.view() {
-                View::Terminal(index) => terminals.push((sym.0, dots.terminals[index as usize].residual)),
+                View::Terminal(index) => {
+                    terminals.push((sym.0, dots.terminals[index as usize].residual))
+                }
                 View::Token(_) => core.has_tokens = true,
                 _ => {}
             }
-            waits.push(Wait { sym, start, end, ret });
+            waits.push(Wait {
+                sym,
+                start,
+                end,
+                ret,
+            });
             start = end;
         }
         core.waits = waits.into();
@@ -109,18 +119,24 @@ impl Core {
     /// waits for that slot, and so on along the chain.
     fn fold(&mut self, dots: &Dots) {
         for index in 0..self.waits.len() {
-            let View::Nonterminal(nonterminal) = self.waits[index].sym.view() else { continue };
+            let View::Nonterminal(nonterminal) = self.waits[index].sym.view() else {
+                continue;
+            };
             let mut ret = Return::Here(nonterminal);
             let mut wait = index;
             // A chain longer than the table would be a cycle.
             for _ in 0..self.waits.len() {
-                let Some(slot) = self.tail_call(wait, dots) else { break };
+                let Some(slot) = self.tail_call(wait, dots) else {
+                    break;
+                };
                 if (slot as usize) < self.kernel {
                     ret = Return::Slot(slot);
                     break;
                 }
                 let caller = dots.lhs(self.slots[slot as usize]);
-                let Ok(next) = self.find(Sym::new(View::Nonterminal(caller))) else { break };
+                let Ok(next) = self.find(Sym::new(View::Nonterminal(caller))) else {
+                    break;
+                };
                 if next == index {
                     ret = Return::Here(nonterminal);
                     break;
@@ -160,7 +176,8 @@ impl Core {
             return Return::Slot(slot);
         }
         let lhs = dots.lhs(self.slots[slot as usize]);
-        self.find(Sym::new(View::Nonterminal(lhs))).map_or(Return::Here(lhs), |index| self.waits[index].ret)
+        self.find(Sym::new(View::Nonterminal(lhs)))
+            .map_or(Return::Here(lhs), |index| self.waits[index].ret)
     }
 
     /// The dot of a slot.
@@ -177,6 +194,8 @@ impl Core {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + (self.slots.len() + self.waiting.len()) * 4 + self.waits.len() * size_of::<Wait>()
+        size_of::<Self>()
+            + (self.slots.len() + self.waiting.len()) * 4
+            + self.waits.len() * size_of::<Wait>()
     }
 }

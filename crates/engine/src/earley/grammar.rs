@@ -143,14 +143,19 @@ impl Dots {
                 })
                 .chain([*lhs])
         });
-        let count = used.max().map_or(0, |last| last as usize + 1).max(names.len());
+        let count = used
+            .max()
+            .map_or(0, |last| last as usize + 1)
+            .max(names.len());
         for index in names.len()..count {
             names.push(format!("#{}", index - 1).into());
         }
         let rules = reduce(rules, count, fuel)?;
         if rules.first().is_none_or(|(lhs, _)| *lhs != OUTER) {
-            return Err(Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all")
-                .with_hint("a rule that it needs is empty, or never comes to an end or a byte"));
+            return Err(
+                Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all")
+                    .with_hint("a rule that it needs is empty, or never comes to an end or a byte"),
+            );
         }
         let mut dots = Self {
             dots: Vec::new(),
@@ -162,7 +167,11 @@ impl Dots {
         };
         for (lhs, rhs) in rules {
             dots.rules[lhs as usize].push(dots.dots.len() as u32);
-            dots.dots.extend(rhs.into_iter().chain([Sym::END]).map(|sym| Dot { sym, lhs }));
+            dots.dots.extend(
+                rhs.into_iter()
+                    .chain([Sym::END])
+                    .map(|sym| Dot { sym, lhs }),
+            );
         }
         Ok(dots)
     }
@@ -184,7 +193,10 @@ impl Dots {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         let texts: usize = self.names.iter().map(|name| name.len() + 32).sum();
-        self.dots.len() * size_of::<Dot>() + self.rules.len() * 40 + texts + self.terminals.len() * 64
+        self.dots.len() * size_of::<Dot>()
+            + self.rules.len() * 40
+            + texts
+            + self.terminals.len() * 64
     }
 }
 
@@ -234,7 +246,8 @@ impl Resolver<'_> {
             Symbol::Nonterminal(id) => Ok(Some(Sym::new(View::Nonterminal(id.0 + 1)))),
             Symbol::Regex(index) => {
                 let regex = &symbols.regexes[index as usize];
-                self.residuals.set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
+                self.residuals
+                    .set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
                 let residual = self.residuals.build(regex, self.fuel)?;
                 self.terminal(residual, || describe(regex))
             }
@@ -268,24 +281,36 @@ impl Resolver<'_> {
                     if ids.is_empty() {
                         return Err(Error::grammar(
                             "E-VOCAB-TOKEN",
-                            format!("the vocabulary has no usable token of the ids {}", describe_ids(ranges)),
+                            format!(
+                                "the vocabulary has no usable token of the ids {}",
+                                describe_ids(ranges)
+                            ),
                         ));
                     }
-                    Ok(Some(self.token(ids, || format!("tokens {}", describe_ids(ranges)))))
+                    Ok(Some(
+                        self.token(ids, || format!("tokens {}", describe_ids(ranges))),
+                    ))
                 }
             },
         }
     }
 
     /// A terminal of one byte or more; the normal form has an empty rule where the empty string matches too.
-    fn terminal(&mut self, residual: RegexId, text: impl Fn() -> String) -> Result<Option<Sym>, Error> {
+    fn terminal(
+        &mut self,
+        residual: RegexId,
+        text: impl Fn() -> String,
+    ) -> Result<Option<Sym>, Error> {
         let residual = self.residuals.trim(residual, self.fuel)?;
         if residual == RegexId::NOTHING || residual == RegexId::EMPTY {
             return Ok(None);
         }
         let terminals = &mut self.terminals;
         let index = *self.of_residual.entry(residual).or_insert_with(|| {
-            terminals.push(Terminal { residual, text: text() });
+            terminals.push(Terminal {
+                residual,
+                text: text(),
+            });
             terminals.len() as u32 - 1
         });
         Ok(Some(Sym::new(View::Terminal(index))))
@@ -294,7 +319,10 @@ impl Resolver<'_> {
     fn token(&mut self, ids: Box<[(u32, u32)]>, text: impl Fn() -> String) -> Sym {
         let tokens = &mut self.tokens;
         let index = *self.of_ids.entry(ids).or_insert_with_key(|ids| {
-            tokens.push(TokenTerminal { ids: ids.clone(), text: text() });
+            tokens.push(TokenTerminal {
+                ids: ids.clone(),
+                text: text(),
+            });
             tokens.len() as u32 - 1
         });
         Sym::new(View::Token(index))
@@ -339,7 +367,9 @@ fn nullable(rules: &[(u32, Vec<Sym>)], count: usize) -> Vec<bool> {
             }
         }
     }
-    let mut work: Vec<usize> = (0..rules.len()).filter(|&index| missing[index] == 0).collect();
+    let mut work: Vec<usize> = (0..rules.len())
+        .filter(|&index| missing[index] == 0)
+        .collect();
     while let Some(index) = work.pop() {
         let lhs = rules[index].0 as usize;
         if std::mem::replace(&mut nullable[lhs], true) {
@@ -426,7 +456,11 @@ fn describe_into(regex: &Regex, text: &mut String, depth: u32) {
             text.push(']');
         }
         Regex::Literal(bytes) => {
-            let _ = write!(text, "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_BYTES)]));
+            let _ = write!(
+                text,
+                "{:?}",
+                String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_BYTES)])
+            );
         }
         Regex::Concat(parts) => list(parts, " ", text),
         Regex::Alt(parts) => list(parts, " | ", text),

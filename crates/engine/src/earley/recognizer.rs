@@ -21,14 +21,26 @@ pub(crate) struct Recognizer {
 
 impl Recognizer {
     /// The recogniser and its state at the start of the text.
-    pub(crate) fn new(lnf: &Lnf, vocabulary: &Vocabulary, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
+    pub(crate) fn new(
+        lnf: &Lnf,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<(Self, StateId), Error> {
         let mut unions = Unions::new();
         let dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
         let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
-        let mut recognizer = Self { dots, unions, sets, states: States::default() };
+        let mut recognizer = Self {
+            dots,
+            unions,
+            sets,
+            states: States::default(),
+        };
         let mut frames = Frames::default();
         if !recognizer.begin(&mut frames, landing) {
-            return Err(Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all"));
+            return Err(Error::grammar(
+                "E-GRAMMAR-EMPTY",
+                "the grammar matches nothing at all",
+            ));
         }
         let start = recognizer.states.intern(&frames);
         Ok((recognizer, start))
@@ -55,7 +67,21 @@ impl Recognizer {
     }
 
     /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.
-    pub(crate) fn push(&mut self, frames: &mut Frames, byte: u8, fuel: &mut Fuel) -> Result<bool, Error> {
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        frames: &mut Frames,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        // Most bytes are in the middle of the only terminal.
+        if let &[(set, union)] = frames.threads() {
+            let (to, fired) = self.unions.step(union, byte, fuel)?;
+            if fired == FiredId::NONE {
+                fuel.spend(1)?;
+                return Ok(frames.push_single(set, to));
+            }
+        }
         self.push_with(frames, Some(byte), None, fuel)
     }
 
@@ -100,17 +126,26 @@ impl Recognizer {
 
     /// The token symbols that a set waits for and that a token matches.
     pub(crate) fn symbols(&mut self, set: SetId, id: u32) -> Option<Ended> {
-        let matching = self.sets.tokens(set).filter(|&(_, index)| self.dots.tokens[index as usize].contains(id));
+        let matching = self
+            .sets
+            .tokens(set)
+            .filter(|&(_, index)| self.dots.tokens[index as usize].contains(id));
         let tags: Vec<u32> = matching.map(|(sym, _)| sym.0).collect();
         (!tags.is_empty()).then(|| (set, self.unions.fire(tags)))
     }
 
     /// The bytes that may come next in the topmost state.
-    pub(crate) fn next_bytes(&mut self, frames: &mut Frames, fuel: &mut Fuel) -> Result<ByteSet, Error> {
+    pub(crate) fn next_bytes(
+        &mut self,
+        frames: &mut Frames,
+        fuel: &mut Fuel,
+    ) -> Result<ByteSet, Error> {
         let steps = frames.steps();
         let mut set = ByteSet::EMPTY;
         for group in self.byte_classes(frames) {
-            let Some(byte) = group.iter().next() else { continue };
+            let Some(byte) = group.iter().next() else {
+                continue;
+            };
             if self.push(frames, byte, fuel)? {
                 frames.truncate(steps);
                 set = set.union(&group);
@@ -121,7 +156,8 @@ impl Recognizer {
 
     /// The bytes, grouped by what the topmost state's terminals do not tell apart.
     pub(crate) fn byte_classes(&mut self, frames: &Frames) -> Vec<ByteSet> {
-        self.unions.byte_classes(frames.threads().iter().map(|&(_, union)| union))
+        self.unions
+            .byte_classes(frames.threads().iter().map(|&(_, union)| union))
     }
 
     fn push_with(
@@ -162,11 +198,15 @@ impl Recognizer {
             }
         }
         if frames.ended.is_empty() {
-            return Ok(Landing { set: None, accept: false });
+            return Ok(Landing {
+                set: None,
+                accept: false,
+            });
         }
         frames.ended.sort_unstable();
         frames.ended.dedup();
-        self.sets.goto(&frames.ended, &self.dots, &mut self.unions, fuel)
+        self.sets
+            .goto(&frames.ended, &self.dots, &mut self.unions, fuel)
     }
 
     /// Adds what begins at a landing and finishes the state.

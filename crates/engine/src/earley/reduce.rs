@@ -13,7 +13,11 @@ use crate::limits::Fuel;
 type Rule = (u32, Vec<Sym>);
 
 /// The rules whose symbols are all alive, in the given order, without duplicates.
-pub(super) fn reduce(mut rules: Vec<Rule>, count: usize, fuel: &mut Fuel) -> Result<Vec<Rule>, Error> {
+pub(super) fn reduce(
+    mut rules: Vec<Rule>,
+    count: usize,
+    fuel: &mut Fuel,
+) -> Result<Vec<Rule>, Error> {
     let mut seen = BTreeSet::new();
     rules.retain(|rule| seen.insert(rule.clone()));
     loop {
@@ -72,7 +76,12 @@ fn derives(rules: &[Rule], count: usize) -> Vec<bool> {
 
 /// Adds the nonterminals that derive an endless string: those with an endless way down first symbols (what stands before
 /// being finite) on which bytes come again and again.
-fn endless(rules: &[Rule], finite: &[bool], alive: &mut [bool], fuel: &mut Fuel) -> Result<(), Error> {
+fn endless(
+    rules: &[Rule],
+    finite: &[bool],
+    alive: &mut [bool],
+    fuel: &mut Fuel,
+) -> Result<(), Error> {
     let bytes = bytes(rules, finite);
     // (from, to, whether a byte may stand between).
     let mut edges: Vec<(usize, usize, bool)> = Vec::new();

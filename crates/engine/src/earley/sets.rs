@@ -57,7 +57,11 @@ struct Scratch {
 
 impl Sets {
     /// No sets yet but the one at the start of the text, with where that lands.
-    pub(crate) fn new(dots: &Dots, unions: &mut Unions, fuel: &mut Fuel) -> Result<(Self, Landing), Error> {
+    pub(crate) fn new(
+        dots: &Dots,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<(Self, Landing), Error> {
         let mut sets = Self {
             sets: IndexMap::default(),
             cores: IndexMap::default(),
@@ -91,7 +95,9 @@ impl Sets {
     }
 
     fn kernel(&self, set: SetId) -> &[(u32, RetId)] {
-        self.sets.get_index(set.0 as usize).map_or(&[], |(kernel, _)| kernel)
+        self.sets
+            .get_index(set.0 as usize)
+            .map_or(&[], |(kernel, _)| kernel)
     }
 
     /// The terminals that may come next in a set.
@@ -117,12 +123,15 @@ impl Sets {
 
     /// What waits for a symbol in a set: the dot behind the symbol, and who goes on after that dot's rule.
     pub(crate) fn continuations(&mut self, set: SetId, sym: Sym, dots: &Dots) -> Vec<(u32, RetId)> {
-        (0..self.core(set).waiting(sym).len()).map(|index| self.continuation(set, sym, index, dots)).collect()
+        (0..self.core(set).waiting(sym).len())
+            .map(|index| self.continuation(set, sym, index, dots))
+            .collect()
     }
 
     /// The items of a continuation other than [`ROOT`].
     pub(crate) fn answer(&mut self, ret: RetId, dots: &Dots) -> Vec<(u32, RetId)> {
-        let Some(&(nonterminal, set)) = self.rets.get_index((ret.0 as usize).wrapping_sub(1)) else {
+        let Some(&(nonterminal, set)) = self.rets.get_index((ret.0 as usize).wrapping_sub(1))
+        else {
             return Vec::new();
         };
         self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
@@ -134,7 +143,9 @@ impl Sets {
         let dot = core.dot(slot) + 1;
         let ret = match core.ret(slot, dots) {
             Return::Slot(slot) => self.kernel(set)[slot as usize].1,
-            Return::Here(nonterminal) => RetId(self.rets.insert_full((nonterminal, set)).0 as u32 + 1),
+            Return::Here(nonterminal) => {
+                RetId(self.rets.insert_full((nonterminal, set)).0 as u32 + 1)
+            }
         };
         (dot, ret)
     }
@@ -174,7 +185,13 @@ impl Sets {
         let mut scratch = Scratch::default();
         for &(set, fired) in ended {
             for index in 0..unions.tags(fired).len() {
-                self.advance(set, Sym(unions.tags(fired)[index]), &mut scratch, dots, fuel)?;
+                self.advance(
+                    set,
+                    Sym(unions.tags(fired)[index]),
+                    &mut scratch,
+                    dots,
+                    fuel,
+                )?;
             }
         }
         self.land(scratch, dots, unions, fuel)
@@ -231,7 +248,13 @@ impl Sets {
                 continue;
             }
             let (nonterminal, set) = self.rets[ret.0 as usize - 1];
-            self.advance(set, Sym::new(View::Nonterminal(nonterminal)), &mut scratch, dots, fuel)?;
+            self.advance(
+                set,
+                Sym::new(View::Nonterminal(nonterminal)),
+                &mut scratch,
+                dots,
+                fuel,
+            )?;
         }
         if scratch.items.is_empty() {
             return Ok(Landing { set: None, accept });
@@ -242,7 +265,10 @@ impl Sets {
         let set = self.intern(kernel, dots, unions, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.union != UnionId::DEAD;
-        Ok(Landing { set: goes_on.then_some(set), accept })
+        Ok(Landing {
+            set: goes_on.then_some(set),
+            accept,
+        })
     }
 
     fn intern(
@@ -265,6 +291,8 @@ impl Sets {
             }
         };
         self.heap += kernel.len() * size_of::<(u32, RetId)>();
-        Ok(SetId(self.sets.insert_full(kernel.into(), core as u32).0 as u32))
+        Ok(SetId(
+            self.sets.insert_full(kernel.into(), core as u32).0 as u32,
+        ))
     }
 }

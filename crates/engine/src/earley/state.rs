@@ -38,7 +38,11 @@ impl States {
     }
 
     pub(crate) fn get(&self, id: StateId) -> &State {
-        &self.states.get_index(id.0 as usize).expect("ids come from this table").0
+        &self
+            .states
+            .get_index(id.0 as usize)
+            .expect("ids come from this table")
+            .0
     }
 
     /// The id of the topmost frame.
@@ -86,12 +90,22 @@ impl Frames {
         self.frames.clear();
         self.threads.extend_from_slice(&state.threads);
         let (end, fresh, accept) = (self.threads.len(), state.fresh, state.accept);
-        self.frames.push(Frame { start: 0, end, fresh, accept });
+        self.frames.push(Frame {
+            start: 0,
+            end,
+            fresh,
+            accept,
+        });
     }
 
     /// The speculative state that was pushed last.
     pub(crate) fn top(&self) -> Frame {
-        self.frames.last().copied().unwrap_or(Frame { start: 0, end: 0, fresh: None, accept: false })
+        self.frames.last().copied().unwrap_or(Frame {
+            start: 0,
+            end: 0,
+            fresh: None,
+            accept: false,
+        })
     }
 
     /// The threads of the topmost state.
@@ -113,11 +127,21 @@ impl Frames {
 
     /// Forgets all but the topmost state, which no step can take back any more.
     pub(crate) fn keep_top(&mut self) {
-        let Frame { start, end, fresh, accept } = self.top();
+        let Frame {
+            start,
+            end,
+            fresh,
+            accept,
+        } = self.top();
         self.threads.truncate(end);
         self.threads.drain(..start);
         self.frames.clear();
-        self.frames.push(Frame { start: 0, end: end - start, fresh, accept });
+        self.frames.push(Frame {
+            start: 0,
+            end: end - start,
+            fresh,
+            accept,
+        });
     }
 
     /// Adds a thread to the state that is being made.
@@ -125,6 +149,23 @@ impl Frames {
         if union != UnionId::DEAD {
             self.threads.push((set, union));
         }
+    }
+
+    /// Pushes a state of one thread, unless that is dead.
+    #[inline]
+    pub(super) fn push_single(&mut self, set: SetId, union: UnionId) -> bool {
+        if union == UnionId::DEAD {
+            return false;
+        }
+        let start = self.threads.len();
+        self.threads.push((set, union));
+        self.frames.push(Frame {
+            start,
+            end: start + 1,
+            fresh: None,
+            accept: false,
+        });
+        true
     }
 
     /// Finishes the state of the threads since the last one; forgets it again if nothing may follow in it.
@@ -146,7 +187,12 @@ impl Frames {
         if start == end && fresh.is_none() && !landing.accept {
             return false;
         }
-        self.frames.push(Frame { start, end, fresh, accept: landing.accept });
+        self.frames.push(Frame {
+            start,
+            end,
+            fresh,
+            accept: landing.accept,
+        });
         true
     }
 

@@ -24,7 +24,11 @@ pub(crate) fn compute(
         }
     }
     if let Some(set) = fresh {
-        let tokens: Vec<u32> = recognizer.sets.tokens(set).map(|(_, index)| index).collect();
+        let tokens: Vec<u32> = recognizer
+            .sets
+            .tokens(set)
+            .map(|(_, index)| index)
+            .collect();
         for index in tokens {
             let ranges = recognizer.dots.tokens[index as usize].ids.clone();
             for &(first, last) in &ranges {

@@ -30,7 +30,10 @@ pub fn fill_next_token_bitmask_batch(
         let Some(row) = rows.get_mut(index).and_then(Option::take) else {
             return Err(Error::argument(
                 "E-BITMASK-INDEX",
-                format!("row {index} is named twice or is not among the {} rows", rows.len()),
+                format!(
+                    "row {index} is named twice or is not among the {} rows",
+                    rows.len()
+                ),
             ));
         };
         jobs.push((matcher, row));
@@ -76,9 +79,16 @@ pub fn accept_token_batch(
     if matchers.len() != ids.len() {
         return Err(size_error(ids.len(), "ids", matchers.len()));
     }
-    Ok(matchers.iter_mut().zip(ids).map(|(matcher, &id)| matcher.accept_token(id)).collect())
+    Ok(matchers
+        .iter_mut()
+        .zip(ids)
+        .map(|(matcher, &id)| matcher.accept_token(id))
+        .collect())
 }
 
 fn size_error(given: usize, what: &str, matchers: usize) -> Error {
-    Error::argument("E-BATCH-SIZE", format!("there are {given} {what} for {matchers} matchers"))
+    Error::argument(
+        "E-BATCH-SIZE",
+        format!("there are {given} {what} for {matchers} matchers"),
+    )
 }

@@ -41,15 +41,31 @@ impl GrammarMatcher {
     /// most `budget` tokens. Shortest in bytes where the vocabulary can spell it, then in tokens for these bytes.
     pub fn shortest_close(&self, budget: Option<usize>) -> Result<Option<Vec<u32>>, Error> {
         self.guard(|matcher| {
-            let Place::At(state) = matcher.place() else { return Ok(Some(Vec::new())) };
+            let Place::At(state) = matcher.place() else {
+                return Ok(Some(Vec::new()));
+            };
             let vocabulary = &**matcher.compiled.vocabulary();
             let mut fuel = matcher.compiled.fuel();
             let found = &mut *matcher.compiled.write();
             if found.costs.is_none() {
                 found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
             }
-            let Found { recognizer, frames, costs: Some(costs), .. } = found else { return Ok(None) };
-            let mut way = Way { recognizer, frames, costs, vocabulary, fuel: &mut fuel };
+            let Found {
+                recognizer,
+                frames,
+                costs: Some(costs),
+                ..
+            } = found
+            else {
+                return Ok(None);
+            };
+            let mut way = Way {
+                recognizer,
+                frames,
+                costs,
+                vocabulary,
+                fuel: &mut fuel,
+            };
             let tokens = match way.downhill(state)? {
                 None => None,
                 Some(pieces) => match way.spell(&pieces)? {
@@ -66,7 +82,12 @@ impl Costs {
     fn new(recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<Self, Error> {
         let mut terminals = Vec::with_capacity(recognizer.dots.terminals.len());
         for terminal in &recognizer.dots.terminals {
-            terminals.push(recognizer.unions.residuals().shortest_with_byte(terminal.residual, fuel)?);
+            terminals.push(
+                recognizer
+                    .unions
+                    .residuals()
+                    .shortest_with_byte(terminal.residual, fuel)?,
+            );
         }
         let dots = &recognizer.dots;
         fuel.spend(dots.dots.len())?;
@@ -77,21 +98,32 @@ impl Costs {
                 View::End => 0,
                 View::Terminal(index) => rest[dot + 1].saturating_add(terminals[index as usize]),
                 View::Token(_) => rest[dot + 1].saturating_add(1),
-                View::Nonterminal(index) => rest[dot + 1].saturating_add(nonterminals[index as usize]),
+                View::Nonterminal(index) => {
+                    rest[dot + 1].saturating_add(nonterminals[index as usize])
+                }
             };
         }
-        Ok(Self { rest, ends: FxHashMap::from_iter([(ROOT, 0)]) })
+        Ok(Self {
+            rest,
+            ends: FxHashMap::from_iter([(ROOT, 0)]),
+        })
     }
 
     /// From a continuation to the end of the text: Dijkstra's algorithm over continuations, remembered along the way
     /// that it finds.
-    fn end(&mut self, ret: RetId, recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<u32, Error> {
+    fn end(
+        &mut self,
+        ret: RetId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
         if let Some(&known) = self.ends.get(&ret) {
             return Ok(known);
         }
         // A way through a known continuation is put in the queue once more, as a way to the end.
         let mut queue = BinaryHeap::from([Reverse((0_u32, false, ret))]);
-        let mut reached: FxHashMap<RetId, (u32, Option<RetId>)> = FxHashMap::from_iter([(ret, (0, None))]);
+        let mut reached: FxHashMap<RetId, (u32, Option<RetId>)> =
+            FxHashMap::from_iter([(ret, (0, None))]);
         let mut done: FxHashSet<RetId> = FxHashSet::default();
         while let Some(Reverse((cost, is_end, at))) = queue.pop() {
             fuel.spend(1)?;
@@ -129,7 +161,12 @@ impl Costs {
     }
 
     /// From the topmost state to the end of the text.
-    fn state(&mut self, recognizer: &mut Recognizer, frames: &Frames, fuel: &mut Fuel) -> Result<u32, Error> {
+    fn state(
+        &mut self,
+        recognizer: &mut Recognizer,
+        frames: &Frames,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
         let top = frames.top();
         if top.accept {
             return Ok(0);
@@ -139,7 +176,10 @@ impl Costs {
         for &(set, union) in frames.threads() {
             for index in 0..recognizer.unions.parts(union).len() {
                 let (tag, residual) = recognizer.unions.parts(union)[index];
-                let needed = recognizer.unions.residuals().shortest_with_byte(residual, fuel)?;
+                let needed = recognizer
+                    .unions
+                    .residuals()
+                    .shortest_with_byte(residual, fuel)?;
                 waits.push((set, Sym(tag), needed));
             }
         }
@@ -171,11 +211,17 @@ fn nonterminals(dots: &Dots, terminals: &[u32]) -> Vec<u32> {
     let mut queue = BinaryHeap::new();
     for (lhs, firsts) in dots.rules.iter().enumerate() {
         for &first in firsts {
-            let mut rule = Rule { lhs: lhs as u32, missing: 0, cost: 0 };
+            let mut rule = Rule {
+                lhs: lhs as u32,
+                missing: 0,
+                cost: 0,
+            };
             for dot in first.. {
                 match dots.sym(dot).view() {
                     View::End => break,
-                    View::Terminal(index) => rule.cost = rule.cost.saturating_add(terminals[index as usize]),
+                    View::Terminal(index) => {
+                        rule.cost = rule.cost.saturating_add(terminals[index as usize])
+                    }
                     View::Token(_) => rule.cost = rule.cost.saturating_add(1),
                     View::Nonterminal(index) => {
                         rule.missing += 1;
@@ -242,11 +288,21 @@ impl Way<'_> {
                 }
             }
             if let Some(set) = self.frames.top().fresh {
-                let tokens: Vec<u32> = self.recognizer.sets.tokens(set).map(|(_, index)| index).collect();
+                let tokens: Vec<u32> = self
+                    .recognizer
+                    .sets
+                    .tokens(set)
+                    .map(|(_, index)| index)
+                    .collect();
                 for index in tokens {
                     let id = self.recognizer.dots.tokens[index as usize].ids[0].0;
-                    let Some(symbols) = self.recognizer.symbols(set, id) else { continue };
-                    if !self.recognizer.push_symbols(self.frames, symbols, self.fuel)? {
+                    let Some(symbols) = self.recognizer.symbols(set, id) else {
+                        continue;
+                    };
+                    if !self
+                        .recognizer
+                        .push_symbols(self.frames, symbols, self.fuel)?
+                    {
                         continue;
                     }
                     let cost = self.cost()?;
@@ -256,13 +312,22 @@ impl Way<'_> {
                     }
                 }
             }
-            let Some((cost, piece)) = best.filter(|&(cost, _)| cost < left) else { return Ok(None) };
+            let Some((cost, piece)) = best.filter(|&(cost, _)| cost < left) else {
+                return Ok(None);
+            };
             match piece {
                 Piece::Byte(byte) => self.recognizer.push(self.frames, byte, self.fuel)?,
                 Piece::Token(id) => {
-                    let symbols = self.frames.top().fresh.and_then(|set| self.recognizer.symbols(set, id));
+                    let symbols = self
+                        .frames
+                        .top()
+                        .fresh
+                        .and_then(|set| self.recognizer.symbols(set, id));
                     match symbols {
-                        Some(symbols) => self.recognizer.push_symbols(self.frames, symbols, self.fuel)?,
+                        Some(symbols) => {
+                            self.recognizer
+                                .push_symbols(self.frames, symbols, self.fuel)?
+                        }
                         None => false,
                     }
                 }
@@ -282,7 +347,9 @@ impl Way<'_> {
     fn spellable(&self, group: &ByteSet) -> u8 {
         let trie = self.vocabulary.trie();
         let rank = |&byte: &u8| {
-            let alone = trie.child(None, byte).is_some_and(|node| trie.tokens(node).next().is_some());
+            let alone = trie
+                .child(None, byte)
+                .is_some_and(|node| trie.tokens(node).next().is_some());
             (!alone, !byte.is_ascii_graphic(), byte)
         };
         group.iter().min_by_key(rank).unwrap_or(0)
@@ -302,7 +369,9 @@ impl Way<'_> {
                     Piece::Token(id) if end == start => Some(id),
                     Piece::Token(_) => break,
                     Piece::Byte(byte) => {
-                        let Some(child) = trie.child(node, byte) else { break };
+                        let Some(child) = trie.child(node, byte) else {
+                            break;
+                        };
                         node = Some(child);
                         trie.tokens(child).next()
                     }
@@ -320,7 +389,9 @@ impl Way<'_> {
         let mut tokens = Vec::new();
         let mut at = 0;
         while at < pieces.len() {
-            let Some((_, token, next)) = best[at] else { return Ok(None) };
+            let Some((_, token, next)) = best[at] else {
+                return Ok(None);
+            };
             tokens.push(token);
             at = next;
         }
@@ -331,7 +402,8 @@ impl Way<'_> {
     fn search(&mut self, state: StateId, budget: usize) -> Result<Option<Vec<u32>>, Error> {
         self.frames.load(self.recognizer.state(state));
         let mut queue = BinaryHeap::from([Reverse((self.cost()?, 0_usize, state))]);
-        let mut from: FxHashMap<StateId, Option<(StateId, u32)>> = FxHashMap::from_iter([(state, None)]);
+        let mut from: FxHashMap<StateId, Option<(StateId, u32)>> =
+            FxHashMap::from_iter([(state, None)]);
         while let Some(Reverse((cost, taken, at))) = queue.pop() {
             if cost == 0 {
                 let mut tokens = Vec::with_capacity(taken);
@@ -367,10 +439,18 @@ impl Way<'_> {
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
         if let Some(set) = self.frames.top().fresh {
-            let tokens: Vec<u32> = self.recognizer.sets.tokens(set).map(|(_, index)| index).collect();
+            let tokens: Vec<u32> = self
+                .recognizer
+                .sets
+                .tokens(set)
+                .map(|(_, index)| index)
+                .collect();
             for index in tokens {
                 let id = self.recognizer.dots.tokens[index as usize].ids[0].0;
-                if self.recognizer.push_token(self.frames, self.vocabulary, id, self.fuel)? {
+                if self
+                    .recognizer
+                    .push_token(self.frames, self.vocabulary, id, self.fuel)?
+                {
                     let next = self.recognizer.intern(self.frames);
                     if seen.insert(next) {
                         found.push((id, next));

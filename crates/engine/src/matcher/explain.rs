@@ -82,7 +82,12 @@ impl GrammarMatcher {
                 }
             }
             let expected = expected.into_iter().collect();
-            Ok(Explanation { expected, accepting: state.accept, terminated: false, token })
+            Ok(Explanation {
+                expected,
+                accepting: state.accept,
+                terminated: false,
+                token,
+            })
         })
     }
 
@@ -92,12 +97,20 @@ impl GrammarMatcher {
         if self.step(place, id)?.is_some() {
             return Ok(Verdict::Allowed);
         }
-        let Place::At(state) = place else { return Ok(Verdict::Ended) };
+        let Place::At(state) = place else {
+            return Ok(Verdict::Ended);
+        };
         let Some(text) = vocabulary.text(id) else {
-            return Ok(if vocabulary.is_usable(id) { Verdict::NotExpected } else { Verdict::Unused });
+            return Ok(if vocabulary.is_usable(id) {
+                Verdict::NotExpected
+            } else {
+                Verdict::Unused
+            });
         };
         let mut fuel = self.compiled.fuel();
-        let Found { recognizer, frames, .. } = &mut *self.compiled.write();
+        let Found {
+            recognizer, frames, ..
+        } = &mut *self.compiled.write();
         frames.load(recognizer.state(state));
         let mut at = 0;
         for &byte in text {
@@ -123,9 +136,12 @@ fn expectations(
         View::Token(index) => dots.tokens[index as usize].text.as_str(),
         View::Nonterminal(_) | View::End => "",
     };
-    recognizer.sets.waiting_dots(set, sym).map(move |dot| Expectation {
-        rule: Arc::clone(&dots.names[dots.lhs(dot) as usize]),
-        symbol: symbol.to_owned(),
-        begun,
-    })
+    recognizer
+        .sets
+        .waiting_dots(set, sym)
+        .map(move |dot| Expectation {
+            rule: Arc::clone(&dots.names[dots.lhs(dot) as usize]),
+            symbol: symbol.to_owned(),
+            begun,
+        })
 }

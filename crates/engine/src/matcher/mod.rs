@@ -47,7 +47,11 @@ impl GrammarMatcher {
     /// A matcher at the start of the text.
     #[must_use]
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
-        Self { compiled, history: Vec::new(), failed: OnceLock::new() }
+        Self {
+            compiled,
+            history: Vec::new(),
+            failed: OnceLock::new(),
+        }
     }
 
     /// The grammar.
@@ -92,7 +96,10 @@ impl GrammarMatcher {
             if row.len() < words {
                 return Err(Error::argument(
                     "E-BITMASK-SIZE",
-                    format!("the row has {} words, the vocabulary needs {words}", row.len()),
+                    format!(
+                        "the row has {} words, the vocabulary needs {words}",
+                        row.len()
+                    ),
                 ));
             }
             match matcher.place() {
@@ -114,7 +121,10 @@ impl GrammarMatcher {
             matcher.history.len().checked_sub(steps).ok_or_else(|| {
                 Error::argument(
                     "E-MATCHER-ROLLBACK",
-                    format!("{steps} steps cannot be taken back, there were {}", matcher.history.len()),
+                    format!(
+                        "{steps} steps cannot be taken back, there were {}",
+                        matcher.history.len()
+                    ),
                 )
             })
         })?;
@@ -160,13 +170,19 @@ impl GrammarMatcher {
     pub fn find_jump_forward_bytes(&self) -> Result<Vec<u8>, Error> {
         self.guard(|matcher| {
             let mut bytes = Vec::new();
-            let Place::At(state) = matcher.place() else { return Ok(bytes) };
+            let Place::At(state) = matcher.place() else {
+                return Ok(bytes);
+            };
             let mut fuel = matcher.compiled.fuel();
-            let Found { recognizer, frames, .. } = &mut *matcher.compiled.write();
+            let Found {
+                recognizer, frames, ..
+            } = &mut *matcher.compiled.write();
             frames.load(recognizer.state(state));
             while bytes.len() < JUMP_BYTES && !frames.top().accept && frames.top().fresh.is_none() {
                 let next = recognizer.next_bytes(frames, &mut fuel)?;
-                let (1, Some(byte)) = (next.len(), next.iter().next()) else { break };
+                let (1, Some(byte)) = (next.len(), next.iter().next()) else {
+                    break;
+                };
                 bytes.push(byte);
                 recognizer.push(frames, byte, &mut fuel)?;
                 frames.keep_top();
@@ -192,8 +208,12 @@ impl GrammarMatcher {
     /// The bytes of text that may come next.
     pub fn next_bytes(&self) -> Result<ByteSet, Error> {
         self.guard(|matcher| {
-            let Place::At(state) = matcher.place() else { return Ok(ByteSet::EMPTY) };
-            let Found { recognizer, frames, .. } = &mut *matcher.compiled.write();
+            let Place::At(state) = matcher.place() else {
+                return Ok(ByteSet::EMPTY);
+            };
+            let Found {
+                recognizer, frames, ..
+            } = &mut *matcher.compiled.write();
             frames.load(recognizer.state(state));
             recognizer.next_bytes(frames, &mut matcher.compiled.fuel())
         })
@@ -203,10 +223,14 @@ impl GrammarMatcher {
     /// are not among them unless the grammar names them.
     pub fn next_symbol_tokens(&self) -> Result<Vec<(u32, u32)>, Error> {
         self.guard(|matcher| {
-            let Place::At(state) = matcher.place() else { return Ok(Vec::new()) };
+            let Place::At(state) = matcher.place() else {
+                return Ok(Vec::new());
+            };
             let found = matcher.compiled.read();
             let recognizer = &found.recognizer;
-            let Some(set) = recognizer.state(state).fresh else { return Ok(Vec::new()) };
+            let Some(set) = recognizer.state(state).fresh else {
+                return Ok(Vec::new());
+            };
             let mut ranges: Vec<(u32, u32)> = Vec::new();
             for (_, index) in recognizer.sets.tokens(set) {
                 ranges.extend_from_slice(&recognizer.dots.tokens[index as usize].ids);
@@ -230,12 +254,17 @@ impl GrammarMatcher {
     }
 
     fn place(&self) -> Place {
-        self.history.last().copied().unwrap_or(Place::At(self.compiled.start()))
+        self.history
+            .last()
+            .copied()
+            .unwrap_or(Place::At(self.compiled.start()))
     }
 
     fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {
         self.compiled.vocabulary().check_id(id)?;
-        let Place::At(state) = place else { return Ok(None) };
+        let Place::At(state) = place else {
+            return Ok(None);
+        };
         Ok(match self.compiled.step(state, id)? {
             Step::Refused => None,
             Step::End => Some(Place::Ended),

@@ -49,7 +49,10 @@ impl Vocabulary {
             ));
         }
         if u32::try_from(size).is_err() {
-            return Err(Error::vocabulary("E-VOCAB-SIZE", format!("{size} tokens are too many")));
+            return Err(Error::vocabulary(
+                "E-VOCAB-SIZE",
+                format!("{size} tokens are too many"),
+            ));
         }
         let lists = [
             ("special_ids", &parts.special_ids),
@@ -79,15 +82,31 @@ impl Vocabulary {
             bytes.extend_from_slice(token);
             ends.push(bytes.len());
             if named[id] && !token.is_empty() {
-                markers.entry(token.as_slice().into()).or_default().push(id as u32);
+                markers
+                    .entry(token.as_slice().into())
+                    .or_default()
+                    .push(id as u32);
             }
         }
-        let text = parts.tokens.iter().enumerate().filter(|&(id, _)| !special[id]);
+        let text = parts
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|&(id, _)| !special[id]);
         let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice())), size);
         let mut eos = parts.eos_ids.clone();
         eos.sort_unstable();
         eos.dedup();
-        Ok(Self { bytes, ends, special, eos, markers, named, size, trie })
+        Ok(Self {
+            bytes,
+            ends,
+            special,
+            eos,
+            markers,
+            named,
+            size,
+            trie,
+        })
     }
 
     /// The width of the logits: tokens and padding.
@@ -106,7 +125,9 @@ impl Vocabulary {
     #[must_use]
     pub fn token(&self, id: u32) -> &[u8] {
         let id = id as usize;
-        let Some(&end) = self.ends.get(id) else { return &[] };
+        let Some(&end) = self.ends.get(id) else {
+            return &[];
+        };
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
         &self.bytes[start..end]
     }
@@ -160,6 +181,9 @@ impl Vocabulary {
         if (id as usize) < self.size {
             return Ok(());
         }
-        Err(Error::argument("E-TOKEN-ID", format!("there is no token {id}; ids end at {}", self.size)))
+        Err(Error::argument(
+            "E-TOKEN-ID",
+            format!("there is no token {id}; ids end at {}", self.size),
+        ))
     }
 }

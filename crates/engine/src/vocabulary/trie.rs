@@ -28,10 +28,17 @@ pub(crate) struct Trie {
 impl Trie {
     /// Builds the trie of the non-empty tokens; ids are below `size`.
     pub(crate) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>, size: usize) -> Self {
-        let mut sorted: Vec<(&[u8], u32)> =
-            tokens.filter(|(_, bytes)| !bytes.is_empty()).map(|(id, bytes)| (bytes, id)).collect();
+        let mut sorted: Vec<(&[u8], u32)> = tokens
+            .filter(|(_, bytes)| !bytes.is_empty())
+            .map(|(id, bytes)| (bytes, id))
+            .collect();
         sorted.sort_unstable();
-        let mut trie = Self { nodes: Vec::new(), first: Vec::new(), same: vec![NONE; size], longest: 0 };
+        let mut trie = Self {
+            nodes: Vec::new(),
+            first: Vec::new(),
+            same: vec![NONE; size],
+            longest: 0,
+        };
         let mut path: Vec<u32> = Vec::new();
         let mut before: (&[u8], u32) = (&[], NONE);
         for (bytes, id) in sorted {
@@ -40,11 +47,19 @@ impl Trie {
                 before.1 = id;
                 continue;
             }
-            let shared = bytes.iter().zip(before.0).take_while(|(a, b)| a == b).count();
+            let shared = bytes
+                .iter()
+                .zip(before.0)
+                .take_while(|(a, b)| a == b)
+                .count();
             trie.close(&mut path, shared);
             for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
                 path.push(trie.nodes.len() as u32);
-                trie.nodes.push(Node { next: NONE, depth: depth as u32 + 1, byte });
+                trie.nodes.push(Node {
+                    next: NONE,
+                    depth: depth as u32 + 1,
+                    byte,
+                });
                 trie.first.push(NONE);
             }
             if let Some(last) = trie.first.last_mut() {
@@ -71,7 +86,9 @@ impl Trie {
     /// The tokens that end at a node.
     pub(crate) fn tokens(&self, node: usize) -> impl Iterator<Item = u32> + '_ {
         let some = |id: u32| (id != NONE).then_some(id);
-        std::iter::successors(some(self.first[node]), move |&id| some(self.same[id as usize]))
+        std::iter::successors(some(self.first[node]), move |&id| {
+            some(self.same[id as usize])
+        })
     }
 
     /// The bytes of the longest token.

@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use syntagma_grammar::ir::{ByteSet, Lnf, NonterminalId, Production, Regex, Symbol, SymbolTable, TokenSet};
+use syntagma_grammar::ir::{
+    ByteSet, Lnf, NonterminalId, Production, Regex, Symbol, SymbolTable, TokenSet,
+};
 
 /// A letter of an input: a byte of text, or a token that is taken as a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,17 +38,18 @@ impl Tree {
         match regex {
             Regex::Nothing => Self::Nothing,
             Regex::Class(set) => Self::Class(set.iter().collect()),
-            Regex::Literal(bytes) => bytes
-                .iter()
-                .rev()
-                .fold(Self::Empty, |tail, &byte| Self::concat(Self::Class(vec![byte]), tail)),
-            Regex::Concat(parts) => {
-                parts.iter().rev().fold(Self::Empty, |tail, part| Self::concat(Self::new(part), tail))
-            }
+            Regex::Literal(bytes) => bytes.iter().rev().fold(Self::Empty, |tail, &byte| {
+                Self::concat(Self::Class(vec![byte]), tail)
+            }),
+            Regex::Concat(parts) => parts.iter().rev().fold(Self::Empty, |tail, part| {
+                Self::concat(Self::new(part), tail)
+            }),
             Regex::Alt(parts) => Self::alt(all(parts)),
             Regex::And(parts) => Self::And(all(parts)),
             Regex::Not(inner) => Self::Not(Box::new(Self::new(inner))),
-            Regex::Repeat { inner, min, max } => Self::Repeat(Box::new(Self::new(inner)), *min, *max),
+            Regex::Repeat { inner, min, max } => {
+                Self::Repeat(Box::new(Self::new(inner)), *min, *max)
+            }
         }
     }
 
@@ -85,7 +88,9 @@ impl Tree {
             Self::Alt(parts) => parts.iter().any(Self::nullable),
             Self::And(parts) => parts.iter().all(Self::nullable),
             Self::Not(inner) => !inner.nullable(),
-            Self::Repeat(inner, min, max) => max.is_none_or(|max| max >= *min) && (*min == 0 || inner.nullable()),
+            Self::Repeat(inner, min, max) => {
+                max.is_none_or(|max| max >= *min) && (*min == 0 || inner.nullable())
+            }
         }
     }
 
@@ -109,7 +114,11 @@ impl Tree {
             Self::Alt(parts) => Self::alt(parts.iter().map(|part| part.after(byte)).collect()),
             Self::And(parts) => {
                 let parts: BTreeSet<_> = parts.iter().map(|part| part.after(byte)).collect();
-                if parts.contains(&Self::Nothing) { Self::Nothing } else { Self::And(parts) }
+                if parts.contains(&Self::Nothing) {
+                    Self::Nothing
+                } else {
+                    Self::And(parts)
+                }
             }
             Self::Not(inner) => Self::Not(Box::new(inner.after(byte))),
             Self::Repeat(inner, min, max) => {
@@ -117,14 +126,24 @@ impl Tree {
                     return Self::Nothing;
                 }
                 // A nullable body may be left out as often as one likes.
-                let min = if inner.nullable() { 0 } else { min.saturating_sub(1) };
-                Self::concat(inner.after(byte), Self::Repeat(inner.clone(), min, max.map(|max| max - 1)))
+                let min = if inner.nullable() {
+                    0
+                } else {
+                    min.saturating_sub(1)
+                };
+                Self::concat(
+                    inner.after(byte),
+                    Self::Repeat(inner.clone(), min, max.map(|max| max - 1)),
+                )
             }
         }
     }
 
     pub fn matches(&self, bytes: &[u8]) -> bool {
-        bytes.iter().fold(self.clone(), |tree, &byte| tree.after(byte)).nullable()
+        bytes
+            .iter()
+            .fold(self.clone(), |tree, &byte| tree.after(byte))
+            .nullable()
     }
 
     /// Whether some string of one byte or more is in it.
@@ -169,7 +188,11 @@ impl Reference {
     pub fn new(lnf: &Lnf, markers: &[(&str, u32)]) -> Self {
         let mut trees: Vec<Tree> = lnf.symbols.regexes.iter().map(Tree::new).collect();
         let ids = |text: &str| -> Vec<u32> {
-            markers.iter().filter(|(marker, _)| *marker == text).map(|&(_, id)| id).collect()
+            markers
+                .iter()
+                .filter(|(marker, _)| *marker == text)
+                .map(|&(_, id)| id)
+                .collect()
         };
         let mut productions = Vec::new();
         for production in &lnf.productions {
@@ -191,28 +214,43 @@ impl Reference {
                     }
                     Symbol::Token(index) => Sym::Token(match &lnf.symbols.tokens[index as usize] {
                         TokenSet::Text(text) => ids(text),
-                        TokenSet::Ids(ranges) => ranges.iter().flat_map(|&(first, last)| first..=last).collect(),
+                        TokenSet::Ids(ranges) => ranges
+                            .iter()
+                            .flat_map(|&(first, last)| first..=last)
+                            .collect(),
                     }),
                 })
                 .collect();
             productions.push((production.lhs.0 as usize, rhs));
         }
         let nonterminals = lnf.symbols.nonterminals.len();
-        Self { productions, start: lnf.start.0 as usize, nonterminals, known: HashMap::new(), trees }
+        Self {
+            productions,
+            start: lnf.start.0 as usize,
+            nonterminals,
+            known: HashMap::new(),
+            trees,
+        }
     }
 
     fn terminal(&mut self, terminal: usize, text: &[u8]) -> (bool, bool) {
         let tree = &self.trees[terminal];
-        *self.known.entry((terminal, text.to_vec())).or_insert_with(|| {
-            let rest = text.iter().fold(tree.clone(), |tree, &byte| tree.after(byte));
-            (rest.nullable(), rest.extends(&ALPHABET))
-        })
+        *self
+            .known
+            .entry((terminal, text.to_vec()))
+            .or_insert_with(|| {
+                let rest = text
+                    .iter()
+                    .fold(tree.clone(), |tree, &byte| tree.after(byte));
+                (rest.nullable(), rest.extends(&ALPHABET))
+            })
     }
 
     /// Whether the input is in the language, and whether it is a prefix of something in it.
     pub fn judge(&mut self, input: &[Letter]) -> (bool, bool) {
         // Items are (production, dot, origin).
-        let mut charts: Vec<BTreeSet<(usize, usize, usize)>> = vec![BTreeSet::new(); input.len() + 1];
+        let mut charts: Vec<BTreeSet<(usize, usize, usize)>> =
+            vec![BTreeSet::new(); input.len() + 1];
         for (index, (lhs, _)) in self.productions.iter().enumerate() {
             if *lhs == self.start {
                 charts[0].insert((index, 0, 0));
@@ -235,7 +273,9 @@ impl Reference {
                         }
                         None => {
                             for (waiting, dot, from) in charts[origin].clone() {
-                                if self.productions[waiting].1.get(dot) == Some(&Sym::Nonterminal(lhs)) {
+                                if self.productions[waiting].1.get(dot)
+                                    == Some(&Sym::Nonterminal(lhs))
+                                {
                                     charts[at].insert((waiting, dot + 1, from));
                                 }
                             }
@@ -268,7 +308,9 @@ impl Reference {
                                 viable |= extends;
                                 break;
                             }
-                            let Letter::Byte(byte) = input[end] else { break };
+                            let Letter::Byte(byte) = input[end] else {
+                                break;
+                            };
                             text.push(byte);
                             end += 1;
                         }
@@ -277,10 +319,12 @@ impl Reference {
                 }
             }
         }
-        let accepted = charts[input.len()].iter().any(|&(production, dot, origin)| {
-            let (lhs, rhs) = &self.productions[production];
-            *lhs == self.start && origin == 0 && dot == rhs.len()
-        });
+        let accepted = charts[input.len()]
+            .iter()
+            .any(|&(production, dot, origin)| {
+                let (lhs, rhs) = &self.productions[production];
+                *lhs == self.start && origin == 0 && dot == rhs.len()
+            });
         (accepted, viable || accepted)
     }
 
@@ -322,10 +366,15 @@ impl Builder {
     }
 
     pub fn regex(&mut self, regex: Regex) -> Symbol {
-        let index = self.symbols.regexes.iter().position(|known| *known == regex).unwrap_or_else(|| {
-            self.symbols.regexes.push(regex);
-            self.symbols.regexes.len() - 1
-        });
+        let index = self
+            .symbols
+            .regexes
+            .iter()
+            .position(|known| *known == regex)
+            .unwrap_or_else(|| {
+                self.symbols.regexes.push(regex);
+                self.symbols.regexes.len() - 1
+            });
         Symbol::Regex(index as u32)
     }
 
@@ -344,14 +393,23 @@ impl Builder {
     }
 
     pub fn rule(&mut self, lhs: Symbol, rhs: &[Symbol]) {
-        let Symbol::Nonterminal(lhs) = lhs else { panic!("a rule is of a nonterminal") };
-        self.productions.push(Production { lhs, rhs: rhs.to_vec() });
+        let Symbol::Nonterminal(lhs) = lhs else {
+            panic!("a rule is of a nonterminal")
+        };
+        self.productions.push(Production {
+            lhs,
+            rhs: rhs.to_vec(),
+        });
     }
 
     /// The normal form; the first nonterminal is the start.
     pub fn finish(mut self) -> Lnf {
         self.productions.sort();
-        Lnf { symbols: self.symbols, productions: self.productions, start: NonterminalId(0) }
+        Lnf {
+            symbols: self.symbols,
+            productions: self.productions,
+            start: NonterminalId(0),
+        }
     }
 }
 
@@ -399,8 +457,16 @@ pub fn grammars(extra: Vec<Symbol>, symbols: SymbolTable) -> impl Strategy<Value
         .prop_map(move |(regexes, shape)| grammar(regexes, &shape, &extra, symbols.clone()))
 }
 
-fn grammar(regexes: Vec<Regex>, shape: &Shape, extra: &[Symbol], mut symbols: SymbolTable) -> Option<Lnf> {
-    let alive: Vec<bool> = regexes.iter().map(|regex| Tree::new(regex).extends(&ALPHABET)).collect();
+fn grammar(
+    regexes: Vec<Regex>,
+    shape: &Shape,
+    extra: &[Symbol],
+    mut symbols: SymbolTable,
+) -> Option<Lnf> {
+    let alive: Vec<bool> = regexes
+        .iter()
+        .map(|regex| Tree::new(regex).extends(&ALPHABET))
+        .collect();
     symbols.nonterminals = (0..4).map(|index| format!("n{index}").into()).collect();
     let terminals = regexes.len() + extra.len();
     symbols.regexes = regexes;
@@ -413,10 +479,16 @@ fn grammar(regexes: Vec<Regex>, shape: &Shape, extra: &[Symbol], mut symbols: Sy
                     Symbol::Nonterminal(NonterminalId((number / 2 % 4) as u32))
                 } else {
                     let index = number / 2 % terminals;
-                    extra.get(index).copied().unwrap_or(Symbol::Regex((index.saturating_sub(extra.len())) as u32))
+                    extra
+                        .get(index)
+                        .copied()
+                        .unwrap_or(Symbol::Regex((index.saturating_sub(extra.len())) as u32))
                 }
             });
-            Production { lhs: NonterminalId(u32::from(*lhs)), rhs: rhs.collect() }
+            Production {
+                lhs: NonterminalId(u32::from(*lhs)),
+                rhs: rhs.collect(),
+            }
         })
         .collect();
     let mut finite = [false; 4];
@@ -441,5 +513,9 @@ fn grammar(regexes: Vec<Regex>, shape: &Shape, extra: &[Symbol], mut symbols: Sy
     productions
         .iter()
         .any(|production| production.lhs == start)
-        .then_some(Lnf { symbols, productions, start })
+        .then_some(Lnf {
+            symbols,
+            productions,
+            start,
+        })
 }

@@ -1,5 +1,6 @@
 //! The grammar as it was meant ([`Grammar`]), what is regular in it ([`Regex`]), and its normal form ([`Lnf`]).
 
+mod emptiness;
 mod grammar;
 pub mod lnf;
 mod regex;

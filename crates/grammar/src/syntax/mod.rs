@@ -2,4 +2,5 @@
 //! patterns inside the others.
 
 pub mod ebnf;
+pub mod json_schema;
 pub mod regex;

@@ -1,0 +1,306 @@
+//! How long masks take with a real vocabulary, cold and warm, and whether they are right.
+//!
+//! `cargo run --release --example fill_times -- vocabulary.tkv [text.json]`; the file is `TKVOCAB1`, a u32 length, that
+//! many bytes of JSON with `n` and `eos`, `n` u16 token lengths, `n` u8 kinds (0 text, 1 special, 2 unused, 3 added,
+//! 4 byte) and the tokens' bytes.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use syntagma_engine::{
+    CompiledGrammar, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
+    bitmask_words,
+};
+use syntagma_grammar::Grammar;
+use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
+
+/// A text that is used where none is given.
+const SAMPLE: &str = r#"{"name": "Ada Lovelace", "born": 1815, "tags": ["poet", "analyst", "\u00e9t\u00e9"],
+ "works": [{"title": "Notes", "pages": 66, "rating": -4.5e1, "open": true}, {"title": "Lettres, déjà", "pages": 12,
+ "rating": 3.25, "open": false}, {}], "nothing": null, "deep": [[[[[[1], 2], 3], {"a": {"b": {"c": []}}}]]]}"#;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments
+        .next()
+        .ok_or("usage: fill_times vocabulary.tkv [text.json]")?;
+    let text = arguments
+        .next()
+        .map(std::fs::read_to_string)
+        .transpose()?
+        .unwrap_or_else(|| SAMPLE.to_owned());
+    let start = Instant::now();
+    let vocabulary = Arc::new(read(&std::fs::read(path)?)?);
+    println!(
+        "vocabulary: {} tokens, {} bytes, {:.1} ms",
+        vocabulary.size(),
+        vocabulary.memory_bytes(),
+        millis(start)
+    );
+    let compiler = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
+    let grammar = Arc::new(json());
+    let start = Instant::now();
+    let compiled = compiler.compile(&grammar)?;
+    println!("compile: {:.3} ms, again: {:.4} ms", millis(start), {
+        let start = Instant::now();
+        compiler.compile(&grammar)?;
+        millis(start)
+    });
+    let tokens = tokenize(&vocabulary, text.trim().as_bytes())?;
+    for pass in ["first pass", "second pass"] {
+        replay(&compiled, &tokens, pass)?;
+        println!("  {:?}", compiled.stats());
+    }
+    compare(&compiled, &tokens)
+}
+
+fn millis(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// Fills and accepts along the text, and prints how long that takes.
+fn replay(
+    compiled: &Arc<CompiledGrammar>,
+    tokens: &[u32],
+    pass: &str,
+) -> Result<(), Box<dyn Error>> {
+    let mut matcher = GrammarMatcher::new(Arc::clone(compiled));
+    let mut row = vec![0; bitmask_words(compiled.vocabulary().size())];
+    let (mut fills, mut accepts) = (Vec::new(), Vec::new());
+    for &token in tokens {
+        let start = Instant::now();
+        matcher.fill_next_token_bitmask(&mut row)?;
+        fills.push(millis(start) * 1e3);
+        let start = Instant::now();
+        let accepted = matcher.accept_token(token)?;
+        accepts.push(millis(start) * 1e3);
+        if !accepted {
+            return Err(format!("refused: {:?}", matcher.explain(Some(token))?).into());
+        }
+    }
+    if !matcher.is_accepting()? {
+        return Err("the text is not complete".into());
+    }
+    for (name, times) in [("fill", &mut fills), ("accept", &mut accepts)] {
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+        println!(
+            "{pass}: {name} of {} tokens, microseconds: mean {:.2} p50 {:.2} p90 {:.2} p99 {:.2} max {:.2}",
+            times.len(),
+            times.iter().sum::<f64>() / times.len() as f64,
+            at(0.5),
+            at(0.9),
+            at(0.99),
+            at(1.0)
+        );
+    }
+    Ok(())
+}
+
+/// Compares a sample of mask bits with what simulated acceptance says, on a grammar that knows no mask.
+fn compare(compiled: &Arc<CompiledGrammar>, tokens: &[u32]) -> Result<(), Box<dyn Error>> {
+    let vocabulary = compiled.vocabulary();
+    let fresh = GrammarCompiler::new(Arc::clone(vocabulary), Limits::default())
+        .compile(&Arc::new(json()))?;
+    let mut matcher = GrammarMatcher::new(Arc::clone(compiled));
+    let mut other = GrammarMatcher::new(fresh);
+    let mut row = vec![0; bitmask_words(vocabulary.size())];
+    let (mut bits, mut ones, mut wrong, mut noise) = (0, 0, 0, 1_u64);
+    for &token in tokens {
+        matcher.fill_next_token_bitmask(&mut row)?;
+        for _ in 0..2_000 {
+            noise = noise
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let id = ((noise >> 33) % vocabulary.size() as u64) as u32;
+            let bit = row[id as usize / 32] >> (id % 32) & 1 == 1;
+            bits += 1;
+            ones += usize::from(bit);
+            wrong += usize::from(bit != other.accepts(id)?);
+        }
+        matcher.accept_token(token)?;
+        other.accept_token(token)?;
+    }
+    println!("{bits} bits compared with simulated acceptance ({ones} set): {wrong} differ");
+    Ok(())
+}
+
+/// Any JSON text, with blanks between.
+fn json() -> Grammar {
+    let blanks = || {
+        let set = b" \n\t\r"
+            .iter()
+            .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
+        Regex::repeat(Regex::Class(set), 0, None)
+    };
+    let digits = || Regex::repeat(Regex::Class(ByteSet::range(b'0', b'9')), 1, None);
+    let optional = |inner| Regex::repeat(inner, 0, Some(1));
+    let class = |bytes: &[u8]| {
+        Regex::Class(
+            bytes
+                .iter()
+                .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte))),
+        )
+    };
+    let token = |text: &[u8]| Regex::concat(vec![blanks(), Regex::literal(text)]);
+    let number = Regex::concat(vec![
+        blanks(),
+        optional(Regex::literal(b"-")),
+        Regex::alt(vec![
+            Regex::literal(b"0"),
+            Regex::concat(vec![
+                Regex::Class(ByteSet::range(b'1', b'9')),
+                optional(digits()),
+            ]),
+        ]),
+        optional(Regex::concat(vec![Regex::literal(b"."), digits()])),
+        optional(Regex::concat(vec![
+            class(b"eE"),
+            optional(class(b"+-")),
+            digits(),
+        ])),
+    ]);
+    let hex = class(b"0123456789abcdefABCDEF");
+    let escape = Regex::concat(vec![
+        Regex::literal(b"\\"),
+        Regex::alt(vec![
+            class(b"\"\\/bfnrt"),
+            Regex::concat(vec![Regex::literal(b"u"), Regex::repeat(hex, 4, Some(4))]),
+        ]),
+    ]);
+    let tail = || Regex::Class(ByteSet::range(0x80, 0xbf));
+    let character = Regex::alt(vec![
+        Regex::Class(ByteSet::range(0x20, 0x7f).intersection(&class_set(b"\"\\").complement())),
+        Regex::concat(vec![Regex::Class(ByteSet::range(0xc2, 0xdf)), tail()]),
+        Regex::concat(vec![
+            Regex::Class(ByteSet::range(0xe0, 0xef)),
+            tail(),
+            tail(),
+        ]),
+        Regex::concat(vec![
+            Regex::Class(ByteSet::range(0xf0, 0xf4)),
+            tail(),
+            tail(),
+            tail(),
+        ]),
+        escape,
+    ]);
+    let string = Regex::concat(vec![
+        blanks(),
+        Regex::literal(b"\""),
+        Regex::repeat(character, 0, None),
+        Regex::literal(b"\""),
+    ]);
+
+    let mut b = GrammarBuilder::new();
+    let (value, member) = (b.rule("value"), b.rule("member"));
+    let string = b.regex(string);
+    let colon = b.regex(token(b":"));
+    let any = b.reference(value);
+    let pair = b.seq(vec![string, colon, any]);
+    b.define(member, pair);
+    let mut list = |open: &[u8], inner, close: &[u8]| {
+        let comma = b.regex(token(b","));
+        let (open, close) = (b.regex(token(open)), b.regex(token(close)));
+        let items = b.add(Expr::Repeat {
+            inner,
+            min: 0,
+            max: None,
+            separator: Some(comma),
+        });
+        b.seq(vec![open, items, close])
+    };
+    let array = list(b"[", any, b"]");
+    let object = list(b"{", pair, b"}");
+    let plain =
+        [token(b"true"), token(b"false"), token(b"null"), number].map(|regex| b.regex(regex));
+    let [yes, no, null, number] = plain;
+    let body = b.alt(vec![object, array, string, number, yes, no, null]);
+    b.define(value, body);
+    b.finish(value, Report::default())
+}
+
+fn class_set(bytes: &[u8]) -> ByteSet {
+    bytes
+        .iter()
+        .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)))
+}
+
+/// The longest token at every place.
+fn tokenize(vocabulary: &Vocabulary, text: &[u8]) -> Result<Vec<u32>, Box<dyn Error>> {
+    let mut ids = std::collections::HashMap::new();
+    for id in 0..vocabulary.token_count() as u32 {
+        if !vocabulary.is_special(id) {
+            ids.entry(vocabulary.token(id)).or_insert(id);
+        }
+    }
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let longest = (at + 1..=text.len().min(at + 64))
+            .rev()
+            .find(|&end| ids.contains_key(&text[at..end]));
+        let end = longest.ok_or("the vocabulary cannot spell the text")?;
+        tokens.push(ids[&text[at..end]]);
+        at = end;
+    }
+    Ok(tokens)
+}
+
+/// Reads a vocabulary file.
+fn read(file: &[u8]) -> Result<Vocabulary, Box<dyn Error>> {
+    let file = file
+        .strip_prefix(b"TKVOCAB1")
+        .ok_or("not a vocabulary file")?;
+    let (length, file) = file.split_first_chunk::<4>().ok_or("cut off")?;
+    let (header, file) = file
+        .split_at_checked(u32::from_le_bytes(*length) as usize)
+        .ok_or("cut off")?;
+    let header = std::str::from_utf8(header)?;
+    let count = numbers(header, "\"n\"")
+        .first()
+        .copied()
+        .ok_or("no count")? as usize;
+    let eos = numbers(header, "\"eos\"");
+    let (lengths, file) = file.split_at_checked(count * 2).ok_or("cut off")?;
+    let (kinds, mut bytes) = file.split_at_checked(count).ok_or("cut off")?;
+    let mut parts = VocabularyParts {
+        eos_ids: eos,
+        ..VocabularyParts::default()
+    };
+    for (id, (length, kind)) in lengths.chunks_exact(2).zip(kinds).enumerate() {
+        let (token, rest) = bytes
+            .split_at_checked(usize::from(length[0]) | usize::from(length[1]) << 8)
+            .ok_or("cut off")?;
+        bytes = rest;
+        match kind {
+            1 => parts.special_ids.push(id as u32),
+            3 => parts.marker_ids.push(id as u32),
+            _ => {}
+        }
+        parts.tokens.push(if *kind == 2 {
+            Vec::new()
+        } else {
+            token.to_vec()
+        });
+    }
+    Ok(Vocabulary::new(&parts)?)
+}
+
+/// The number, or the numbers of the list, behind a key.
+fn numbers(header: &str, key: &str) -> Vec<u32> {
+    let Some((_, rest)) = header.split_once(key) else {
+        return Vec::new();
+    };
+    let rest = rest.trim_start_matches([':', ' ']);
+    let end = if rest.starts_with('[') {
+        rest.find(']')
+    } else {
+        rest.find([',', '}'])
+    };
+    let list = rest[..end.unwrap_or(rest.len())].trim_start_matches('[');
+    list.split(',')
+        .filter_map(|number| number.trim().parse().ok())
+        .collect()
+}

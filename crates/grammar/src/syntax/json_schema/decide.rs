@@ -1,0 +1,279 @@
+//! Questions about conjunctions that are answered without a grammar: does a value satisfy one, can any value. An answer may
+//! be "not known"; it is never wrong.
+
+use serde_json::Value;
+
+use super::decimal::Decimal;
+use super::keywords::{Types, equal};
+use super::locations::LocationId;
+use super::matching;
+use super::merge::{Conjunction, Demands};
+use super::number::{highest, lowest};
+use super::schemas::Schemas;
+use crate::error::Error;
+
+/// Subschemas within subschemas that are looked at.
+const DEPTH: u32 = 6;
+/// Choices with more branches are not looked at.
+const BRANCHES: usize = 64;
+/// Enumerations with more values are not looked at.
+const VALUES: usize = 256;
+
+impl Schemas<'_> {
+    /// Whether it is certain that no value satisfies the conjunction.
+    pub(super) fn impossible(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
+        self.impossible_within(conjunction, DEPTH)
+    }
+
+    fn impossible_within(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
+        if depth == 0 || conjunction.members.is_empty() {
+            return Ok(false);
+        }
+        if let Some(&known) = self.impossible.get(conjunction) {
+            return Ok(known);
+        }
+        // A question about itself, met on the way, is answered with "perhaps not".
+        self.impossible.insert(conjunction.clone(), false);
+        let answer = self.look_impossible(conjunction, depth)?;
+        self.impossible.insert(conjunction.clone(), answer);
+        Ok(answer)
+    }
+
+    fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
+        let demands = self.demands(conjunction)?;
+        if let Some(values) = &demands.values {
+            if values.len() > VALUES {
+                return Ok(false);
+            }
+            for value in values {
+                if self.allows(conjunction, value)? != Some(false) {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        let mut open = false;
+        for (types, dead) in [
+            (Types::NULL.or(Types::BOOLEAN), false),
+            (Types::STRING, demands.max_length.is_some_and(|max| max < demands.min_length)),
+            (Types::INTEGER, no_integer(&demands)),
+            (Types::FRACTION, no_fraction(&demands)),
+            (Types::ARRAY, demands.max_items.is_some_and(|max| max < demands.min_items)),
+        ] {
+            open |= demands.types.has(types) && !dead;
+        }
+        if demands.types.has(Types::OBJECT) && !open {
+            open = !self.no_object(&demands, depth)?;
+        }
+        if !open {
+            return Ok(true);
+        }
+        for choice in &demands.choices {
+            if choice.choice.branches.len() > BRANCHES {
+                continue;
+            }
+            let mut alive = false;
+            for &branch in &choice.choice.branches {
+                let chosen = self.chosen(conjunction, choice, branch)?;
+                if !self.impossible_within(&chosen, depth - 1)? {
+                    alive = true;
+                    break;
+                }
+            }
+            if !alive {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn no_object(&mut self, demands: &Demands, depth: u32) -> Result<bool, Error> {
+        let required = demands.required.len() as u64;
+        if demands.max_properties.is_some_and(|max| max < demands.min_properties.max(required)) {
+            return Ok(true);
+        }
+        for name in &demands.required {
+            let property = self.property(demands, name)?;
+            if self.impossible_within(&property, depth - 1)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a value satisfies the conjunction; None where that is not known.
+    pub(super) fn allows(&mut self, conjunction: &Conjunction, value: &Value) -> Result<Option<bool>, Error> {
+        self.allows_within(conjunction, value, DEPTH)
+    }
+
+    fn allows_within(&mut self, conjunction: &Conjunction, value: &Value, depth: u32) -> Result<Option<bool>, Error> {
+        if depth == 0 {
+            return Ok(None);
+        }
+        let demands = self.demands(conjunction)?;
+        let kind = Types::of(value);
+        if !demands.types.has(kind)
+            || demands.values.as_ref().is_some_and(|values| !values.iter().any(|other| equal(other, value)))
+            || demands.excluded.iter().any(|other| equal(other, value))
+        {
+            return Ok(Some(false));
+        }
+        let mut known = demands.members.iter().all(|member| member.widened.is_empty());
+        let own = match value {
+            Value::String(text) => self.allows_text(&demands, text)?,
+            Value::Number(number) => allows_number(&demands, &number.to_string()),
+            Value::Array(items) => self.allows_items(&demands, items, depth)?,
+            Value::Object(members) => self.allows_members(&demands, members, depth)?,
+            Value::Null | Value::Bool(_) => Some(true),
+        };
+        match own {
+            Some(false) => return Ok(Some(false)),
+            None => known = false,
+            Some(true) => {}
+        }
+        for open in &demands.choices {
+            let mut certain = 0;
+            let mut unknown = 0;
+            for &branch in &open.choice.branches {
+                let branch = self.conjunction([branch])?;
+                match self.allows_within(&branch, value, depth - 1)? {
+                    Some(true) => certain += 1,
+                    Some(false) => {}
+                    None => unknown += 1,
+                }
+            }
+            if certain + unknown == 0 || (open.choice.exclusive && certain > 1) {
+                return Ok(Some(false));
+            }
+            known &= certain > 0 && !(open.choice.exclusive && unknown > 0);
+        }
+        Ok(known.then_some(true))
+    }
+
+    fn allows_text(&mut self, demands: &Demands, text: &str) -> Result<Option<bool>, Error> {
+        let length = text.chars().count() as u64;
+        if length < demands.min_length || demands.max_length.is_some_and(|max| length > max) {
+            return Ok(Some(false));
+        }
+        let mut known = true;
+        for pattern in &demands.patterns {
+            match self.readings(&pattern.source, &pattern.pointer)? {
+                Ok(readings) if matching::matches(&readings.plain, text.as_bytes()) == pattern.negated => {
+                    return Ok(Some(false));
+                }
+                Ok(_) => {}
+                Err(_) => known = false,
+            }
+        }
+        Ok(known.then_some(true))
+    }
+
+    fn allows_items(&mut self, demands: &Demands, items: &[Value], depth: u32) -> Result<Option<bool>, Error> {
+        let count = items.len() as u64;
+        if count < demands.min_items || demands.max_items.is_some_and(|max| count > max) {
+            return Ok(Some(false));
+        }
+        let mut known = true;
+        for member in &demands.members {
+            for (at, item) in items.iter().enumerate() {
+                let schema: Option<LocationId> = member.prefix.get(at).copied().or(member.rest);
+                let Some(schema) = schema else { continue };
+                let schema = self.conjunction([schema])?;
+                match self.allows_within(&schema, item, depth - 1)? {
+                    Some(false) => return Ok(Some(false)),
+                    None => known = false,
+                    Some(true) => {}
+                }
+            }
+            if let Some((contains, _)) = &member.contains {
+                let schema = self.conjunction([*contains])?;
+                let mut found = Some(false);
+                for item in items {
+                    match self.allows_within(&schema, item, depth - 1)? {
+                        Some(true) => found = Some(true),
+                        None if found == Some(false) => found = None,
+                        _ => {}
+                    }
+                }
+                match found {
+                    Some(false) => return Ok(Some(false)),
+                    None => known = false,
+                    Some(true) => {}
+                }
+            }
+            let repeated = || (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])));
+            if member.unique.is_some() && repeated() {
+                return Ok(Some(false));
+            }
+        }
+        Ok(known.then_some(true))
+    }
+
+    fn allows_members(
+        &mut self,
+        demands: &Demands,
+        members: &serde_json::Map<String, Value>,
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
+        let count = members.len() as u64;
+        if count < demands.min_properties
+            || demands.max_properties.is_some_and(|max| count > max)
+            || demands.required.iter().any(|name| !members.contains_key(name))
+        {
+            return Ok(Some(false));
+        }
+        let mut known = true;
+        for (name, value) in members {
+            let mut parts = vec![(self.property(demands, name)?, value.clone())];
+            for member in &demands.members {
+                if let Some((names, _)) = member.names {
+                    parts.push((self.conjunction([names])?, Value::String(name.clone())));
+                }
+            }
+            for (schema, value) in parts {
+                match self.allows_within(&schema, &value, depth - 1)? {
+                    Some(false) => return Ok(Some(false)),
+                    None => known = false,
+                    Some(true) => {}
+                }
+            }
+        }
+        Ok(known.then_some(true))
+    }
+}
+
+fn allows_number(demands: &Demands, text: &str) -> Option<bool> {
+    let number = Decimal::parse(text)?;
+    let below = demands
+        .minimum
+        .as_ref()
+        .is_some_and(|bound| number < bound.value || (bound.exclusive && number == bound.value));
+    let above = demands
+        .maximum
+        .as_ref()
+        .is_some_and(|bound| number > bound.value || (bound.exclusive && number == bound.value));
+    if below || above {
+        return Some(false);
+    }
+    for (factor, _) in demands.members.iter().flat_map(|member| &member.multiples) {
+        let (Some(number), Some(factor)) = (number.small(), factor.small()) else { return None };
+        if number % factor != 0 {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+fn no_integer(demands: &Demands) -> bool {
+    match (&demands.minimum, &demands.maximum) {
+        (Some(min), Some(max)) => lowest(min) > highest(max),
+        _ => false,
+    }
+}
+
+fn no_fraction(demands: &Demands) -> bool {
+    match (&demands.minimum, &demands.maximum) {
+        (Some(min), Some(max)) => min.value > max.value || (min.value == max.value && min.value.is_integer()),
+        _ => false,
+    }
+}

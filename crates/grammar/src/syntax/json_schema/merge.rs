@@ -1,0 +1,236 @@
+//! Subschemas that must hold together, as one set of demands.
+//!
+//! A [`Conjunction`] is a set of subschemas; intersecting two schemas is joining their sets. Equal sets are equal schemas,
+//! which is what makes recursion end.
+
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use serde_json::Value;
+
+use super::keywords::{Choice, Keywords, Pattern, Types, equal, tighter};
+use super::locations::LocationId;
+use super::number::Bound;
+use super::schemas::Schemas;
+use crate::error::Error;
+use crate::limits::Limits;
+
+/// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(super) struct Conjunction {
+    /// Sorted.
+    pub(super) members: Vec<LocationId>,
+    /// Sorted: (member, which of its choices).
+    pub(super) made: Vec<(LocationId, u16)>,
+}
+
+/// A choice that is still to be made.
+pub(super) struct Open {
+    pub(super) owner: LocationId,
+    pub(super) index: u16,
+    pub(super) choice: Choice,
+}
+
+/// All that a conjunction demands.
+pub(super) struct Demands {
+    pub(super) types: Types,
+    pub(super) values: Option<Vec<Value>>,
+    pub(super) excluded: Vec<Value>,
+    pub(super) min_length: u64,
+    pub(super) max_length: Option<u64>,
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) minimum: Option<Bound>,
+    pub(super) maximum: Option<Bound>,
+    pub(super) min_items: u64,
+    pub(super) max_items: Option<u64>,
+    pub(super) min_properties: u64,
+    pub(super) max_properties: Option<u64>,
+    pub(super) required: IndexSet<String, FxBuildHasher>,
+    pub(super) choices: Vec<Open>,
+    /// The members themselves, for what is not merged into one value.
+    pub(super) members: Vec<Rc<Keywords>>,
+}
+
+impl Demands {
+    /// Declared names in order: listed properties first, then those only required.
+    pub(super) fn names(&self) -> IndexSet<&str, FxBuildHasher> {
+        let listed = self.members.iter().flat_map(|member| &member.properties).map(|(name, _)| name.as_str());
+        listed.chain(self.required.iter().map(String::as_str)).collect()
+    }
+
+    /// Whether something is asked of arrays beyond being one.
+    pub(super) fn says_arrays(&self) -> bool {
+        self.min_items > 0
+            || self.max_items.is_some()
+            || self.members.iter().any(|member| {
+                !member.prefix.is_empty() || member.rest.is_some() || member.contains.is_some() || member.unique.is_some()
+            })
+    }
+}
+
+impl Schemas<'_> {
+    /// The conjunction of some subschemas, with all that they include.
+    pub(super) fn conjunction(
+        &mut self,
+        starts: impl IntoIterator<Item = LocationId>,
+    ) -> Result<Conjunction, Error> {
+        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
+        let mut members = Vec::new();
+        let mut work: Vec<LocationId> = starts.into_iter().collect();
+        while let Some(start) = work.pop() {
+            let id = self.behind_references(start)?;
+            if !seen.insert(id) {
+                continue;
+            }
+            let keywords = self.keywords(id)?;
+            if !keywords.is_silent() {
+                members.push(id);
+            }
+            work.extend(&keywords.includes);
+        }
+        members.sort_unstable();
+        Ok(Conjunction { members, made: Vec::new() })
+    }
+
+    /// Follows subschemas that are only a reference.
+    fn behind_references(&mut self, start: LocationId) -> Result<LocationId, Error> {
+        let mut id = start;
+        let mut passed: FxHashSet<LocationId> = FxHashSet::default();
+        loop {
+            let keywords = self.keywords(id)?;
+            let [target] = keywords.includes[..] else { return Ok(id) };
+            if !keywords.only_reference {
+                return Ok(id);
+            }
+            if !passed.insert(id) {
+                let pointer = self.pointer(id);
+                let reason = "the reference refers to itself";
+                return Err(Error::schema("E-SCHEMA-REF", reason, vec![(pointer, reason.to_owned())]));
+            }
+            let allowed = self.limits.schema_ref_hops;
+            if passed.len() > allowed {
+                return Err(Error::limit(
+                    "E-LIMIT-SCHEMA-REFS",
+                    "schema_ref_hops",
+                    passed.len() as u64,
+                    allowed as u64,
+                ));
+            }
+            id = target;
+        }
+    }
+
+    /// Both conjunctions at once.
+    pub(super) fn joined(&mut self, left: &Conjunction, right: &Conjunction) -> Conjunction {
+        let mut joined = left.clone();
+        joined.members.extend(&right.members);
+        joined.members.sort_unstable();
+        joined.members.dedup();
+        joined.made.extend(&right.made);
+        joined.made.sort_unstable();
+        joined.made.dedup();
+        joined
+    }
+
+    /// The conjunction with one more subschema, which a choice of its own led to.
+    pub(super) fn chosen(
+        &mut self,
+        conjunction: &Conjunction,
+        choice: &Open,
+        branch: LocationId,
+    ) -> Result<Conjunction, Error> {
+        let branch = self.conjunction([branch])?;
+        let mut chosen = self.joined(conjunction, &branch);
+        chosen.made.push((choice.owner, choice.index));
+        chosen.made.sort_unstable();
+        chosen.made.dedup();
+        Ok(chosen)
+    }
+
+    /// What a conjunction demands.
+    pub(super) fn demands(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
+        let mut all = Demands {
+            types: Types::ALL,
+            values: None,
+            excluded: Vec::new(),
+            min_length: 0,
+            max_length: None,
+            patterns: Vec::new(),
+            minimum: None,
+            maximum: None,
+            min_items: 0,
+            max_items: None,
+            min_properties: 0,
+            max_properties: None,
+            required: IndexSet::default(),
+            choices: Vec::new(),
+            members: Vec::new(),
+        };
+        for &id in &conjunction.members {
+            let member = self.keywords(id)?;
+            all.types = all.types.and(member.types);
+            all.values = match (all.values.take(), &member.values) {
+                (Some(values), Some(others)) => {
+                    Some(values.into_iter().filter(|value| others.iter().any(|other| equal(value, other))).collect())
+                }
+                (values, others) => values.or_else(|| others.clone()),
+            };
+            all.excluded.extend(member.excluded.iter().cloned());
+            all.min_length = all.min_length.max(member.min_length);
+            all.max_length = least(all.max_length, member.max_length);
+            for pattern in &member.patterns {
+                let known = |other: &Pattern| other.source == pattern.source && other.negated == pattern.negated;
+                if !all.patterns.iter().any(known) {
+                    all.patterns.push(pattern.clone());
+                }
+            }
+            all.minimum = tighter(all.minimum, member.minimum.clone(), false);
+            all.maximum = tighter(all.maximum, member.maximum.clone(), true);
+            all.min_items = all.min_items.max(member.min_items);
+            all.max_items = least(all.max_items, member.max_items);
+            all.min_properties = all.min_properties.max(member.min_properties);
+            all.max_properties = least(all.max_properties, member.max_properties);
+            all.required.extend(member.required.iter().cloned());
+            for (index, choice) in member.choices.iter().enumerate() {
+                let index = index as u16;
+                if conjunction.made.binary_search(&(id, index)).is_err() {
+                    all.choices.push(Open { owner: id, index, choice: choice.clone() });
+                }
+            }
+            all.members.push(member);
+        }
+        Ok(all)
+    }
+
+    /// What the value of property `name` must satisfy.
+    pub(super) fn property(&mut self, demands: &Demands, name: &str) -> Result<Conjunction, Error> {
+        let mut parts: Vec<LocationId> = Vec::new();
+        for member in &demands.members {
+            let before = parts.len();
+            parts.extend(member.properties.iter().filter(|(own, _)| own == name).map(|&(_, schema)| schema));
+            for (pattern, schema) in &member.pattern_properties {
+                // A pattern that cannot be read is reported where the object is written.
+                if self.pattern_matches(pattern, name)?.unwrap_or(false) {
+                    parts.push(*schema);
+                }
+            }
+            if parts.len() == before {
+                parts.extend(member.additional);
+            }
+        }
+        self.conjunction(parts)
+    }
+}
+
+fn least(left: Option<u64>, right: Option<u64>) -> Option<u64> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (left, right) => left.or(right),
+    }
+}
+
+/// A count as the engine's counters take it, and whether it fits.
+pub(super) fn counter(count: u64, limits: &Limits) -> Option<u32> {
+    u32::try_from(count).ok().filter(|&count| count <= limits.regex_repetition)
+}

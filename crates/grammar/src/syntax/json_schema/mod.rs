@@ -1,0 +1,142 @@
+//! JSON Schema, drafts 4 to 2020-12, as a grammar of the documents that satisfy it.
+//!
+//! What is enforced is enforced exactly; what is not is named in the grammar's [`Report`], or the schema is refused. A few
+//! freedoms of JSON are not given, because they change no value:
+//!
+//! * properties come in the order of the schema; names are spelled in the one canonical way;
+//! * strings under `pattern`, `format`, `enum` or `const` escape only what must be escaped;
+//! * integers are written without a point, numbers between bounds without an exponent;
+//! * an optional property that is not listed may be repeated, as RFC 8259 allows.
+//!
+//! | file | what |
+//! |---|---|
+//! | `source`, `locations` | text to JSON, subschemas by number, references |
+//! | `keywords`, `negation`, `schemas` | one subschema, typed; combining keywords rewritten into choices |
+//! | `merge`, `decide` | subschemas that hold together; what no value satisfies |
+//! | `lower`, `scalar`, `array`, `object` | rules |
+//! | `text`, `number`, `decimal`, `formats`, `spelling`, `matching` | how values are written |
+
+mod array;
+mod decide;
+mod decimal;
+mod formats;
+mod keywords;
+mod locations;
+mod lower;
+mod matching;
+mod merge;
+mod negation;
+mod number;
+mod object;
+mod scalar;
+mod schemas;
+mod source;
+mod spelling;
+mod text;
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::ir::{Grammar, Report};
+use crate::limits::Limits;
+use lower::Lowering;
+use schemas::Schemas;
+
+/// Blanks between the words of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Whitespace {
+    /// None.
+    Compact,
+    /// Up to [`Limits::json_whitespace`] wherever JSON allows them, save before and behind the document.
+    #[default]
+    Flexible,
+}
+
+/// A version of JSON Schema, as far as versions differ here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draft {
+    /// Draft 7 and before: keywords beside `$ref` are ignored.
+    Draft7,
+    /// 2019-09 and later.
+    Draft2020,
+}
+
+impl Draft {
+    /// The version that a schema says it is of; the latest if it does not say.
+    fn of(schema: &Value) -> Self {
+        match schema.get("$schema").and_then(Value::as_str) {
+            Some(uri) if ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|old| uri.contains(old)) => {
+                Self::Draft7
+            }
+            _ => Self::Draft2020,
+        }
+    }
+
+    fn ref_alone(self) -> bool {
+        self == Self::Draft7
+    }
+}
+
+/// How a schema is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Blanks between words.
+    pub whitespace: Whitespace,
+    /// Whether a grammar that enforces less than the schema is given, with a report; else such a schema is refused.
+    pub allow_widened: bool,
+    /// The version of the schema; by default what its `$schema` says.
+    pub draft: Option<Draft>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { whitespace: Whitespace::default(), allow_widened: true, draft: None }
+    }
+}
+
+/// Reads a schema, given as JSON text.
+///
+/// # Errors
+/// `E-SCHEMA-JSON`, `E-SCHEMA-INVALID`, `E-SCHEMA-REF`, `E-SCHEMA-UNSATISFIABLE`, `E-SCHEMA-WIDENED` (with every place that
+/// is not enforced, where [`Options::allow_widened`] is off), and `E-LIMIT-SCHEMA-BYTES`, `-DEPTH`, `-REFS`, `-ENUM`,
+/// `E-LIMIT-REGEX-…`, `E-LIMIT-FUEL`.
+pub fn parse(text: &str, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+    let document = source::read(text, limits)?;
+    grammar(&document, options, limits)
+}
+
+/// Any JSON value.
+///
+/// # Errors
+/// None but `E-LIMIT-FUEL`, with a very small limit.
+pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+    grammar(&Value::Bool(true), options, limits)
+}
+
+/// Any JSON object.
+///
+/// # Errors
+/// As [`any_json`].
+pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+    grammar(&serde_json::json!({"type": "object"}), options, limits)
+}
+
+fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+    let mut schemas = Schemas::new(document, options, limits);
+    let root = schemas.locations.root();
+    let root = schemas.conjunction([root])?;
+    let mut lowering = Lowering::new(schemas);
+    let start = lowering.document(&root)?;
+    let pointers: Vec<(String, String)> = lowering.schemas.report.into_iter().collect();
+    if !options.allow_widened && !pointers.is_empty() {
+        let message = format!("{} keyword(s) of the schema cannot be enforced", pointers.len());
+        return Err(Error::schema("E-SCHEMA-WIDENED", message, pointers)
+            .with_hint("allow widened grammars and check the result against the schema"));
+    }
+    let grammar = lowering.builder.finish(start, Report { pointers });
+    if grammar.is_empty_language() {
+        let reason = "no value satisfies the schema";
+        return Err(Error::schema("E-SCHEMA-UNSATISFIABLE", reason, vec![(String::new(), reason.to_owned())]));
+    }
+    Ok(grammar)
+}

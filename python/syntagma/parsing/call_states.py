@@ -1,0 +1,221 @@
+"""The states around calls: the race of alternatives, the arguments, what follows them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from syntagma.limits import Limits
+from syntagma.parsing.call_end import CallEnd
+from syntagma.parsing.compiled import CompiledFormat
+from syntagma.parsing.cursor import Cursor
+from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.patterns import Alternative
+from syntagma.parsing.policies import Policies
+from syntagma.parsing.window import Window
+
+__all__ = ["CallStates", "Phase", "State"]
+
+Phase: TypeAlias = Literal["content", "reasoning", "interrupted", "race", "call"]
+State: TypeAlias = Callable[[bool], bool]
+"""Reads on; whether there is more to do. The argument: no more text comes."""
+
+
+class CallStates(ABC):
+    """The part of the reader's states that deals with calls.
+
+    Attributes:
+        window: the text.
+        phase: where the reader is.
+        content_begun: the answer has a character that is not blank, or a call was read.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledFormat,
+        emitter: Emitter,
+        limits: Limits,
+        policies: Policies,
+        tool_names: frozenset[str] | None,
+    ) -> None:
+        self.window = Window()
+        self._compiled = compiled
+        self._out = emitter
+        self._limits = limits
+        self._policies = policies
+        self._tool_names = tool_names
+        self._state: State = self._content
+        self.phase: Phase = "content"
+        self.content_begun = False
+        self._call_end = CallEnd(self.window, compiled, emitter)
+        self._cursors: list[Cursor] = []
+        self._cursor: Cursor | None = None
+        self._race_at = 0
+        self._argument_chars = 0
+        self._end_told = False
+
+    @abstractmethod
+    def _content(self, final: bool) -> bool:
+        """The state outside calls and reasoning."""
+
+    @abstractmethod
+    def _answer(self, end: int) -> None:
+        """The text up to index `end` is content."""
+
+    def _go(self, state: State, phase: Phase) -> bool:
+        self._state, self.phase = state, phase
+        return True
+
+    def _race(self, alternatives: list[Alternative]) -> bool:
+        window = self.window
+        window.mark()
+        self._race_at = window.here
+        self._cursors = [Cursor(one, window.here, self._limits) for one in alternatives]
+        return self._go(self._racing, "race")
+
+    def _racing(self, final: bool) -> bool:
+        window = self.window
+        for cursor in self._cursors:
+            if cursor.status == "more":
+                cursor.run(window)
+            if cursor.status == "commit" and not self._allowed(cursor):
+                cursor.status = "dead"
+        committed = [cursor for cursor in self._cursors if cursor.status == "commit"]
+        if committed:
+            return self._commit(min(committed, key=lambda one: (one.commit_at, -one.alternative.weight)))
+        alive = [cursor for cursor in self._cursors if cursor.status == "more"]
+        if not alive:
+            return self._dead()
+        if final:
+            named = [one for one in alive if one.known_name and one.alternative.framed and self._allowed(one)]
+            return self._cut(named[0]) if named else self._dead()
+        window.pos = min(cursor.pos for cursor in alive) - window.base
+        return False
+
+    def _allowed(self, cursor: Cursor) -> bool:
+        known = self._tool_names is None or cursor.known_name in self._tool_names
+        return known or self._policies.unknown_tool == "pass"
+
+    def _commit(self, cursor: Cursor) -> bool:
+        window = self.window
+        assert cursor.name is not None
+        window.pos = cursor.pos - window.base
+        window.unmark()
+        span = (self._race_at, cursor.commit_at)
+        if self._tool_names is not None and cursor.name not in self._tool_names:
+            self._out.malformed("E-PARSE-TOOL", f"no tool {cursor.name!r} was declared", span)
+        if cursor.header_name not in (None, cursor.name):
+            self._out.malformed("E-PARSE-NAME", f"{cursor.header_name!r} and {cursor.name!r} name one call", span)
+        self._out.call_start(cursor.name, cursor.id, span)
+        self._cursor = cursor
+        self._argument_chars = 0
+        self.content_begun = True
+        self._cursors = []
+        return self._go(self._arguments, "call")
+
+    def _cut(self, cursor: Cursor) -> bool:
+        """The stream ended between the name of a call and its arguments."""
+        window = self.window
+        assert cursor.known_name is not None
+        window.pos = len(window.text)
+        window.unmark()
+        self._out.call_start(cursor.known_name, cursor.id, (self._race_at, window.here))
+        return self._truncated()
+
+    def _truncated(self) -> bool:
+        here = self.window.here
+        self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", (here, here))
+        self._out.call_end(complete=False, span=(here, here))
+        return self._go(self._content, "content")
+
+    def _dead(self) -> bool:
+        """No alternative reads on: the text is content, and what is in it is looked at again."""
+        window = self.window
+        last = max(cursor.pos for cursor in self._cursors)
+        meant = [one for one in self._cursors if one.begun and (one.alternative.framed or one.name is not None)]
+        loose = next((one for one in self._cursors if one.alternative.section and one.begun), None)
+        whole = next((one for one in self._cursors if one.balanced is not None and one.alternative.bare_call), None)
+        if meant:
+            code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
+            self._out.malformed(code, "this is no call after all", (self._race_at, last))
+        section = loose.alternative.section if loose else None
+        if section is not None:
+            self._call_end.section_seen(section)
+        in_section = whole is not None and self._call_end.section is not None
+        release_to = whole.balanced if in_section and whole and whole.balanced else self._race_at + 1
+        self._cursors = []
+        window.rewind()
+        if meant and self._policies.malformed == "drop":
+            release_to = max(release_to, last)
+            window.pos = min(len(window.text), release_to - window.base)
+        else:
+            self._answer(release_to - window.base)
+        if in_section:
+            self._call_end.begin_loose()
+            return self._go(self._after_call, "call")
+        return self._go(self._content, "content")
+
+    def _arguments(self, final: bool) -> bool:
+        window, cursor = self.window, self._cursor
+        assert cursor is not None
+        assert cursor.source is not None
+        start = window.here
+        room = self._limits.parser_argument_chars - self._argument_chars
+        end = min(len(window.text), window.pos + room)
+        after, fragment = cursor.source.feed(window.text, window.pos, end)
+        self._argument_chars += after - window.pos
+        window.pos = after
+        self._out.call_delta(fragment, (start, window.here))
+        if cursor.source.done:
+            return self._arguments_end(cursor)
+        if cursor.source.bad or self._argument_chars >= self._limits.parser_argument_chars:
+            code = "E-PARSE-ARGUMENTS" if cursor.source.bad else "E-LIMIT-ARGUMENT"
+            self._out.malformed(code, "the arguments cannot be read from here on", (window.here, window.here))
+            self._out.call_end(complete=False, span=(window.here, window.here))
+            self._call_end.section_seen(cursor.alternative.section, live=True)
+            return self._go(self._content, "content")
+        if window.here > start:
+            return True
+        return self._truncated() if final else False
+
+    def _arguments_end(self, cursor: Cursor) -> bool:
+        here = (self.window.here, self.window.here)
+        envelope = cursor.envelope
+        goes_on = envelope is not None and envelope.status == "commit"
+        self._end_told = not (goes_on and cursor.alternative.form.late_id and not cursor.id)
+        if self._end_told:
+            self._out.call_end(complete=True, span=here)
+        if envelope is not None and goes_on:
+            envelope.resume()
+            return self._go(self._envelope_rest, "call")
+        self._call_end.begin(cursor.alternative)
+        return self._go(self._after_call, "call")
+
+    def _envelope_rest(self, final: bool) -> bool:
+        window, cursor = self.window, self._cursor
+        assert cursor is not None
+        assert cursor.envelope is not None
+        reader = cursor.envelope
+        window.pos = reader.run(window.text, window.pos, len(window.text))
+        if reader.status == "more" and not final:
+            return False
+        if not self._end_told:
+            self._out.call_end(complete=True, span=(window.here, window.here), late_id=reader.id)
+        if reader.status != "end":
+            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", (window.here, window.here))
+        self._call_end.begin(cursor.alternative)
+        return self._go(self._after_call, "call")
+
+    def _after_call(self, final: bool) -> bool:
+        found = self._call_end.read(final=final)
+        if found == "more":
+            return False
+        if isinstance(found, list):
+            return self._race(found)
+        window = self.window
+        window.rewind()
+        edge = found
+        if window.text.startswith(edge, window.pos):
+            window.pos += len(edge)
+        return self._go(self._content, "content")
