@@ -14,7 +14,9 @@ import copy
 import json
 import random
 import time
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from model import Llama, Muon, Shape
 from rendering import segments
 from tokenizer import train as train_tokenizer
 from torch import Tensor
+
+SMOKE_STEPS = 150
 
 SMOKE_BOUND = 3.2
 """Loss on the assistant's text that the smoke run must get below; an untrained network stands at 6.9."""
@@ -190,23 +194,49 @@ class Run:
         return float(mine.detach())
 
 
-def train(run: Run, tokenizer: Tokenizer, *, seconds: float, tokens: int, prompt_weight: float, every: float) -> float:
-    """Train until `seconds` are spent in all; save and measure every `every` seconds. Returns the last mean loss."""
-    exam = examination(tokenizer, 40)
+@dataclass(frozen=True)
+class Budget:
+    """How long to train in all: seconds of wall time, or steps, which do not depend on how busy the machine is."""
+
+    seconds: float | None = None
+    steps: int = 1
+
+    def spent(self, run: Run) -> float:
+        """The share that a run has used, from 0 to 1 and beyond."""
+        return run.steps / self.steps if self.seconds is None else run.seconds / self.seconds
+
+
+def train(
+    run: Run,
+    tokenizer: Tokenizer,
+    budget: Budget,
+    *,
+    tokens: int,
+    prompt_weight: float = 0.15,
+    every: float = 300.0,
+    examined: int = 40,
+) -> float:
+    """Train until the budget is spent; save and measure every `every` seconds and at the end.
+
+    examined: dialogues of each kind to measure on. Returns the mean loss of the last fifty steps.
+    """
+    exam = examination(tokenizer, examined)
 
     def drills() -> float:
         # Copying is learned first, from the plainest examples; then it is put to use.
-        return max(0.04, 0.5 * (1 - run.seconds / seconds / 0.06))
+        return max(0.04, 0.5 * (1 - budget.spent(run) / 0.06))
 
     source = endless(tokenizer, run.rng, tokens, drills, run.model.shape.max_position_embeddings)
     recent: list[float] = []
-    before, marked, mean = time.monotonic(), run.seconds, float("inf")
-    while run.seconds < seconds:
-        recent.append(run.step(next(source), rate(run.seconds / seconds), prompt_weight))
+    last: deque[float] = deque(maxlen=50)
+    before, marked = time.monotonic(), run.seconds
+    while budget.spent(run) < 1:
+        recent.append(run.step(next(source), rate(budget.spent(run)), prompt_weight))
+        last.append(recent[-1])
         now = time.monotonic()
         run.seconds += now - before
         before = now
-        if run.seconds - marked >= every or run.seconds >= seconds:
+        if run.seconds - marked >= every or budget.spent(run) >= 1:
             mean = sum(recent) / len(recent)
             entry = {"seconds": round(run.seconds), "steps": run.steps, "tokens": run.tokens, "loss": round(mean, 4)}
             with torch.autocast("cpu", torch.bfloat16):
@@ -216,7 +246,7 @@ def train(run: Run, tokenizer: Tokenizer, *, seconds: float, tokens: int, prompt
             print(entry, flush=True)
             run.save()
             recent, marked = [], run.seconds
-    return mean
+    return sum(last) / max(1, len(last))
 
 
 def main() -> None:
@@ -240,7 +270,8 @@ def main() -> None:
     if arguments.smoke:
         small = Shape(hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=2)
         run = Run(out, small, arguments.seed, lr=arguments.lr)
-        loss = train(run, tokenizer, seconds=35, tokens=4096, prompt_weight=arguments.prompt_weight, every=10)
+        loss = train(run, tokenizer, Budget(steps=SMOKE_STEPS), tokens=2048, examined=4)
+        print(f"loss {loss:.2f}, at most {SMOKE_BOUND} allowed")
         if loss > SMOKE_BOUND:
             raise SystemExit(f"loss {loss:.2f} is above {SMOKE_BOUND}")
         return
@@ -250,7 +281,7 @@ def main() -> None:
     train(
         run,
         tokenizer,
-        seconds=arguments.seconds,
+        Budget(seconds=arguments.seconds),
         tokens=arguments.tokens,
         prompt_weight=arguments.prompt_weight,
         every=arguments.every,

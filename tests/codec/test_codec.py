@@ -10,7 +10,7 @@ import pytest
 
 from syntagma.analysis import Capabilities
 from syntagma.codec import ChatCodec
-from syntagma.errors import ArgumentError, ArgumentTypeError, RequestError
+from syntagma.errors import ArgumentError, ArgumentTypeError, RequestError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import ChatTemplate
@@ -43,6 +43,8 @@ TOOL = Tool(
         "additionalProperties": False,
     },
 )
+OTHER = Tool(name="other")
+ONLY_ADD = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "add"}]}
 HELLO: list[dict[str, Any]] = [{"role": "user", "content": "Hello"}]
 CALL = '<c>{"name": "add", "arguments": {"a": 1}}</c>'
 WRONG = '<c>{"name": "add", "arguments": {"a": "x"}}</c>'
@@ -109,6 +111,9 @@ def test_a_marker_of_the_user_changes_nothing() -> None:
         ({"tools": [TOOL], "enforce": "parameters"}, True),
         ({"enforce": "parameters"}, False),
         ({"tools": [msgspec.structs.replace(TOOL, strict=True)]}, True),
+        ({"tools": [TOOL], "parallel_tool_calls": False}, True),
+        ({"tools": [TOOL, OTHER], "tool_choice": ONLY_ADD}, True),
+        ({"tools": [TOOL], "tool_choice": ONLY_ADD}, False),
         ({"tools": [TOOL], "tool_choice": "none"}, True),
         ({"tools": [TOOL], "tool_choice": "add"}, True),
         ({"response_format": {"type": "json_object"}}, True),
@@ -150,6 +155,31 @@ def test_values_and_dictionaries_render_alike() -> None:
     message = Message(tool_calls=(ToolCall(id="1", name="add", arguments='{"a": 1}'),), reasoning_content="hm")
     wants = codec(reasoning="thought")
     assert wants.render([Message(role="user", content="Hello"), message]) == wants.render(_history({"a": 1}))
+
+
+def test_ids_take_the_form_that_the_template_insists_on() -> None:
+    source = (
+        "{% for m in messages %}{% for c in m.tool_calls or [] %}{% if c.id | length != 9 %}"
+        "{{ raise_exception('ids have nine characters') }}{% endif %}[{{ c.id }}]{% endfor %}"
+        "{% if m.tool_call_id %}({{ m.tool_call_id }}){% endif %}{% if m.content == 'no' %}"
+        "{{ raise_exception('no') }}{% endif %}{% endfor %}"
+    )
+    strict = ChatCodec.from_format(FORMAT, ChatTemplate(source))
+
+    def history(call_id: str, answer: str) -> list[dict[str, Any]]:
+        call = {"id": call_id, "type": "function", "function": {"name": "add", "arguments": "{}"}}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call_id, "content": answer},
+        ]
+
+    assert strict.render(history("abcdefghi", "1")) == "[abcdefghi](abcdefghi)"
+    renamed = strict.render(history("call_0123456789", "1"))
+    assert renamed[1:10] == renamed[12:21]
+    assert len(renamed) == 22
+    with pytest.raises(TemplateError) as caught:
+        strict.render(history("call_0123456789", "no"))
+    assert "nine" in caught.value.message
 
 
 def test_tools_are_declared_as_the_template_wants_none() -> None:

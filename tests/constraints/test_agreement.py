@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import suppress
 from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import assume, given, settings
 
 from syntagma import formats
+from syntagma.constraints.literals import forbidden_in_content
+from syntagma.constraints.text import has_bare_calls
+from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from syntagma.templates import Prompt
 from tests.constraints.walks import accepts, walk
 from tests.formats.cases import TOOLS
+from tests.formats.messages import MESSAGES
 
 OWN = {
     "wrapped": '[reasoning]\nblock = "<t>\\n{reasoning}\\n</t>\\n\\n"\n[content]\nblock = "<a>{content}</a>"\n'
@@ -131,6 +137,19 @@ def test_what_is_written_is_accepted(name: str) -> None:
         if message.tool_calls and not message.content:
             assert accepts(fmt.grammar(TOOLS, tool_choice="required"), text), text
         assert accepts(fmt.grammar(TOOLS, tool_choice="none"), text) is not bool(message.tool_calls)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=15, deadline=None)
+@given(message=MESSAGES)
+def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
+    fmt = FORMATS[name]
+    content = str(message.content or "")
+    assume(not any(word in content for word in forbidden_in_content(fmt.spec)))
+    assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
+    with suppress(FormatError):
+        text = fmt.write(message, TOOLS)
+        assert accepts(fmt.grammar(TOOLS), text), text
 
 
 @pytest.mark.parametrize("name", CALLING)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from syntagma import formats
 from syntagma.errors import ArgumentError, FormatError
 from syntagma.formats import ChatFormat
-from syntagma.formats.registry import FormatRegistry
+from syntagma.formats.registry import PLUGIN_GROUP, FormatRegistry
 
 CALLS = '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
 THOUGHTS = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
@@ -102,6 +104,40 @@ def test_threads_share_one_registry() -> None:
         thread.join()
     assert len(seen) == 4 * len(names)
     assert len({id(spec) for spec in seen}) == len(names)
+
+
+class _Entry:
+    name, value = "extra", "extra_formats"
+
+    def __init__(self, loaded: Any) -> None:
+        self._loaded = loaded
+
+    def load(self) -> Any:
+        if isinstance(self._loaded, Exception):
+            raise self._loaded
+        return self._loaded
+
+
+def test_packages_bring_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "extra_formats").mkdir()
+    (tmp_path / "extra_formats" / "__init__.py").touch()
+    (tmp_path / "extra_formats" / "brought.toml").write_text(CALLS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = _Entry(importlib.import_module("extra_formats"))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == PLUGIN_GROUP else [])
+    registry = FormatRegistry()
+    assert registry.spec("brought").tools is not None
+    assert "brought" in registry.names()
+
+
+def test_a_package_that_does_not_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [_Entry(ImportError("gone"))])
+    registry = FormatRegistry()
+    assert registry.spec(formats.names()[0])
+    with pytest.raises(FormatError) as caught:
+        registry.names()
+    assert caught.value.code == "E-FORMAT-PLUGIN"
+    assert "extra" in caught.value.message
 
 
 def test_combining_takes_parts() -> None:

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use syntagma_engine::{GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts};
+use syntagma_engine::{
+    CompilerStats, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
+};
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
 
@@ -113,7 +115,7 @@ fn without_a_cache_every_compilation_is_new() {
         &compiler.compile(&grammar).unwrap(),
         &compiler.compile(&grammar).unwrap()
     ));
-    assert_eq!(compiler.stats(), Default::default());
+    assert_eq!(compiler.stats(), CompilerStats::default());
 }
 
 #[test]

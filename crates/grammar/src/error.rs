@@ -43,12 +43,27 @@ impl Place {
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let column = before[line_start..].chars().count() + 1;
-        let text: Vec<char> = source[line_start..].chars().take_while(|&c| c != '\n').collect();
+        let text: Vec<char> = source[line_start..]
+            .chars()
+            .take_while(|&c| c != '\n')
+            .collect();
         let first = column.saturating_sub(80);
-        let shown: String =
-            text.iter().skip(first).take(120).map(|&c| if c.is_control() { ' ' } else { c }).collect();
-        let excerpt = format!("  {shown}\n  {}^", " ".repeat(column - 1 - first.min(column - 1)));
-        Self::Text { offset, line, column, excerpt }
+        let shown: String = text
+            .iter()
+            .skip(first)
+            .take(120)
+            .map(|&c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let excerpt = format!(
+            "  {shown}\n  {}^",
+            " ".repeat(column - 1 - first.min(column - 1))
+        );
+        Self::Text {
+            offset,
+            line,
+            column,
+            excerpt,
+        }
     }
 }
 
@@ -86,7 +101,11 @@ impl Error {
     }
 
     /// A schema that is refused; `pointers` are (JSON pointer, reason).
-    pub fn schema(code: &'static str, message: impl Into<String>, pointers: Vec<(String, String)>) -> Self {
+    pub fn schema(
+        code: &'static str,
+        message: impl Into<String>,
+        pointers: Vec<(String, String)>,
+    ) -> Self {
         let mut error = Self::new(ErrorKind::Schema, code, message);
         if let [(pointer, _), ..] = pointers.as_slice() {
             error.0.place = Some(Place::Pointer(pointer.clone()));
@@ -169,11 +188,19 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0.code, self.0.message)?;
         match &self.0.place {
-            Some(Place::Text { line, column, excerpt, .. }) => write!(f, " ({line}:{column})\n{excerpt}")?,
+            Some(Place::Text {
+                line,
+                column,
+                excerpt,
+                ..
+            }) => write!(f, " ({line}:{column})\n{excerpt}")?,
             Some(Place::Pointer(pointer)) => write!(f, " (at {pointer})")?,
             None => {}
         }
-        self.0.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.0
+            .hint
+            .as_ref()
+            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
     }
 }
 

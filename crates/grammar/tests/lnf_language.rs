@@ -5,7 +5,9 @@ mod reference;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use syntagma_grammar::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Lnf, Regex, Report, Symbol};
+use syntagma_grammar::ir::{
+    ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Lnf, Regex, Report, Symbol,
+};
 use syntagma_grammar::{Limits, print, syntax};
 
 /// A grammar as a plain value, so that a failing case can be shrunk and read.
@@ -37,8 +39,9 @@ fn regex() -> impl Strategy<Value = Regex> {
             prop::collection::vec(inner.clone(), 1..3).prop_map(Regex::alt),
             prop::collection::vec(inner.clone(), 2..3).prop_map(|parts| Regex::And(parts.into())),
             inner.clone().prop_map(|part| Regex::Not(Arc::new(part))),
-            (inner, 0u32..3, prop::option::of(0u32..3))
-                .prop_map(|(part, min, more)| Regex::repeat(part, min, more.map(|more| min + more))),
+            (inner, 0u32..3, prop::option::of(0u32..3)).prop_map(
+                |(part, min, more)| Regex::repeat(part, min, more.map(|more| min + more))
+            ),
         ]
     })
 }
@@ -68,7 +71,11 @@ fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-fn add(builder: &mut GrammarBuilder, rules: &[syntagma_grammar::ir::RuleId], shape: &Shape) -> ExprId {
+fn add(
+    builder: &mut GrammarBuilder,
+    rules: &[syntagma_grammar::ir::RuleId],
+    shape: &Shape,
+) -> ExprId {
     match shape {
         Shape::Empty => builder.add(Expr::Empty),
         Shape::Nothing => builder.add(Expr::Alt(Arc::new([]))),
@@ -85,11 +92,19 @@ fn add(builder: &mut GrammarBuilder, rules: &[syntagma_grammar::ir::RuleId], sha
         Shape::Repeat(inner, min, max, separator) => {
             let inner = add(builder, rules, inner);
             let separator = separator.as_ref().map(|part| add(builder, rules, part));
-            builder.add(Expr::Repeat { inner, min: *min, max: *max, separator })
+            builder.add(Expr::Repeat {
+                inner,
+                min: *min,
+                max: *max,
+                separator,
+            })
         }
         Shape::Capture(inner) => {
             let inner = add(builder, rules, inner);
-            builder.add(Expr::Capture { label: "part".into(), inner })
+            builder.add(Expr::Capture {
+                label: "part".into(),
+                inner,
+            })
         }
         // An embedded grammar has rules of its own: the same shape, alone.
         Shape::Embed(inner) => {
@@ -101,7 +116,9 @@ fn add(builder: &mut GrammarBuilder, rules: &[syntagma_grammar::ir::RuleId], sha
 
 fn grammar(shapes: &[Shape]) -> Grammar {
     let mut builder = GrammarBuilder::new();
-    let rules: Vec<_> = (0..RULES).map(|at| builder.rule(&format!("r{at}"))).collect();
+    let rules: Vec<_> = (0..RULES)
+        .map(|at| builder.rule(&format!("r{at}")))
+        .collect();
     for (at, rule) in rules.iter().enumerate() {
         if let Some(shape) = shapes.get(at) {
             let body = add(&mut builder, &rules, shape);
@@ -115,22 +132,41 @@ fn check(grammar: &Grammar) {
     let lnf = Lnf::new(grammar, &Limits::default());
     for input in reference::strings(b"ab", 5) {
         let wanted = reference::grammar_matches(grammar, &input);
-        let found = lnf.as_ref().is_ok_and(|lnf| reference::lnf_matches(lnf, &input));
-        assert_eq!(found, wanted, "{:?}\n{:?}", input.escape_ascii().to_string(), lnf.as_ref().map(Lnf::dump));
+        let found = lnf
+            .as_ref()
+            .is_ok_and(|lnf| reference::lnf_matches(lnf, &input));
+        assert_eq!(
+            found,
+            wanted,
+            "{:?}\n{:?}",
+            input.escape_ascii().to_string(),
+            lnf.as_ref().map(Lnf::dump)
+        );
     }
     let Ok(lnf) = lnf else { return };
     // What the module promises of the form.
     let count = lnf.symbols.nonterminals.len() as u32;
     for id in (0..count).map(syntagma_grammar::ir::NonterminalId) {
-        assert!(!lnf.productions_of(id).is_empty(), "a nonterminal without productions\n{}", lnf.dump());
+        assert!(
+            !lnf.productions_of(id).is_empty(),
+            "a nonterminal without productions\n{}",
+            lnf.dump()
+        );
     }
     for production in &lnf.productions {
         for symbol in &production.rhs {
             if let Symbol::Regex(index) = symbol
                 && lnf.symbols.regexes[*index as usize].is_nullable()
             {
-                let beside = lnf.productions_of(production.lhs).iter().any(|other| other.rhs.is_empty());
-                assert!(production.rhs.len() == 1 && beside, "a nullable terminal\n{}", lnf.dump());
+                let beside = lnf
+                    .productions_of(production.lhs)
+                    .iter()
+                    .any(|other| other.rhs.is_empty());
+                assert!(
+                    production.rhs.len() == 1 && beside,
+                    "a nullable terminal\n{}",
+                    lnf.dump()
+                );
             }
         }
     }

@@ -45,18 +45,14 @@ impl Grammar {
         py: Python<'_>,
         schema: &str,
         allow_widened: bool,
-        whitespace: &str,
+        compact: bool,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        read(py, || {
-            let options = json_schema::Options {
-                whitespace: whitespace.parse()?,
-                allow_widened,
-                ..json_schema::Options::default()
-            };
-            json_schema::parse(schema, &options, &limits)
-        })
+        let whitespace =
+            if compact { json_schema::Whitespace::Compact } else { json_schema::Whitespace::Flexible };
+        let options = json_schema::Options { whitespace, allow_widened, draft: None };
+        read(py, || json_schema::parse(schema, &options, &limits))
     }
 
     #[staticmethod]

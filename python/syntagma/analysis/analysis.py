@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from syntagma.analysis.capabilities import Capabilities
-from syntagma.analysis.certificate import Certificate, Certifier
+from syntagma.analysis.certificate import Certificate, Certifier, Mentions
 from syntagma.analysis.inference import Evidence, Finding, Inference, infer
 from syntagma.analysis.probes import Probed, probe
 from syntagma.analysis.renders import Renders
@@ -23,10 +23,6 @@ from syntagma.templates import ChatTemplate
 __all__ = ["Analysis", "analyze"]
 
 _GIVE_UP_AFTER = 3
-_WANTED = {
-    "tool_calls": ("mention-calls", "the template speaks of `tool_calls`, and how calls are written was not found"),
-    "thinking": ("mention-thinking", "the template has a thinking switch, and how thoughts are written was not found"),
-}
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,15 +48,16 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The analysis as plain JSON data."""
-        return {
+        record = {
             "chosen": self.chosen,
             "format": self.format.to_toml(),
             "derived": self.derived.to_toml(),
-            "capabilities": msgspec.to_builtins(self.capabilities),
-            "evidence": msgspec.to_builtins(self.evidence),
+            "capabilities": self.capabilities,
+            "evidence": self.evidence,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "renders": self.renders,
         }
+        return dict(msgspec.json.decode(msgspec.json.encode(record)))
 
 
 def analyze(
@@ -124,9 +121,10 @@ def _analyze(
             seen.prompts,
             id_form=probed.id_form,
             eos_token=template.eos_token,
+            mentions=_mentions(probed, template),
         )
         if candidates != "named":
-            findings = (*inferred.findings, *_findings(inferred, seen, probed, template, words))
+            findings = (*inferred.findings, *_findings(inferred, seen, words))
             certificate = certifier.certify(derived, findings)
         if candidates == "named" or (candidates == "all" and certificate is not None and not certificate.clean):
             chosen, fmt, certificate = _named(certifier, inferred, certificate, derived)
@@ -154,23 +152,23 @@ def _readable(inferred: Inference) -> Inference:
     return inferred
 
 
-def _findings(
-    inferred: Inference, seen: Survey, probed: Probed, template: ChatTemplate, words: Sentinels
-) -> Iterator[Finding]:
-    """What speaks against a derived format without any message being rendered."""
-    spec = inferred.spec
+def _findings(inferred: Inference, seen: Survey, words: Sentinels) -> Iterator[Finding]:
+    """What speaks against the derived format without any message being rendered."""
     default = seen.prompts.get(None)
     if default is not None and seen.extra(default) is None:
         yield Finding("header-disagrees", "the default generation prompt does not hold the header of rendered turns")
-    known = {finding.code for finding in inferred.findings}
-    if spec.tools is None and "calls-unsupported" not in known and "tool_calls" in template.source:
-        yield Finding(*_WANTED["tool_calls"])
-    switches = ("enable_thinking", "thinking")
-    if spec.reasoning is None and (probed.capabilities.thinking_switches or set(switches) & template.undeclared_variables()):
-        yield Finding(*_WANTED["thinking"])
-    text = write_toml(spec)
+    text = write_toml(inferred.spec)
     if any(word in text for word in words.given):
         yield Finding("leak", "the derived format holds text that only the probes put in")
+
+
+def _mentions(probed: Probed, template: ChatTemplate) -> Mentions:
+    """What the template speaks of, so that a format that knows nothing of it cannot be the whole truth."""
+    named = {"enable_thinking", "thinking"} & template.undeclared_variables()
+    return Mentions(
+        calls="tool_calls" in template.source,
+        thoughts=bool(named or probed.capabilities.thinking_switches or probed.capabilities.reasoning),
+    )
 
 
 def _named(
@@ -180,8 +178,9 @@ def _named(
     chosen, fmt = "derived", derived
     for name in names():
         for candidate in _candidates(get(name), inferred.spec):
-            certificate = certifier.certify(candidate, (), give_up_after=_GIVE_UP_AFTER)
-            if best is None or _beats(certificate, best):
+            most = max(_GIVE_UP_AFTER, len(best.failing) + 1 if best is not None else 0)
+            certificate = certifier.certify(candidate, (), give_up_after=most)
+            if len(certificate.failing) < most and (best is None or _beats(certificate, best)):
                 chosen, fmt, best = name, candidate, certificate
     return chosen, fmt, best
 

@@ -45,15 +45,18 @@ def _end(text: str, at: int) -> int:
 
 def _bracketed(text: str, at: int, closer: str, *, opens: bool) -> int:
     """The end of the bracketed run at `at`; a run that the end of the text cuts counts if `opens`."""
-    for end in range(at + 1, min(len(text), at + _LONGEST)):
+    depth = 1
+    while text.startswith(text[at], at + depth):
+        depth += 1
+    for end in range(at + depth, min(len(text), at + _LONGEST)):
         char = text[end]
         if char == closer:
-            return end + 1
+            return end + depth if text.startswith(closer * depth, end) else at + 1
         if char == text[at] or (char.isspace() and closer != ">") or char in "\n\r\t":
             return at + 1
         if char == " " and not _attribute_follows(text, end + 1):
             return at + 1
-    return len(text) if opens and len(text) - at < _LONGEST and len(text) > at + 1 else at + 1
+    return len(text) if opens and at + depth < len(text) < at + _LONGEST else at + 1
 
 
 def _attribute_follows(text: str, at: int) -> bool:

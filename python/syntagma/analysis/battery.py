@@ -49,6 +49,11 @@ class Trial(msgspec.Struct, frozen=True):
     turn: Turn
     kinds: tuple[str, ...] = ()
 
+    @property
+    def basic(self) -> bool:
+        """Whether it stands for its shape: no special values, two calls at most."""
+        return not self.kinds and len(self.turn.calls) <= 2
+
 
 def tools_of() -> list[dict[str, Any]]:
     """The tools that the battery's messages call, as OpenAI's dictionaries."""
@@ -141,7 +146,8 @@ def battery(id_form: str, markers: tuple[str, ...] = ()) -> list[Trial]:
     trials += [
         Trial(f"string {name}", Turn(calls=(call("brew_tea", values),)), ("string",)) for name, values in texts.items()
     ]
-    trials.append(Trial("empty list and object", Turn(calls=(call("brew_tea", {"leaves": [], "pot": {}}),)), ("array", "object")))
+    nothing = call("brew_tea", {"leaves": [], "pot": {}})
+    trials.append(Trial("empty list and object", Turn(calls=(nothing,)), ("array", "object")))
     if markers:
         inside = {"label": "see " + " ".join(markers), "note": "x"}
         trials.append(Trial("markers in a string", Turn(calls=(call("brew_tea", inside),)), ("string",)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 
 from syntagma.analysis.atoms import atoms, common_prefix, common_suffix
@@ -16,7 +18,7 @@ from syntagma.analysis.tagged import Arguments, find_arguments
 __all__ = ["Calls", "Unsupported", "find_calls", "swallowed_opener"]
 
 
-class Unsupported(Exception):  # noqa: N818 - it is an answer, not a failure
+class Unsupported(Exception):
     """The calls are written in a way that is not understood; the text says how."""
 
 
@@ -59,11 +61,11 @@ def find_calls(survey: Survey, frame: Frame, thoughts: Thoughts | None, content_
     extents = reading.calls
     if len(extents) < len(reading.view.turn.calls):
         raise Unsupported("not every call of a message was found in its render")
-    kinds = {(extent.json is not None, extent.in_array, tuple(slot.kind for slot in extent.slots)) for extent in extents}
+    kinds = {(bool(extent.json), extent.in_array, tuple(slot.kind for slot in extent.slots)) for extent in extents}
     if len(kinds) != 1:
         raise Unsupported("the calls of one message are written in different ways")
     head = _head(reading, frame, thoughts)
-    mids = [reading.text[one.end : other.start] for one, other in zip(extents, extents[1:], strict=False)]
+    mids = [reading.text[one.end : other.start] for one, other in itertools.pairwise(extents)]
     tail = frame.tail(reading)
     arguments = None
     if extents[0].tagged:

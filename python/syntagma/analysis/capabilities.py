@@ -1,4 +1,4 @@
-"""What a template can show and what it wants, as plain fields; messages are brought into this form before they are rendered."""
+"""What a template can show and what it wants, as plain fields: messages are brought into this form for rendering."""
 
 from __future__ import annotations
 

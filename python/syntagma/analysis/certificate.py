@@ -7,6 +7,7 @@ stands beside the verdicts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -22,7 +23,7 @@ from syntagma.analysis.scene import Context, Scene, View
 from syntagma.analysis.verdict_grammar import GrammarVerdicts
 from syntagma.formats import ChatFormat
 
-__all__ = ["Certificate", "Certifier", "Item", "Verdict"]
+__all__ = ["Certificate", "Certifier", "Item", "Mentions", "Verdict"]
 
 Verdict: TypeAlias = Literal["works", "dropped", "ambiguous", "other context", "not rendered", "fails"]
 _CONTEXTS: tuple[Context, ...] = ("last", "middle")
@@ -30,7 +31,10 @@ _SEED = 20
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one message: `shape` is what the render shows of it, `why` says what is wrong, `example` the raw text."""
+    """What became of one message.
+
+    `shape` is what the render shows of it (letters of `RCT`), `why` says what is wrong, `example` is the raw text.
+    """
 
     name: str
     verdict: Verdict
@@ -78,6 +82,13 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
+class Mentions(msgspec.Struct, frozen=True):
+    """What the template speaks of: calls, thoughts."""
+
+    calls: bool
+    thoughts: bool
+
+
 class Certifier:
     """Certifies formats for one template; renders are shared between the formats that are tried."""
 
@@ -90,7 +101,9 @@ class Certifier:
         *,
         id_form: str,
         eos_token: str,
+        mentions: Mentions,
     ) -> None:
+        self._mentions = mentions
         self._scene = scene
         self._inputs = inputs
         self._sentinel = frame.whole
@@ -100,7 +113,9 @@ class Certifier:
         self._id_form = id_form
         self._tools = tools_of()
 
-    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...], *, give_up_after: int | None = None) -> Certificate:
+    def certify(
+        self, fmt: ChatFormat, findings: tuple[Finding, ...], *, give_up_after: int | None = None
+    ) -> Certificate:
         """Try every message.
 
         Args:
@@ -116,14 +131,41 @@ class Certifier:
                 break
         else:
             items += self._none_mode(fmt)
+            items += self._prompted_thoughts(fmt, grammars)
         coverage: dict[str, int] = {}
         for item in items:
             if item.verdict in ("works", "dropped", "other context"):
-                for key in (item.shape, *item.kinds):
+                for key in (item.shape, *item.kinds) if item.shape else ():
                     coverage[key] = coverage.get(key, 0) + 1
         return Certificate(
-            items=tuple(items), findings=findings, coverage=coverage, grammar_checked=grammars.available
+            items=tuple(items),
+            findings=(*findings, *self._missing(fmt, coverage, {finding.code for finding in findings})),
+            coverage=coverage,
+            grammar_checked=grammars.available,
         )
+
+    def _missing(self, fmt: ChatFormat, coverage: dict[str, int], known: set[str]) -> Iterator[Finding]:
+        """What the template speaks of, or its prompts end with, and the format does not account for."""
+        spec = fmt.spec
+        extras = [
+            (prompt[len(self._frame.lead) :] if prompt.startswith(self._frame.lead) else "").strip()
+            for prompt in self._prompts.values()
+        ]
+        blocks = spec.reasoning.block if spec.reasoning is not None else ()
+        thoughts = [text.strip() for block in blocks for text in (block.opener, block.closer) if text.strip()]
+        delimited = any(not block.opener.strip() for block in blocks)
+        others = [block.opener.strip() for block in (spec.content.block if spec.content is not None else ())]
+        others += [call.opener.strip() for call in (spec.tools.call if spec.tools is not None else ())]
+        prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in thoughts)]
+        if "prompt-unexplained" not in known:
+            for extra in dict.fromkeys(extras):
+                begun = delimited or any(text.startswith(extra) for text in others)
+                if extra and extra not in prompted and not begun:
+                    yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-80:]!r}")
+        if self._mentions.calls and "calls-unsupported" not in known and not _shows(coverage, "T"):
+            yield Finding("mention-calls", "the template speaks of `tool_calls`, and no call came back")
+        if self._mentions.thoughts and not prompted and not _shows(coverage, "R"):
+            yield Finding("mention-thinking", "the template has a thinking switch, and no thought came back")
 
     # -- one message
 
@@ -135,6 +177,8 @@ class Certifier:
         if not shown.shape:
             return Item(name=trial.name, verdict="not rendered", why="nothing of it is shown")
         why, example = self._wrong(fmt, views[0], shown, grammars)
+        if why is None and trial.basic:
+            why, example = self._tail_cuts(fmt, views[0], shown)
         if why is None:
             verdict: Verdict = "works" if shown == trial.turn else "dropped"
             return Item(name=trial.name, verdict=verdict, shape=shown.shape, kinds=trial.kinds)
@@ -152,11 +196,9 @@ class Certifier:
         """A rendered text with the template's own end-of-sequence token."""
         return text.replace(self._sentinel, self._eos_token)
 
-    def _wrong(
-        self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts
-    ) -> tuple[str | None, str]:
+    def _wrong(self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts) -> tuple[str | None, str]:
         """What does not come back, and the raw text; None if everything does."""
-        ids = bool(shown.calls) and all(call.id and call.id in view.text for call in shown.calls)
+        ids = _shows_ids(view, shown)
         tools = self._tools if shown.calls else None
         for start in self._starts(fmt, view, shown):
             for chunks in chunkings(start.output, _SEED) if start.name == "turn" else [[start.output]]:
@@ -166,7 +208,7 @@ class Certifier:
             why = grammars.refuses(start, has_calls=bool(shown.calls), tail=self._end(fmt, view))
             if why is not None:
                 return f"behind the {start.name}: {why}", start.output
-        return self._tail_cuts(fmt, view, shown, tools, ids=ids)
+        return None, ""
 
     def _text(self, view: View) -> str:
         extra = self._frame.epilogue if view.context == "last" else self._frame.user_open
@@ -205,16 +247,15 @@ class Certifier:
         rest = skip_prefix(extra, block.opener)
         if rest is None or not block.opener.strip():
             return None
-        bare = skip_prefix(body, block.opener + block.closer)
+        bare = skip_prefix(body, block.opener + block.closer) or skip_prefix(body, block.closer)
         body = body if bare is None else bare.lstrip()
         if not rest.strip():
             return block.closer + body
         return body if rest.strip() == block.closer.strip() else None
 
-    def _tail_cuts(
-        self, fmt: ChatFormat, view: View, shown: Turn, tools: list[dict[str, Any]] | None, *, ids: bool
-    ) -> tuple[str | None, str]:
+    def _tail_cuts(self, fmt: ChatFormat, view: View, shown: Turn) -> tuple[str | None, str]:
         """Behind the last complete call or content, the output may stop at any later atom."""
+        ids, tools = _shows_ids(view, shown), self._tools if shown.calls else None
         text, lead = self._text(view), self._frame.lead
         reading = read_view(msgspec.structs.replace(view, turn=shown))
         if not text.startswith(lead) or reading.shape != shown.shape or len(reading.calls) != len(shown.calls):
@@ -223,7 +264,8 @@ class Certifier:
             return None, ""
         tail = clean_tail(reading, self._frame.epilogue, self._frame.user_open)
         at = len(text) - len(tail)
-        for piece in atoms(tail, self._frame.whole):
+        end = fmt.spec.end_of_turn if tail.endswith("".join(fmt.spec.end_of_turn)) else ()
+        for piece in (*atoms(tail.removesuffix("".join(end)), self._frame.whole), *end):
             output = text[len(lead) : at]
             at += len(piece)
             if output.strip():
@@ -269,6 +311,24 @@ class Certifier:
                 return [Item(name="none mode", verdict="fails", shape="C", why=why, example=text)]
         return []
 
+    def _prompted_thoughts(self, fmt: ChatFormat, grammars: GrammarVerdicts) -> list[Item]:
+        """Behind a prompt that opens thoughts, they end at their closer; whether or not the template ever shows any."""
+        items = []
+        thought, text = "One.\nTwo: a < b.", "Tea at noon."
+        for prompt in dict.fromkeys(self._prompts.values()):
+            if fmt.spec.reasoning is None or self._closed(fmt, prompt, "x") != fmt.spec.reasoning.block[0].closer + "x":
+                continue
+            wrapper = fmt.spec.content.block[:1] if fmt.spec.content is not None else ()
+            answer = wrapper[0].opener + text + wrapper[0].closer if wrapper else text
+            start = Start("prompt", prompt, thought + fmt.spec.reasoning.block[0].closer + answer)
+            expected = Turn(reasoning=thought, content=text)
+            ways = chunkings(start.output, _SEED)
+            wrong = [difference(read_back(fmt, start, way, None), expected, ids=False) for way in ways]
+            why = next((one for one in wrong if one), None) or grammars.refuses(start, has_calls=False, tail="")
+            verdict: Verdict = "fails" if why else "works"
+            items.append(Item(name="prompted thoughts", verdict=verdict, why=why or "", example=start.output))
+        return items
+
     def _opens_thoughts(self, fmt: ChatFormat, prompt: str) -> bool:
         extra = prompt[len(self._frame.lead) :] if prompt.startswith(self._frame.lead) else ""
         opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
@@ -283,11 +343,21 @@ def _state(fmt: ChatFormat, shown: Turn) -> Literal["auto", "open", "closed"]:
     return "open" if shown.reasoning is not None and not reasoning.block[0].opener.strip() else "closed"
 
 
+def _shows(coverage: dict[str, int], letter: str) -> bool:
+    """Whether some covered shape has that letter; types of arguments are written small."""
+    return any(letter in key for key in coverage)
+
+
+def _shows_ids(view: View, shown: Turn) -> bool:
+    return bool(shown.calls) and all(call.id and call.id in view.text for call in shown.calls)
+
+
 def _shown(view: View) -> Turn:
     """The turn as far as the view shows it: what the template dropped is not expected back."""
     turn, text = view.turn, view.text
     calls = turn.calls
-    if calls and not all(text.count(name) >= [call.name for call in calls].count(name) for name in {c.name for c in calls}):
+    names = [call.name for call in calls]
+    if any(text.count(name) < names.count(name) for name in set(names)):
         calls = ()
     return Turn(
         reasoning=turn.reasoning if turn.reasoning and turn.reasoning.strip() in text else None,

@@ -32,8 +32,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shape(self) -> str:
         """Which fields are there: letters of `RCT`."""
-        return ("R" if self.reasoning is not None else "") + ("C" if self.content is not None else "") + (
-            "T" if self.calls else ""
+        return (
+            ("R" if self.reasoning is not None else "")
+            + ("C" if self.content is not None else "")
+            + ("T" if self.calls else "")
         )
 
 

@@ -32,7 +32,8 @@ def _envelope(text: str, extent: CallExtent, index: int | None) -> str | None:
                 holes.append((start, end, '"{name}"'))
                 named = True
             if not filled and is_arguments(value, call):
-                holes.append((value.start, value.end, '"{arguments}"' if isinstance(value.value, str) else "{arguments}"))
+                hole = '"{arguments}"' if isinstance(value.value, str) else "{arguments}"
+                holes.append((value.start, value.end, hole))
                 filled = True
             elif value.value == call.name and not named:
                 holes.append((value.start, value.end, '"{name}"'))

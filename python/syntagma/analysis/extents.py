@@ -155,11 +155,11 @@ def _in_json(text: str, calls: tuple[Call, ...], at: int, name_at: int) -> list[
             continue
         if not span.items:
             return [CallExtent(span.start, span.end, call, span)] if _holds_call(span, call) else []
-        found = []
+        found: list[CallExtent] = []
         waiting = list(calls)
         for item in span.items:
             if waiting and item.members and _holds_call(item, waiting[0]):
-                found.append(CallExtent(item.start, item.end, waiting.pop(0), item, in_array=True))
+                found += [CallExtent(item.start, item.end, waiting.pop(0), item, in_array=True)]
         return found
     return []
 

@@ -90,8 +90,8 @@ def find_frame(
     if prompts and not _opens(prompts[0], lead, whole):
         lead = common_prefix([lead, prompts[0]], whole)
     # A setting may also change the user's message; its prompt then says nothing about the header.
-    shown = [text for text in prompts[1:] if not _opens(text, lead, whole) and common_prefix([lead, text], whole).strip()]
-    lead = common_prefix([lead, *shown], whole)
+    others = [text for text in prompts[1:] if not _opens(text, lead, whole)]
+    lead = common_prefix([lead, *(text for text in others if common_prefix([lead, text], whole).strip())], whole)
     first = next(iter(cores(user_openers[0], whole)), "") if user_openers else ""
     user_close = lead if bare is None else common_prefix([lead, bare], whole)
     if user_close == lead:

@@ -112,9 +112,7 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
         findings.append(Finding("format-refused", error.message))
         tables.pop("tools", None)
         spec = _read_or_bare(tables)
-    return Inference(
-        spec=spec, frame=frame, evidence=tuple(evidence), findings=tuple(findings), states=dict(states)
-    )
+    return Inference(spec=spec, frame=frame, evidence=tuple(evidence), findings=tuple(findings), states=dict(states))
 
 
 def _ends(text: str, whole: str) -> list[str]:

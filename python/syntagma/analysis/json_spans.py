@@ -37,9 +37,7 @@ class JsonSpan(msgspec.Struct, frozen=True):
 
     def holds(self, text: str) -> bool:
         """Whether some key or some string value is exactly `text`."""
-        return any(
-            span.value == text or any(key == text for key, _, _, _ in span.members) for span in self.walk()
-        )
+        return any(span.value == text or any(key == text for key, _, _, _ in span.members) for span in self.walk())
 
 
 def read_json(text: str, at: int) -> JsonSpan | None:

@@ -20,7 +20,10 @@ _EMPTY: tuple[EmptyContent, ...] = ("text", "null", "absent")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts")
 _BLOCKS = ("thinking", "reasoning", "thoughts")
 _SWITCHES = ("enable_thinking", "thinking")
-_IDS = ("{word}", "functions.{name}:{index}", "{name}:{index}", "{name}", "{name}_{index}", "call_{word}{index}", "{index}")
+_IDS = (
+    *("{word}", "functions.{name}:{index}", "{name}:{index}", "{name}", "{name}_{index}"),
+    *("call_{word}{index}", "{index}"),
+)
 _CONTEXTS: tuple[Context, ...] = ("last", "middle")
 
 
@@ -143,9 +146,7 @@ def _score(view: View, call: Call) -> float:
 
 def _complete(view: View) -> bool:
     """Whether every sentinel of every call stands in the view."""
-    return all(
-        view.shows(call.name, *call.arguments, *map(str, call.arguments.values())) for call in view.turn.calls
-    )
+    return all(view.shows(call.name, *call.arguments, *map(str, call.arguments.values())) for call in view.turn.calls)
 
 
 def _shown(scene: Scene, turn: Turn, inputs: Inputs) -> bool:
@@ -166,8 +167,13 @@ def _switches(scene: Scene, inputs: Inputs, source: str, undeclared: frozenset[s
             value: (scene.prompt(inputs, {name: value}), scene.prompt(inputs, {name: value}, tools=True))
             for value in (True, False)
         }
-        if any(text is not None and text != base for pair in shown.values() for text, base in zip(pair, default, strict=True)):
+        changed = [pair for pair in shown.values() if any(map(_differ, pair, default))]
+        if changed:
             yield from ((name, value) for value, pair in shown.items() if pair[0] is not None)
+
+
+def _differ(text: str | None, base: str | None) -> bool:
+    return text is not None and text != base
 
 
 def _reasoning(

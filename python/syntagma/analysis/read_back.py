@@ -45,7 +45,7 @@ def read_back(
 ) -> Message | str:
     """The message in the chunks, or what went wrong in words."""
     try:
-        parser = fmt.parser(tools, prompt=start.prompt, reasoning=start.reasoning, id_seed=1, **options)
+        parser = fmt.parser(tools, prompt=start.prompt, reasoning=start.reasoning, id_seed="1", **options)
         for chunk in chunks:
             parser.feed(chunk)
         parser.finish()
@@ -79,7 +79,7 @@ def difference(message: Message | str, expected: Turn, *, ids: bool) -> str | No
     if isinstance(message, str):
         return message
     found = plain_message(message)
-    wanted = {
+    wanted: dict[str, Any] = {
         "reasoning": (expected.reasoning or "").strip(),
         "content": (expected.content or "").strip(),
         "calls": [[call.name, call.arguments, call.id] for call in expected.calls],

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from syntagma.analysis.atoms import atoms, common_prefix, cores, same_but_blanks, skip_prefix
+from syntagma.analysis.atoms import atoms, common_prefix, cores, skip_prefix
 from syntagma.analysis.conversations import Inputs, Turn
 from syntagma.analysis.scene import Scene
 from syntagma.analysis.survey import Survey
@@ -138,7 +138,7 @@ def _switched(survey: Survey) -> Thoughts | None:
                 return Thoughts(start=short, end=rest, evidence="prompts")
     for extra in extras:
         pieces = cores(extra, survey.frame.whole)
-        if len(pieces) == 2 and same_but_blanks("".join(pieces), extra):
+        if len(pieces) == 2 and all(len(piece) > 2 and not piece.isalnum() for piece in pieces):
             return Thoughts(start=pieces[0], end=pieces[1], evidence="prompts", ambiguous=True)
     return None
 

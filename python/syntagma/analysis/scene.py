@@ -1,4 +1,4 @@
-"""What a render shows of the assistant's turn: the text behind the user's sentinel, up to the next user's or the end."""
+"""What a render shows of the assistant's turn: the text behind the user's sentinel, to the next user's or the end."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class Scene:
 
     def user_openers(self, inputs: Inputs) -> tuple[str, str] | None:
         """What stands before the first user's sentinel, and between an assistant's content and the second user's."""
-        turn = Turn(content=self.sentinels.word("c"))
-        messages = [self._user(0), assistant_message(turn, inputs), self._user(1)]
+        content = self.sentinels.word("c")
+        messages = [self._user(0), assistant_message(Turn(content=content), inputs), self._user(1)]
         text = self.renders.text(messages, inputs, tools=self._tools(inputs, None))
-        if text is None or self._users[1] not in text or turn.content not in text:
+        if text is None or self._users[1] not in text or content not in text:
             return None
         second = text.rfind(self._users[1])
-        return text[: text.find(self._users[0])], text[text.rfind(turn.content or "", 0, second) + 9 : second]
+        return text[: text.find(self._users[0])], text[text.rfind(content, 0, second) + len(content) : second]
 
     def shows_tools(self, inputs: Inputs) -> bool:
         """Whether the name of a declared tool appears in the prompt."""

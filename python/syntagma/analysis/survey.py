@@ -82,4 +82,3 @@ def _turn(scene: Scene, shape: str, probed: Probed) -> Turn:
         content=words.word("c") if "C" in shape else None,
         calls=tuple(scene.call(2, probed.id_form, index) for index in range(count)),
     )
-

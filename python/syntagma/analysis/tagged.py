@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal
 
 import msgspec
@@ -63,7 +64,7 @@ def _frame(text: str, extent: CallExtent) -> _Frame | None:
     slots = [slot for slot in extent.slots if slot.kind in ("name", "key", "value")]
     if [slot.kind for slot in slots] != ["name", "key", "value", "key", "value"]:
         return None
-    gaps = [text[one.end : other.start] for one, other in zip(slots, slots[1:], strict=False)]
+    gaps = [text[one.end : other.start] for one, other in itertools.pairwise(slots)]
     return _Frame(gaps[0], gaps[1], gaps[3], gaps[2])
 
 

@@ -97,8 +97,13 @@ class Grammar:
                 "E-SCHEMA-TYPE", f"a schema is a dict, a bool or JSON text, not {type(schema).__name__}"
             )
         if order != "declared":
-            raise ArgumentError("E-SCHEMA-ORDER", f"order {order!r} is not known", hint='known: "declared"')
-        return cls(_engine.Grammar.from_json_schema(text, allow_widened, whitespace, limits or _DEFAULT_LIMITS))
+            raise ArgumentError("E-SCHEMA-OPTION", f"order {order!r} is not known", hint='known: "declared"')
+        if whitespace not in ("flexible", "compact"):
+            raise ArgumentError(
+                "E-SCHEMA-OPTION", f"whitespace {whitespace!r} is not known", hint='known: "flexible", "compact"'
+            )
+        compact = whitespace == "compact"
+        return cls(_engine.Grammar.from_json_schema(text, allow_widened, compact, limits or _DEFAULT_LIMITS))
 
     @classmethod
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from syntagma.limits import Limits
+from syntagma.messages import Tool
 from syntagma.parsing.call_end import CallEnd
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.patterns import Alternative
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
 
 __all__ = ["CallStates", "Phase", "State"]
@@ -37,14 +39,14 @@ class CallStates(ABC):
         emitter: Emitter,
         limits: Limits,
         policies: Policies,
-        tool_names: frozenset[str] | None,
+        tools: Mapping[str, Tool] | None,
     ) -> None:
         self.window = Window()
         self._compiled = compiled
         self._out = emitter
         self._limits = limits
         self._policies = policies
-        self._tool_names = tool_names
+        self._tools = tools
         self._state: State = self._content
         self.phase: Phase = "content"
         self.content_begun = False
@@ -94,7 +96,7 @@ class CallStates(ABC):
         return False
 
     def _allowed(self, cursor: Cursor) -> bool:
-        known = self._tool_names is None or cursor.known_name in self._tool_names
+        known = self._tools is None or cursor.known_name in self._tools
         return known or self._policies.unknown_tool == "pass"
 
     def _commit(self, cursor: Cursor) -> bool:
@@ -103,11 +105,14 @@ class CallStates(ABC):
         window.pos = cursor.pos - window.base
         window.unmark()
         span = (self._race_at, cursor.commit_at)
-        if self._tool_names is not None and cursor.name not in self._tool_names:
+        if self._tools is not None and cursor.name not in self._tools:
             self._out.malformed("E-PARSE-TOOL", f"no tool {cursor.name!r} was declared", span)
         if cursor.header_name not in (None, cursor.name):
             self._out.malformed("E-PARSE-NAME", f"{cursor.header_name!r} and {cursor.name!r} name one call", span)
         self._out.call_start(cursor.name, cursor.id, span)
+        if isinstance(cursor.source, TaggedArguments):
+            tool = (self._tools or {}).get(cursor.name)
+            cursor.source.declare(tool.parameters if tool is not None else None)
         self._cursor = cursor
         self._argument_chars = 0
         self.content_begun = True
@@ -133,7 +138,8 @@ class CallStates(ABC):
         """No alternative reads on: the text is content, and what is in it is looked at again."""
         window = self.window
         last = max(cursor.pos for cursor in self._cursors)
-        meant = [one for one in self._cursors if one.begun and (one.alternative.framed or one.name is not None)]
+        inside = self._call_end.open_section is not None
+        meant = [one for one in self._cursors if one.begun and (inside or one.alternative.intended)]
         loose = next((one for one in self._cursors if one.alternative.section and one.begun), None)
         whole = next((one for one in self._cursors if one.balanced is not None and one.alternative.bare_call), None)
         if meant:

@@ -10,6 +10,7 @@ from syntagma.parsing.arguments import ArgumentSource, HeldArguments
 from syntagma.parsing.envelope_reader import EnvelopeReader
 from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.patterns import Alternative, Op
+from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
 
 __all__ = ["Cursor"]
@@ -27,7 +28,7 @@ class Cursor:
         pos: absolute position of the next character to read.
         status: `more` text is needed; `commit`; `dead`.
         commit_at: absolute position behind the character that decided the commit.
-        name, id: captures so far.
+        name, id, key, wire: captures so far; `wire` is the type of a value as it is written.
         header_name: the name that stood in front of the envelope, where the envelope names the call, too.
         source: the arguments, once committed.
         envelope: the reader of the call's envelope, if it has one.
@@ -38,13 +39,16 @@ class Cursor:
 
     __slots__ = (
         *("_at", "_capture", "_end", "_held_limit", "alternative", "balanced", "begun", "commit_at", "envelope"),
-        *("header_name", "id", "name", "over_limit", "pos", "source", "status"),
+        *("header_name", "id", "name", "over_limit", "_limits", "key", "wire", "pos", "source", "status"),
     )
 
     def __init__(self, alternative: Alternative, pos: int, limits: Limits) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
         self.over_limit = False
+        self._limits = limits
+        self.key: str | None = None
+        self.wire: str | None = None
         self.alternative = alternative
         self.pos = pos
         self._at = 0
@@ -95,6 +99,8 @@ class Cursor:
                 self._envelope(window, index)
             elif op.text == "arguments":
                 self._arguments(window, index)
+            elif op.text == "value":
+                self._argument_begins(window)
             else:
                 self._captured(op.text, window, index)
 
@@ -147,6 +153,10 @@ class Cursor:
                 self.status = "dead"
             self.name = text
             self.begun = True
+        elif hole == "key":
+            self.key = text
+        elif hole == "type":
+            self.wire = text
         elif hole == "id":
             self.id = text
             named = next((name for one in self.alternative.form.id if (name := _name_in(one, text))), None)
@@ -192,6 +202,15 @@ class Cursor:
             self._commit(HeldArguments(), self.pos + len(closer[0].text))
         elif not window.cut_at(index, closer[0].text):
             self.status = "dead"
+
+    def _argument_begins(self, window: Window) -> None:
+        """The opener of a value was read: the first of a call, or, inside one, the next."""
+        if not self.alternative.closer:
+            self.status = "commit"
+            return
+        key = self.key or ""
+        source = TaggedArguments(window, self.alternative, self._limits, Cursor, key=key, wire=self.wire)
+        self._commit(source, self.pos)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

@@ -195,7 +195,7 @@ def _after_zero(span: Span) -> Span:
 
 
 def _joined(events: list[Event]) -> list[Event]:
-    """Adjacent deltas of the same kind in one."""
+    """Deltas of the same kind whose texts touch, in one."""
     if len(events) < 2:
         return events
     joined: list[Event] = []
@@ -210,6 +210,8 @@ def _joined(events: list[Event]) -> list[Event]:
 
 
 def _same_run(first: Event, second: Event) -> bool:
+    if first.span[1] != second.span[0]:
+        return False  # a marker stood between; a span holds its text and nothing else
     if isinstance(first, ToolCallDelta) and isinstance(second, ToolCallDelta):
         return first.index == second.index
     return type(first) is type(second) and isinstance(first, ContentDelta | ReasoningDelta)

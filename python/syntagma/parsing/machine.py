@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from syntagma.limits import Limits
+from syntagma.messages import Tool
 from syntagma.parsing.call_states import CallStates, Phase, State
 from syntagma.parsing.compiled import CompiledFormat, Key
 from syntagma.parsing.emitter import Emitter
@@ -30,9 +33,9 @@ class Machine(CallStates):
         emitter: Emitter,
         limits: Limits,
         policies: Policies,
-        tool_names: frozenset[str] | None,
+        tools: Mapping[str, Tool] | None,
     ) -> None:
-        super().__init__(compiled, emitter, limits, policies, tool_names)
+        super().__init__(compiled, emitter, limits, policies, tools)
         self.thinking_done = not compiled.blocks
         self.wrapper_open = False
         self._block: Block | None = None
@@ -136,7 +139,7 @@ class Machine(CallStates):
         keys, scanner = self._compiled.content_keys(reasoning=not self.thinking_done, section=section)
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, final=final)
+            at, key = scanner.search(window.text, start, base=window.base, final=final)
             if key is None:
                 self._answer(at)
                 return False
@@ -216,7 +219,7 @@ class Machine(CallStates):
         keys, scanner = self._keys
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, final=final)
+            at, key = scanner.search(window.text, start, base=window.base, final=final)
             if key is None:
                 self._think(at)
                 return False
@@ -260,7 +263,7 @@ class Machine(CallStates):
         keys, scanner = self._keys
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, final=final)
+            at, key = scanner.search(window.text, start, base=window.base, final=final)
             window.pos = at
             if key is None:
                 if not final:

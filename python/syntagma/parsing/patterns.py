@@ -25,6 +25,11 @@ class Op(msgspec.Struct, frozen=True):
     marker: bool = False
     """a whole `<…>` or `[…]`: where tokens are known, only the token matches"""
 
+    @property
+    def pieces(self) -> tuple[tuple[int, str], ...]:
+        """The marker in it, with its index."""
+        return ((0, self.text),) if self.marker else ()
+
 
 class Block(msgspec.Struct, frozen=True):
     """Free text between two markers. Blanks beside it are data: exactly that run is taken off, where it is there."""
@@ -37,6 +42,11 @@ class Block(msgspec.Struct, frozen=True):
     before_closer: str
     after: str
     """blanks behind the closer"""
+
+    @property
+    def pieces(self) -> tuple[tuple[int, str], ...]:
+        """The markers in the closer, each with its index."""
+        return marker_pieces(self.closer)
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -54,6 +64,13 @@ class Form(msgspec.Struct, frozen=True):
     separator: str
     envelope: tuple[Envelope, ...]
     id: tuple[Pattern, ...]
+    argument: Alternative | None
+    """the header of one argument, up to its value"""
+    argument_separator: str
+    value: Block | None
+    """the markers around a value"""
+    values: str
+    types: dict[str, Literal["string", "json"]]
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
@@ -96,6 +113,11 @@ class Alternative(msgspec.Struct, frozen=True):
         return any(op.marker for op in self.ops)
 
     @property
+    def intended(self) -> bool:
+        """A literal stands before the call, so that an object behind it was meant as one."""
+        return self.ops[0].kind == "literal"
+
+    @property
     def weight(self) -> int:
         """Literal characters, which decide a tie."""
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
@@ -124,27 +146,24 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _ops(text: str) -> Iterator[Op]:
-    """A literal's steps; a blank may stand between `>` and `<` although none is shown."""
-    previous = ""
-    plain = ""
+    """A literal's steps; behind a marker, and between `>` and `<`, a blank may stand although none is shown."""
+    steps: list[Op] = []
     for match in _PIECE.finditer(text):
         blank, marker, rest = match.groups()
-        if rest is not None:
-            plain += rest
-            continue
-        if plain:
-            yield Op("literal", plain)
-            previous, plain = plain, ""
+        last = steps[-1] if steps else Op("blank")
         if blank is not None:
-            yield Op("blank")
-            previous = ""
+            steps.append(Op("blank"))
+        elif marker is not None:
+            if last.text.endswith(">"):
+                steps.append(Op("blank"))
+            steps.append(Op("literal", marker, marker=True))
+        elif last.kind == "literal" and not last.marker:
+            steps[-1] = Op("literal", last.text + rest)
         else:
-            if previous.endswith(">") and marker.startswith("<"):
-                yield Op("blank")
-            yield Op("literal", marker, marker=True)
-            previous = marker
-    if plain:
-        yield Op("literal", plain)
+            if last.marker:
+                steps.append(Op("blank"))
+            steps.append(Op("literal", rest))
+    yield from steps
 
 
 def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
@@ -187,8 +206,14 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec) -> None:
-    if spec.argument:
-        raise _unsupported("arguments that are written one by one (`argument`)")
+    if spec.item is not None or spec.escape:
+        raise _unsupported("nested or escaped arguments (`item`, `escape`)")
+    if len(spec.argument) > 1:
+        raise _unsupported("several ways to write an argument")
+    if spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
+        raise _unsupported("arguments without a marker before the key or behind the value")
+    if spec.argument and not all("arguments" not in call.holes or call.closer.strip() for call in spec.call):
+        raise _unsupported("arguments without a marker behind them")
     if not spec.literals.is_json:
         raise _unsupported("literals in other notations than JSON (`literals`)")
     for call in spec.call:
@@ -212,7 +237,23 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
         _check(tools)
         sections = tuple(map(_section, tools.section))
         sectionless = any(not section.opener for section in sections)
-        form = Form(tools.separator.strip(), tools.envelope, tools.id, sectionless)
+        form = Form(
+            separator=tools.separator.strip(),
+            envelope=tools.envelope,
+            id=tools.id,
+            argument=None,
+            argument_separator=tools.argument_separator.strip(),
+            value=block_of(tools.argument[0], "value") if tools.argument else None,
+            values=tools.values,
+            types=tools.types,
+            sectionless=sectionless,
+        )
+        header: tuple[Op, ...] = ()
+        if tools.argument:
+            ops = compile_ops(tools.argument[0])
+            header = ops[: next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value") + 1]
+            argument = Alternative(header, (), form, None, "", "", bare_call=False)
+            form = msgspec.structs.replace(form, argument=argument)
         calls = []
         for pattern in tools.call:
             ops = compile_ops(pattern)
@@ -222,7 +263,10 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
             rest = tuple(op for op in ops[cut:] if op.kind != "blank")
             if any(op.kind == "hole" for op in rest):
                 raise _unsupported("captures behind the arguments of a call")
-            calls.append(Alternative(ops[:cut], rest, form, None, before, after, ops[0].kind == "hole"))
+            call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "hole")
+            calls.append(call)
+            if header and call.ops[-1].text == "arguments":
+                calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))
         found.append((form, sections, tuple(calls)))
     return found
 

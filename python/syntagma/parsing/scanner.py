@@ -14,7 +14,7 @@ class Scanner:
     is the same, so that a buffer is passed over once however often it is asked about.
     """
 
-    __slots__ = ("_buffer", "_by_first", "_next")
+    __slots__ = ("_base", "_buffer", "_by_first", "_next")
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._by_first: dict[str, list[str]] = {}
@@ -22,16 +22,18 @@ class Scanner:
             if key:
                 self._by_first.setdefault(key[0], []).append(key)
         self._buffer = ""
+        self._base = 0
         self._next: dict[str, int] = {}
 
-    def search(self, text: str, start: int, *, final: bool) -> tuple[int, str | None]:
+    def search(self, text: str, start: int, *, base: int, final: bool) -> tuple[int, str | None]:
         """The index of the first key from `start` on, and the key.
 
+        `base` is the absolute position of the text, which tells two equal buffers apart.
         Without one: the index from which on the text may be the beginning of a key (the length of `text` if there is
         none, and always if `final`), and None.
         """
-        if text is not self._buffer:
-            self._buffer = text
+        if text is not self._buffer or base != self._base:
+            self._buffer, self._base = text, base
             self._next = dict.fromkeys(self._by_first, -1)
         size = len(text)
         while True:

@@ -68,7 +68,6 @@ def enter(
     if prompt is not None:
         told = _read_tail(machine, compiled, prompt)
         prefilled = machine.prefilled_opener
-        machine.window.shift(machine.window.end)
     if spec is not None and reasoning in ("closed", "off") and machine.phase in ("reasoning", "interrupted"):
         machine.close_reasoning()
     elif spec is not None and reasoning == "open" and machine.phase != "reasoning":
@@ -87,13 +86,13 @@ def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
     """Run the prompt's tail through the machine; whether it says anything about reasoning.
 
     Where it is not certain that the tail is the assistant's (a line may hold the whole conversation), only the last
-    marker of reasoning in it counts.
+    marker of reasoning or of the answer's wrapper in it counts.
     """
     tail, certain = _tail(compiled.spec, prompt)
     before = machine.thinking_done
     closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
     if certain:
-        machine.window.push(tail)
+        machine.window.begin(tail)
         machine.read()
         told = machine.phase in ("reasoning", "interrupted") or machine.thinking_done != before
         if closes >= 0 and not told:
@@ -101,17 +100,19 @@ def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
             machine.thinking_done = told = True
         return told
     opens = max((tail.rfind(block.opener) for block in compiled.blocks if block.opener), default=-1)
-    last = max(opens, closes)
+    answers = max((tail.rfind(block.opener) for block in compiled.wrappers if block.opener), default=-1)
+    last = max(opens, closes, answers)
     if last < 0:
         return False
-    if closes > opens:
+    if last == closes:
         machine.open_reasoning(None)
-    machine.window.push(tail[last:])
+    machine.window.begin(tail[last:])
     machine.read()
     machine.forget_calls()
     if machine.content_begun:
         # The block may belong to an earlier message on the same line.
         machine.thinking_done = before
+    machine.thinking_done = machine.thinking_done or machine.wrapper_open
     return True
 
 

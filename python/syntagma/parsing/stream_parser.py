@@ -90,9 +90,9 @@ class StreamParser:
                 hint='one of "auto", "none", "deepseek"',
             )
         declared = tools_from(tools)
-        names = None if declared is None else frozenset(tool.name for tool in declared)
+        by_name = None if declared is None else {tool.name: tool for tool in declared}
         inline = reasoning_format == "none" or (spec.reasoning is not None and spec.reasoning.to == "content")
-        compiled = CompiledFormat(spec, calls=names != frozenset() and tool_choice != "none")
+        compiled = CompiledFormat(spec, calls=by_name != {} and tool_choice != "none")
         self._out = Emitter(
             policies,
             inline=inline,
@@ -101,7 +101,7 @@ class StreamParser:
             id_seed=secrets.token_hex(16) if id_seed is None else id_seed,
             strict=strict,
         )
-        self._machine = Machine(compiled, self._out, limits or Limits(), policies, names)
+        self._machine = Machine(compiled, self._out, limits or Limits(), policies, by_name)
         enter(
             self._machine,
             compiled,

@@ -70,10 +70,10 @@ class Window:
             if passed > 2048:
                 del self._starts[:passed], self._kinds[:passed]
 
-    def shift(self, by: int) -> None:
-        """Move the origin of absolute positions, so that the cursor's neighbours keep their distance."""
-        self.base -= by
-        self._starts = [start - by for start in self._starts]
+    def begin(self, tail: str) -> None:
+        """Start with text that ends where position 0 is."""
+        self.base = -len(tail)
+        self.text = tail
 
     def mark(self) -> None:
         """Remember the cursor; a mark that is set stays where it is."""

@@ -196,10 +196,12 @@ class Budget:
                     chars += len(item)
                 elif kind is dict:
                     containers += 1
+                    self.tick()
                     held.extend(item)
                     held.extend(item.values())
                 elif isinstance(item, CONTAINERS):
                     containers += 1
+                    self.tick()
                     held.extend(_parts(item))
                 elif isinstance(item, str | bytes):
                     chars += len(item)

@@ -37,7 +37,8 @@ class FormatMethod:
         if self._mapped:
             if kwargs or len(args) != 1:
                 raise TypeError("format_map() takes exactly one argument")
-            args, kwargs = (), args[0]
+            (kwargs,) = args
+            args = ()
         if isinstance(self._text, Markup):
             escaping = _BoundedEscapeFormatter(self._environment, budget, escape=self._text.escape)
             return Markup(escaping.vformat(self._text, args, kwargs))

@@ -117,7 +117,8 @@ def _difference(found: dict[str, Any], case: dict[str, Any]) -> str | None:
     if case.get("continue_final_message", "none") != "none":
         begun = case["messages"][-1]
         contents |= {(expected.get("content") or "").removeprefix(begun.get("content") or "").strip()}
-        thoughts |= {(expected.get("reasoning_content") or "").removeprefix(begun.get("reasoning_content") or "").strip()}
+        told = begun.get("reasoning_content") or ""
+        thoughts |= {(expected.get("reasoning_content") or "").removeprefix(told).strip()}
     if found["content"] not in contents:
         return f"content {found['content'][:200]!r} instead of {min(contents, key=len)[:200]!r}"
     if found["reasoning"] not in thoughts:

@@ -9,6 +9,9 @@ use super::residual::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
+/// From so many literals on, alternatives are a table.
+const WORDS: usize = 8;
+
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &[u8], fuel: &mut Fuel) -> Result<RegexId, Error> {
@@ -46,7 +49,7 @@ impl Residuals {
                 Regex::Class(set) => self.class(*set, fuel)?,
                 Regex::Literal(bytes) => self.literal(bytes, fuel)?,
                 Regex::Concat(children) => self.build_concat(children, &parts, fuel)?,
-                Regex::Alt(_) => self.alt(parts, fuel)?,
+                Regex::Alt(children) => self.build_alt(children, parts, fuel)?,
                 Regex::And(_) => self.and(parts, fuel)?,
                 Regex::Not(_) => self.not(parts[0], fuel)?,
                 Regex::Repeat { min, max, .. } => self.repeat(parts[0], *min, *max, fuel)?,
@@ -55,6 +58,43 @@ impl Residuals {
             values.push(value);
         }
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
+    }
+
+    /// Many literals become one table of words, so that a byte costs a search and not a look at each of them.
+    fn build_alt(
+        &mut self,
+        children: &[Regex],
+        mut parts: Vec<RegexId>,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let words: Vec<&[u8]> = children
+            .iter()
+            .filter_map(|child| match child {
+                Regex::Literal(bytes) => Some(&**bytes),
+                _ => None,
+            })
+            .collect();
+        if words.len() >= WORDS {
+            let mut table: Vec<u32> = words
+                .iter()
+                .filter_map(|&word| self.literals.get_index_of(word))
+                .map(|at| at as u32)
+                .collect();
+            table.sort_unstable_by(|&a, &b| {
+                self.literals[a as usize].cmp(&self.literals[b as usize])
+            });
+            table.dedup();
+            fuel.spend(table.len())?;
+            let end = table.len() as u32;
+            self.heap += table.len() * 4 + 32;
+            let (table, _) = self.tables.insert_full(table.into());
+            let mut others = children
+                .iter()
+                .map(|child| !matches!(child, Regex::Literal(_)));
+            parts.retain(|_| others.next().unwrap_or(true));
+            parts.push(self.words_from(table as u32, 0, end, 0, fuel)?);
+        }
+        self.alt(parts, fuel)
     }
 
     /// Parts from right to left; literals side by side become one.

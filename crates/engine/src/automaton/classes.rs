@@ -62,6 +62,12 @@ impl Classes {
         id
     }
 
+    /// The bytes that begin some word, each alone, and the others. `next` is not 0 at the former and tells them apart,
+    /// except that it may be the same for bytes 0 and 1.
+    pub(crate) fn of_words(&mut self, next: [u8; 256]) -> ClassesId {
+        self.intern(|byte| (next[usize::from(byte)], u8::from(byte == 0)))
+    }
+
     /// The coarsest partition that is as fine as both.
     pub(crate) fn meet(&mut self, a: ClassesId, b: ClassesId) -> ClassesId {
         if a == b || b == ClassesId::ONE {

@@ -137,7 +137,7 @@ impl Residuals {
                             work.extend(parts.iter().map(|&part| Task::Visit(part)));
                         }
                         &Node::Not(inner) | &Node::Repeat { inner, .. } => {
-                            work.push(Task::Visit(inner))
+                            work.push(Task::Visit(inner));
                         }
                         _ => {}
                     }
@@ -209,6 +209,25 @@ impl Residuals {
                 } else {
                     RegexId::NOTHING
                 })
+            }
+            Node::Words {
+                table,
+                first,
+                end,
+                at,
+            } => {
+                let words = &self.tables[table as usize];
+                let byte_of = |word: &u32| self.literals[*word as usize].get(at as usize).copied();
+                let range = &words[first as usize..end as usize];
+                let from = range.partition_point(|word| byte_of(word) < Some(byte));
+                let to = range.partition_point(|word| byte_of(word) <= Some(byte));
+                Some(self.words_from(
+                    table,
+                    first + from as u32,
+                    first + to as u32,
+                    at + 1,
+                    fuel,
+                )?)
             }
             _ => {
                 let facts = self.facts(id);

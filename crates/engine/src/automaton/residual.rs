@@ -37,6 +37,13 @@ pub(super) enum Node {
         at: u32,
         tail: RegexId,
     },
+    /// Any of two or more words: those from `first` to `end` in a sorted table, which agree up to `at`, from there on.
+    Words {
+        table: u32,
+        first: u32,
+        end: u32,
+        at: u32,
+    },
     Concat(RegexId, RegexId),
     Alt(Arc<[RegexId]>),
     And(Arc<[RegexId]>),
@@ -72,6 +79,8 @@ pub(super) struct Facts {
 pub(crate) struct Residuals {
     pub(super) nodes: IndexMap<Node, Facts, FxBuildHasher>,
     pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
+    /// Sorted lists of literals.
+    pub(super) tables: IndexSet<Arc<[u32]>, FxBuildHasher>,
     pub(super) classes: Classes,
     /// Rows of derivatives; None is not yet derived.
     pub(super) derivatives: Vec<Option<RegexId>>,
@@ -91,6 +100,7 @@ impl Residuals {
         let mut residuals = Self {
             nodes: IndexMap::default(),
             literals: IndexSet::default(),
+            tables: IndexSet::default(),
             classes: Classes::new(),
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
@@ -189,6 +199,24 @@ impl Residuals {
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.shortest = tail.shortest.saturating_add(rest);
+            }
+            &Node::Words {
+                table,
+                first,
+                end,
+                at,
+            } => {
+                let words = &self.tables[table as usize][first as usize..end as usize];
+                let mut next = [0; 256];
+                for &word in words {
+                    let word = &self.literals[word as usize];
+                    facts.nullable |= word.len() == at as usize;
+                    facts.shortest = facts.shortest.min(word.len() as u32 - at);
+                    if let Some(&byte) = word.get(at as usize) {
+                        next[usize::from(byte)] = byte.max(1);
+                    }
+                }
+                facts.classes = self.classes.of_words(next);
             }
             Node::Concat(head, tail) => {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
@@ -290,6 +318,33 @@ impl Residuals {
                 self.concat(last, tail, fuel)
             }
             _ => self.intern(Node::Literal { bytes, at, tail }, fuel),
+        }
+    }
+
+    /// Words `first` to `end` of a table, from `at` on; they agree before that.
+    pub(super) fn words_from(
+        &mut self,
+        table: u32,
+        first: u32,
+        end: u32,
+        at: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        match end - first {
+            0 => Ok(RegexId::NOTHING),
+            1 => {
+                let only = self.tables[table as usize][first as usize];
+                self.literal_from(only, at, RegexId::EMPTY, fuel)
+            }
+            _ => self.intern(
+                Node::Words {
+                    table,
+                    first,
+                    end,
+                    at,
+                },
+                fuel,
+            ),
         }
     }
 

@@ -99,6 +99,8 @@ fn regexes() -> impl Strategy<Value = Regex> {
         prop_oneof![
             3 => parts.clone().prop_map(Regex::concat),
             3 => parts.clone().prop_map(Regex::alt),
+            1 => prop::collection::vec(prop::collection::vec(prop::sample::select(&b"ab"[..]), 0..5), 8..14)
+                .prop_map(|words| Regex::alt(words.iter().map(|word| Regex::literal(word)).collect())),
             2 => parts.prop_map(|parts| Regex::And(parts.into())),
             1 => inner.clone().prop_map(|inner| Regex::Not(Arc::new(inner))),
             3 => (inner, 0_u32..4, prop::option::of(0_u32..4))
@@ -163,6 +165,29 @@ fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
         rest = residuals.step(rest, byte, &mut fuel).unwrap();
     }
     assert_eq!(rest, RegexId::EMPTY);
+}
+
+#[test]
+fn tables_of_words_tell_every_byte_apart() {
+    let words: Vec<Regex> = (0..=u8::MAX)
+        .map(|byte| Regex::literal(&[b'x', byte, byte]))
+        .collect();
+    let mut fuel = Fuel::step(&Limits::default());
+    let mut residuals = Residuals::new();
+    let whole = residuals.build(&Regex::alt(words), &mut fuel).unwrap();
+    for first in 0..=u8::MAX {
+        let rest = residuals.step(whole, b'x', &mut fuel).unwrap();
+        let rest = residuals.step(rest, first, &mut fuel).unwrap();
+        assert!(rest != RegexId::NOTHING && rest != RegexId::EMPTY);
+        assert_eq!(
+            residuals.step(rest, first, &mut fuel).unwrap(),
+            RegexId::EMPTY
+        );
+        assert_eq!(
+            residuals.step(rest, !first, &mut fuel).unwrap(),
+            RegexId::NOTHING
+        );
+    }
 }
 
 #[test]

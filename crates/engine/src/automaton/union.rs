@@ -55,7 +55,7 @@ type Parts = Box<[(u32, RegexId)]>;
 pub(crate) struct Unions {
     residuals: Residuals,
     /// Residuals in a union are trimmed, and neither ∅ nor ε.
-    unions: IndexSet<Parts, FxBuildHasher>,
+    interned: IndexSet<Parts, FxBuildHasher>,
     rows: Vec<Row>,
     transitions: Vec<Transition>,
     fired: IndexSet<Box<[u32]>, FxBuildHasher>,
@@ -66,7 +66,7 @@ impl Unions {
     pub(crate) fn new() -> Self {
         let mut unions = Self {
             residuals: Residuals::new(),
-            unions: IndexSet::default(),
+            interned: IndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
             fired: IndexSet::default(),
@@ -89,7 +89,7 @@ impl Unions {
     pub(crate) fn intern(&mut self, mut parts: Vec<(u32, RegexId)>) -> UnionId {
         parts.sort_unstable();
         parts.dedup();
-        if let Some(index) = self.unions.get_index_of(parts.as_slice()) {
+        if let Some(index) = self.interned.get_index_of(parts.as_slice()) {
             return UnionId(index as u32);
         }
         let mut classes = ClassesId::ONE;
@@ -105,7 +105,7 @@ impl Unions {
             classes,
             start: start as u32,
         });
-        UnionId(self.unions.insert_full(parts.into()).0 as u32)
+        UnionId(self.interned.insert_full(parts.into()).0 as u32)
     }
 
     /// The set of tags.
@@ -126,7 +126,7 @@ impl Unions {
 
     /// The residuals of a union with their tags.
     pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
-        &self.unions[union.0 as usize]
+        &self.interned[union.0 as usize]
     }
 
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
@@ -191,7 +191,7 @@ impl Unions {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.residuals.memory_bytes()
-            + self.unions.len() * 56
+            + self.interned.len() * 56
             + self.fired.len() * 40
             + self.transitions.len() * size_of::<Transition>()
             + self.heap

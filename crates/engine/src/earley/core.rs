@@ -96,7 +96,7 @@ impl Core {
             };
             match sym.view() {
                 View::Terminal(index) => {
-                    terminals.push((sym.0, dots.terminals[index as usize].residual))
+                    terminals.push((sym.0, dots.terminals[index as usize].residual));
                 }
                 View::Token(_) => core.has_tokens = true,
                 _ => {}

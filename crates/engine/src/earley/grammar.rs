@@ -87,7 +87,7 @@ impl TokenTerminal {
 /// A grammar as the recogniser reads it. Nonterminal 0 is an outer one whose only rule is the grammar's start.
 #[derive(Debug)]
 pub(crate) struct Dots {
-    pub(crate) dots: Vec<Dot>,
+    pub(crate) places: Vec<Dot>,
     /// By nonterminal: the first dots of its rules.
     pub(crate) rules: Vec<Vec<u32>>,
     /// By nonterminal: whether it matches the empty string.
@@ -158,7 +158,7 @@ impl Dots {
             );
         }
         let mut dots = Self {
-            dots: Vec::new(),
+            places: Vec::new(),
             rules: vec![Vec::new(); count],
             nullable: nullable(&rules, count),
             names,
@@ -166,8 +166,8 @@ impl Dots {
             tokens,
         };
         for (lhs, rhs) in rules {
-            dots.rules[lhs as usize].push(dots.dots.len() as u32);
-            dots.dots.extend(
+            dots.rules[lhs as usize].push(dots.places.len() as u32);
+            dots.places.extend(
                 rhs.into_iter()
                     .chain([Sym::END])
                     .map(|sym| Dot { sym, lhs }),
@@ -178,12 +178,12 @@ impl Dots {
 
     /// The symbol behind a dot.
     pub(crate) fn sym(&self, dot: u32) -> Sym {
-        self.dots[dot as usize].sym
+        self.places[dot as usize].sym
     }
 
     /// Whose rule a dot is in.
     pub(crate) fn lhs(&self, dot: u32) -> u32 {
-        self.dots[dot as usize].lhs
+        self.places[dot as usize].lhs
     }
 
     /// Whether the symbol is a nonterminal that matches the empty string.
@@ -193,7 +193,7 @@ impl Dots {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         let texts: usize = self.names.iter().map(|name| name.len() + 32).sum();
-        self.dots.len() * size_of::<Dot>()
+        self.places.len() * size_of::<Dot>()
             + self.rules.len() * 40
             + texts
             + self.terminals.len() * 64
@@ -224,13 +224,12 @@ impl Resolver<'_> {
             {
                 continue;
             }
-            let resolved = match self.seen.get(&symbol) {
-                Some(&resolved) => resolved,
-                None => {
-                    let resolved = self.symbol(symbol)?;
-                    self.seen.insert(symbol, resolved);
-                    resolved
-                }
+            let resolved = if let Some(&resolved) = self.seen.get(&symbol) {
+                resolved
+            } else {
+                let resolved = self.symbol(symbol)?;
+                self.seen.insert(symbol, resolved);
+                resolved
             };
             match resolved {
                 Some(sym) => result.push(sym),
@@ -425,7 +424,7 @@ fn describe_into(regex: &Regex, text: &mut String, depth: u32) {
         text.push('…');
         return;
     }
-    let list = |parts: &[Regex], separator: &str, text: &mut String| {
+    let enclose = |parts: &[Regex], separator: &str, text: &mut String| {
         text.push('(');
         for (index, part) in parts.iter().enumerate() {
             if text.len() > SHOWN_BYTES {
@@ -442,15 +441,15 @@ fn describe_into(regex: &Regex, text: &mut String, depth: u32) {
         Regex::Nothing => text.push('∅'),
         Regex::Class(set) => {
             text.push('[');
-            let mut bytes = set.iter().peekable();
-            while let Some(first) = bytes.next() {
-                let mut last = first;
-                while let Some(next) = bytes.next_if(|&next| next == last + 1) {
-                    last = next;
+            let mut members = set.iter().peekable();
+            while let Some(first) = members.next() {
+                let mut end = first;
+                while let Some(next) = members.next_if(|&next| next == end + 1) {
+                    end = next;
                 }
                 let _ = write!(text, "{}", first.escape_ascii());
-                if last > first {
-                    let _ = write!(text, "-{}", last.escape_ascii());
+                if end > first {
+                    let _ = write!(text, "-{}", end.escape_ascii());
                 }
             }
             text.push(']');
@@ -462,9 +461,9 @@ fn describe_into(regex: &Regex, text: &mut String, depth: u32) {
                 String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_BYTES)])
             );
         }
-        Regex::Concat(parts) => list(parts, " ", text),
-        Regex::Alt(parts) => list(parts, " | ", text),
-        Regex::And(parts) => list(parts, " & ", text),
+        Regex::Concat(parts) => enclose(parts, " ", text),
+        Regex::Alt(parts) => enclose(parts, " | ", text),
+        Regex::And(parts) => enclose(parts, " & ", text),
         Regex::Not(inner) => {
             text.push('~');
             describe_into(inner, text, depth - 1);

@@ -67,21 +67,12 @@ impl Recognizer {
     }
 
     /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.
-    #[inline]
     pub(crate) fn push(
         &mut self,
         frames: &mut Frames,
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        // Most bytes are in the middle of the only terminal.
-        if let &[(set, union)] = frames.threads() {
-            let (to, fired) = self.unions.step(union, byte, fuel)?;
-            if fired == FiredId::NONE {
-                fuel.spend(1)?;
-                return Ok(frames.push_single(set, to));
-            }
-        }
         self.push_with(frames, Some(byte), None, fuel)
     }
 

@@ -82,7 +82,7 @@ fn endless(
     alive: &mut [bool],
     fuel: &mut Fuel,
 ) -> Result<(), Error> {
-    let bytes = bytes(rules, finite);
+    let bytes = bytes(rules, finite, fuel)?;
     // (from, to, whether a byte may stand between).
     let mut edges: Vec<(usize, usize, bool)> = Vec::new();
     for (lhs, rhs) in rules {
@@ -128,10 +128,11 @@ fn endless(
 }
 
 /// By nonterminal: whether a finite string of it has a byte.
-fn bytes(rules: &[Rule], finite: &[bool]) -> Vec<bool> {
+fn bytes(rules: &[Rule], finite: &[bool], fuel: &mut Fuel) -> Result<Vec<bool>, Error> {
     let mut bytes = vec![false; finite.len()];
     let mut changed = true;
     while changed {
+        fuel.spend(rules.len())?;
         changed = false;
         for (lhs, rhs) in rules {
             let is_finite = |sym: &Sym| !matches!(sym.view(), View::Nonterminal(index) if !finite[index as usize]);
@@ -145,5 +146,5 @@ fn bytes(rules: &[Rule], finite: &[bool]) -> Vec<bool> {
             }
         }
     }
-    bytes
+    Ok(bytes)
 }

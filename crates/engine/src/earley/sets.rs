@@ -38,7 +38,7 @@ type Kernel = Box<[(u32, RetId)]>;
 /// All sets met so far. A set holds no positions, so equal ones are one wherever they occur.
 #[derive(Debug)]
 pub(crate) struct Sets {
-    sets: IndexMap<Kernel, u32, FxBuildHasher>,
+    kernels: IndexMap<Kernel, u32, FxBuildHasher>,
     cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
     /// Continuation `i + 1` is (nonterminal, set).
     rets: IndexSet<(u32, SetId), FxBuildHasher>,
@@ -63,7 +63,7 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<(Self, Landing), Error> {
         let mut sets = Self {
-            sets: IndexMap::default(),
+            kernels: IndexMap::default(),
             cores: IndexMap::default(),
             rets: IndexSet::default(),
             single: FxHashMap::default(),
@@ -78,11 +78,11 @@ impl Sets {
 
     /// How many sets there are.
     pub(crate) fn len(&self) -> usize {
-        self.sets.len()
+        self.kernels.len()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.sets.len() * 48
+        self.kernels.len() * 48
             + self.cores.len() * 48
             + self.rets.len() * 24
             + self.single.len() * 32
@@ -91,11 +91,11 @@ impl Sets {
     }
 
     fn core(&self, set: SetId) -> &Core {
-        &self.cores[self.sets[set.0 as usize] as usize]
+        &self.cores[self.kernels[set.0 as usize] as usize]
     }
 
     fn kernel(&self, set: SetId) -> &[(u32, RetId)] {
-        self.sets
+        self.kernels
             .get_index(set.0 as usize)
             .map_or(&[], |(kernel, _)| kernel)
     }
@@ -278,21 +278,20 @@ impl Sets {
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
-        if let Some(index) = self.sets.get_index_of(kernel.as_slice()) {
+        if let Some(index) = self.kernels.get_index_of(kernel.as_slice()) {
             return Ok(SetId(index as u32));
         }
         let shape: Vec<u32> = kernel.iter().map(|&(dot, _)| dot).collect();
-        let core = match self.cores.get_index_of(shape.as_slice()) {
-            Some(core) => core,
-            None => {
-                let core = Core::close(&shape, dots, unions, fuel)?;
-                self.heap += core.memory_bytes() + shape.len() * 4;
-                self.cores.insert_full(shape.into(), core).0
-            }
+        let core = if let Some(core) = self.cores.get_index_of(shape.as_slice()) {
+            core
+        } else {
+            let core = Core::close(&shape, dots, unions, fuel)?;
+            self.heap += core.memory_bytes() + shape.len() * 4;
+            self.cores.insert_full(shape.into(), core).0
         };
         self.heap += kernel.len() * size_of::<(u32, RetId)>();
         Ok(SetId(
-            self.sets.insert_full(kernel.into(), core as u32).0 as u32,
+            self.kernels.insert_full(kernel.into(), core as u32).0 as u32,
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! A place in a text: sets that are alive, each with what remains of its terminals.
 
-use indexmap::IndexMap;
+use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::sets::{Ended, Landing, SetId};
@@ -28,21 +28,18 @@ pub(crate) struct State {
 /// All states met so far.
 #[derive(Debug, Default)]
 pub(crate) struct States {
-    states: IndexMap<State, (), FxBuildHasher>,
+    interned: IndexSet<State, FxBuildHasher>,
     heap: usize,
 }
 
 impl States {
     pub(crate) fn len(&self) -> usize {
-        self.states.len()
+        self.interned.len()
     }
 
+    /// A state that this table made.
     pub(crate) fn get(&self, id: StateId) -> &State {
-        &self
-            .states
-            .get_index(id.0 as usize)
-            .expect("ids come from this table")
-            .0
+        &self.interned[id.0 as usize]
     }
 
     /// The id of the topmost frame.
@@ -53,15 +50,15 @@ impl States {
             fresh: frame.fresh,
             accept: frame.accept,
         };
-        if let Some(index) = self.states.get_index_of(&state) {
+        if let Some(index) = self.interned.get_index_of(&state) {
             return StateId(index as u32);
         }
         self.heap += size_of_val(&*state.threads) + 16;
-        StateId(self.states.insert_full(state, ()).0 as u32)
+        StateId(self.interned.insert_full(state).0 as u32)
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.states.len() * (size_of::<State>() + 24) + self.heap
+        self.interned.len() * (size_of::<State>() + 24) + self.heap
     }
 }
 
@@ -78,7 +75,7 @@ pub(crate) struct Frame {
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     threads: Vec<Thread>,
-    frames: Vec<Frame>,
+    stack: Vec<Frame>,
     /// What ended at the byte being taken.
     pub(super) ended: Vec<Ended>,
 }
@@ -87,10 +84,10 @@ impl Frames {
     /// Starts over from a state.
     pub(crate) fn load(&mut self, state: &State) {
         self.threads.clear();
-        self.frames.clear();
+        self.stack.clear();
         self.threads.extend_from_slice(&state.threads);
         let (end, fresh, accept) = (self.threads.len(), state.fresh, state.accept);
-        self.frames.push(Frame {
+        self.stack.push(Frame {
             start: 0,
             end,
             fresh,
@@ -100,7 +97,7 @@ impl Frames {
 
     /// The speculative state that was pushed last.
     pub(crate) fn top(&self) -> Frame {
-        self.frames.last().copied().unwrap_or(Frame {
+        self.stack.last().copied().unwrap_or(Frame {
             start: 0,
             end: 0,
             fresh: None,
@@ -116,12 +113,12 @@ impl Frames {
 
     /// How many steps were pushed since the state that was loaded.
     pub(crate) fn steps(&self) -> usize {
-        self.frames.len().saturating_sub(1)
+        self.stack.len().saturating_sub(1)
     }
 
     /// Forgets all but the first `steps` steps.
     pub(crate) fn truncate(&mut self, steps: usize) {
-        self.frames.truncate(steps + 1);
+        self.stack.truncate(steps + 1);
         self.threads.truncate(self.top().end);
     }
 
@@ -135,8 +132,8 @@ impl Frames {
         } = self.top();
         self.threads.truncate(end);
         self.threads.drain(..start);
-        self.frames.clear();
-        self.frames.push(Frame {
+        self.stack.clear();
+        self.stack.push(Frame {
             start: 0,
             end: end - start,
             fresh,
@@ -153,13 +150,13 @@ impl Frames {
 
     /// Pushes a state of one thread, unless that is dead.
     #[inline]
-    pub(super) fn push_single(&mut self, set: SetId, union: UnionId) -> bool {
+    pub(crate) fn push_single(&mut self, set: SetId, union: UnionId) -> bool {
         if union == UnionId::DEAD {
             return false;
         }
         let start = self.threads.len();
         self.threads.push((set, union));
-        self.frames.push(Frame {
+        self.stack.push(Frame {
             start,
             end: start + 1,
             fresh: None,
@@ -187,7 +184,7 @@ impl Frames {
         if start == end && fresh.is_none() && !landing.accept {
             return false;
         }
-        self.frames.push(Frame {
+        self.stack.push(Frame {
             start,
             end,
             fresh,

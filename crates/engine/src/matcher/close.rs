@@ -90,10 +90,10 @@ impl Costs {
             );
         }
         let dots = &recognizer.dots;
-        fuel.spend(dots.dots.len())?;
+        fuel.spend(dots.places.len())?;
         let nonterminals = nonterminals(dots, &terminals);
-        let mut rest = vec![0_u32; dots.dots.len()];
-        for (dot, place) in dots.dots.iter().enumerate().rev() {
+        let mut rest = vec![0_u32; dots.places.len()];
+        for (dot, place) in dots.places.iter().enumerate().rev() {
             rest[dot] = match place.sym.view() {
                 View::End => 0,
                 View::Terminal(index) => rest[dot + 1].saturating_add(terminals[index as usize]),
@@ -220,7 +220,7 @@ fn nonterminals(dots: &Dots, terminals: &[u32]) -> Vec<u32> {
                 match dots.sym(dot).view() {
                     View::End => break,
                     View::Terminal(index) => {
-                        rule.cost = rule.cost.saturating_add(terminals[index as usize])
+                        rule.cost = rule.cost.saturating_add(terminals[index as usize]);
                     }
                     View::Token(_) => rule.cost = rule.cost.saturating_add(1),
                     View::Nonterminal(index) => {
@@ -349,7 +349,7 @@ impl Way<'_> {
         let rank = |&byte: &u8| {
             let alone = trie
                 .child(None, byte)
-                .is_some_and(|node| trie.tokens(node).next().is_some());
+                .is_some_and(|node| !trie.tokens(node).is_empty());
             (!alone, !byte.is_ascii_graphic(), byte)
         };
         group.iter().min_by_key(rank).unwrap_or(0)
@@ -373,7 +373,7 @@ impl Way<'_> {
                             break;
                         };
                         node = Some(child);
-                        trie.tokens(child).next()
+                        trie.tokens(child).first().copied()
                     }
                 };
                 if let (Some(token), Some((count, _, _))) = (token, best[end + 1])
@@ -467,7 +467,7 @@ impl Way<'_> {
                 at = node.next as usize;
                 continue;
             }
-            if let Some(id) = trie.tokens(at).next() {
+            if let Some(&id) = trie.tokens(at).first() {
                 let next = self.recognizer.intern(self.frames);
                 if seen.insert(next) {
                     self.fuel.spend(16)?;

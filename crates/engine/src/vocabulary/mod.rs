@@ -4,6 +4,7 @@ mod tokens;
 mod trie;
 
 pub use tokens::{Vocabulary, VocabularyParts};
+pub(crate) use trie::Trie;
 
 /// How many 32-bit words a bitmask row of `vocab_size` tokens has.
 #[must_use]

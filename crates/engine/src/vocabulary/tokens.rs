@@ -48,7 +48,7 @@ impl Vocabulary {
                 format!("vocab_size is {size}, yet there are {count} tokens"),
             ));
         }
-        if u32::try_from(size).is_err() {
+        if i32::try_from(size).is_err() {
             return Err(Error::vocabulary(
                 "E-VOCAB-SIZE",
                 format!("{size} tokens are too many"),
@@ -93,7 +93,7 @@ impl Vocabulary {
             .iter()
             .enumerate()
             .filter(|&(id, _)| !special[id]);
-        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice())), size);
+        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice())));
         let mut eos = parts.eos_ids.clone();
         eos.sort_unstable();
         eos.dedup();

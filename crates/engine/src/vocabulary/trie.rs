@@ -1,7 +1,10 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-/// No token.
+/// No token ends at a node.
 const NONE: u32 = u32::MAX;
+
+/// Several tokens end at a node: the rest of the word is an index into `Trie::groups`.
+const GROUP: u32 = 1 << 31;
 
 /// One byte of one or more tokens.
 #[derive(Debug, Clone, Copy)]
@@ -18,16 +21,16 @@ pub(crate) struct Node {
 #[derive(Debug)]
 pub(crate) struct Trie {
     nodes: Vec<Node>,
-    /// By node: the first token that ends there.
-    first: Vec<u32>,
-    /// By token: another token of the same bytes.
-    same: Vec<u32>,
+    /// By node: the token that ends there, or [`NONE`], or a [`GROUP`].
+    ends: Vec<u32>,
+    /// Tokens of the same bytes.
+    groups: Vec<Vec<u32>>,
     longest: usize,
 }
 
 impl Trie {
-    /// Builds the trie of the non-empty tokens; ids are below `size`.
-    pub(crate) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>, size: usize) -> Self {
+    /// Builds the trie of the non-empty tokens; ids are below 2³¹.
+    pub(crate) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>) -> Self {
         let mut sorted: Vec<(&[u8], u32)> = tokens
             .filter(|(_, bytes)| !bytes.is_empty())
             .map(|(id, bytes)| (bytes, id))
@@ -35,23 +38,15 @@ impl Trie {
         sorted.sort_unstable();
         let mut trie = Self {
             nodes: Vec::new(),
-            first: Vec::new(),
-            same: vec![NONE; size],
+            ends: Vec::new(),
+            groups: Vec::new(),
             longest: 0,
         };
         let mut path: Vec<u32> = Vec::new();
-        let mut before: (&[u8], u32) = (&[], NONE);
-        for (bytes, id) in sorted {
-            if bytes == before.0 {
-                trie.same[before.1 as usize] = id;
-                before.1 = id;
-                continue;
-            }
-            let shared = bytes
-                .iter()
-                .zip(before.0)
-                .take_while(|(a, b)| a == b)
-                .count();
+        let mut before: &[u8] = &[];
+        for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+            let bytes = same[0].0;
+            let shared = bytes.iter().zip(before).take_while(|(a, b)| a == b).count();
             trie.close(&mut path, shared);
             for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
                 path.push(trie.nodes.len() as u32);
@@ -60,13 +55,19 @@ impl Trie {
                     depth: depth as u32 + 1,
                     byte,
                 });
-                trie.first.push(NONE);
+                trie.ends.push(NONE);
             }
-            if let Some(last) = trie.first.last_mut() {
-                *last = id;
+            let end = if let [(_, id)] = same {
+                *id
+            } else {
+                trie.groups.push(same.iter().map(|&(_, id)| id).collect());
+                GROUP | (trie.groups.len() as u32 - 1)
+            };
+            if let Some(last) = trie.ends.last_mut() {
+                *last = end;
             }
             trie.longest = trie.longest.max(bytes.len());
-            before = (bytes, id);
+            before = bytes;
         }
         trie.close(&mut path, 0);
         trie
@@ -84,11 +85,16 @@ impl Trie {
     }
 
     /// The tokens that end at a node.
-    pub(crate) fn tokens(&self, node: usize) -> impl Iterator<Item = u32> + '_ {
-        let some = |id: u32| (id != NONE).then_some(id);
-        std::iter::successors(some(self.first[node]), move |&id| {
-            some(self.same[id as usize])
-        })
+    #[inline]
+    pub(crate) fn tokens(&self, node: usize) -> &[u32] {
+        let end = &self.ends[node];
+        if *end < GROUP {
+            std::slice::from_ref(end)
+        } else if *end == NONE {
+            &[]
+        } else {
+            &self.groups[(*end - GROUP) as usize]
+        }
     }
 
     /// The bytes of the longest token.
@@ -113,6 +119,7 @@ impl Trie {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + 4) + self.same.len() * 4
+        let groups: usize = self.groups.iter().map(|group| group.len() * 4 + 24).sum();
+        self.nodes.len() * (size_of::<Node>() + 4) + groups
     }
 }

@@ -90,7 +90,11 @@ impl Report {
     /// Whether the grammar is exact.
     #[must_use]
     pub fn status(&self) -> Status {
-        if self.pointers.is_empty() { Status::Exact } else { Status::Widened }
+        if self.pointers.is_empty() {
+            Status::Exact
+        } else {
+            Status::Widened
+        }
     }
 }
 
@@ -180,11 +184,21 @@ impl Grammar {
 
     /// The grammar repeated, with an optional separator.
     #[must_use]
-    pub fn repeat(inner: &Arc<Self>, min: u32, max: Option<u32>, separator: Option<&Arc<Self>>) -> Self {
+    pub fn repeat(
+        inner: &Arc<Self>,
+        min: u32,
+        max: Option<u32>,
+        separator: Option<&Arc<Self>>,
+    ) -> Self {
         let mut grammar = Self::of(|b| {
             let inner = b.add(Expr::Embed(Arc::clone(inner)));
             let separator = separator.map(|part| b.add(Expr::Embed(Arc::clone(part))));
-            b.add(Expr::Repeat { inner, min, max, separator })
+            b.add(Expr::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            })
         });
         grammar.report = Self::joined_report(std::iter::once(inner).chain(separator));
         grammar
@@ -192,7 +206,10 @@ impl Grammar {
 
     fn combine(parts: &[Arc<Self>], join: fn(Arc<[ExprId]>) -> Expr) -> Self {
         let mut grammar = Self::of(|b| {
-            let ids: Vec<ExprId> = parts.iter().map(|part| b.add(Expr::Embed(Arc::clone(part)))).collect();
+            let ids: Vec<ExprId> = parts
+                .iter()
+                .map(|part| b.add(Expr::Embed(Arc::clone(part))))
+                .collect();
             b.add(join(ids.into()))
         });
         grammar.report = Self::joined_report(parts.iter());
@@ -261,20 +278,39 @@ impl GrammarBuilder {
 
     /// Adds a sequence; a single part is itself.
     pub fn seq(&mut self, parts: Vec<ExprId>) -> ExprId {
-        if let [only] = parts[..] { only } else { self.add(Expr::Seq(parts.into())) }
+        if let [only] = parts[..] {
+            only
+        } else {
+            self.add(Expr::Seq(parts.into()))
+        }
     }
 
     /// Adds alternatives; a single one is itself.
     pub fn alt(&mut self, parts: Vec<ExprId>) -> ExprId {
-        if let [only] = parts[..] { only } else { self.add(Expr::Alt(parts.into())) }
+        if let [only] = parts[..] {
+            only
+        } else {
+            self.add(Expr::Alt(parts.into()))
+        }
     }
 
     /// The finished grammar.
     #[must_use]
     pub fn finish(mut self, start: RuleId, report: Report) -> Grammar {
         let nothing = self.add(Expr::Alt(Arc::new([])));
-        let rules =
-            self.rules.into_iter().map(|(name, body)| Rule { name, body: body.unwrap_or(nothing) }).collect();
-        Grammar { rules, exprs: self.exprs, start, report }
+        let rules = self
+            .rules
+            .into_iter()
+            .map(|(name, body)| Rule {
+                name,
+                body: body.unwrap_or(nothing),
+            })
+            .collect();
+        Grammar {
+            rules,
+            exprs: self.exprs,
+            start,
+            report,
+        }
     }
 }

@@ -78,7 +78,9 @@ impl ByteSet {
 
 impl fmt::Debug for ByteSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(|byte| byte.escape_ascii().to_string())).finish()
+        f.debug_set()
+            .entries(self.iter().map(|byte| byte.escape_ascii().to_string()))
+            .finish()
     }
 }
 
@@ -129,7 +131,11 @@ impl Regex {
     /// One after another; a single part is itself.
     #[must_use]
     pub fn concat(mut parts: Vec<Self>) -> Self {
-        if parts.len() == 1 { parts.remove(0) } else { Self::Concat(parts.into()) }
+        if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Self::Concat(parts.into())
+        }
     }
 
     /// Any of these; a single part is itself, none is [`Regex::Nothing`].
@@ -145,7 +151,11 @@ impl Regex {
     /// `inner` repeated.
     #[must_use]
     pub fn repeat(inner: Self, min: u32, max: Option<u32>) -> Self {
-        Self::Repeat { inner: Arc::new(inner), min, max }
+        Self::Repeat {
+            inner: Arc::new(inner),
+            min,
+            max,
+        }
     }
 
     /// Whether the empty string is in the language. Iterative.

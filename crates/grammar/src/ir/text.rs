@@ -42,13 +42,20 @@ pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
         .collect();
     let mut forbidden = Vec::new();
     if !inside.is_empty() {
-        forbidden.push(Regex::concat(vec![any_bytes(), Regex::alt(inside), any_bytes()]));
+        forbidden.push(Regex::concat(vec![
+            any_bytes(),
+            Regex::alt(inside),
+            any_bytes(),
+        ]));
     }
     // If the closer has period k, text that ends in its first k bytes closes k bytes too early.
     if let Some(bytes) = closer {
         for period in 1..bytes.len() {
             if bytes.starts_with(&bytes[period..]) {
-                forbidden.push(Regex::concat(vec![any_bytes(), Regex::literal(&bytes[..period])]));
+                forbidden.push(Regex::concat(vec![
+                    any_bytes(),
+                    Regex::literal(&bytes[..period]),
+                ]));
             }
         }
     }

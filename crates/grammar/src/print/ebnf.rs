@@ -110,17 +110,36 @@ impl<'g> Printer<'g> {
                 Expr::Alt(parts) if parts.is_empty() => out.push_str("nothing!"),
                 Expr::Seq(parts) => list(out, &mut work, parts, " ", Binding::Sequence, outer),
                 Expr::Alt(parts) => list(out, &mut work, parts, " | ", Binding::Alternation, outer),
-                &Expr::Repeat { min, max: Some(max), .. } if max < min => out.push_str("nothing!"),
-                &Expr::Repeat { inner, min, max, separator } => {
+                &Expr::Repeat {
+                    min,
+                    max: Some(max),
+                    ..
+                } if max < min => out.push_str("nothing!"),
+                &Expr::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator,
+                } => {
                     if outer == Binding::Primary {
                         out.push('(');
                         work.push(Piece::Text(")"));
                     }
                     if let Some(separator) = separator {
                         // A separator is a primary without a repetition of its own.
-                        let bare = matches!(grammar.expr(separator), Expr::Rule(_) | Expr::Regex(Regex::Literal(_)));
+                        let bare = matches!(
+                            grammar.expr(separator),
+                            Expr::Rule(_) | Expr::Regex(Regex::Literal(_))
+                        );
                         work.push(Piece::Text(if bare { "" } else { ")" }));
-                        work.push(Piece::Node(separator, if bare { Binding::Primary } else { Binding::Alternation }));
+                        work.push(Piece::Node(
+                            separator,
+                            if bare {
+                                Binding::Primary
+                            } else {
+                                Binding::Alternation
+                            },
+                        ));
                         work.push(Piece::Text(if bare { " % " } else { " % (" }));
                     }
                     work.push(Piece::Bounds(min, max));
@@ -162,7 +181,13 @@ fn list(
 fn identifier(name: &str) -> String {
     let mut out: String = name
         .chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
         .collect();
     if !out.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         out.insert(0, '_');

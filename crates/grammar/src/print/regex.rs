@@ -163,7 +163,13 @@ pub(crate) fn token(token: &TokenSet) -> String {
         TokenSet::Ids(ranges) => {
             let ranges: Vec<String> = ranges
                 .iter()
-                .map(|&(first, last)| if first == last { first.to_string() } else { format!("{first}..{last}") })
+                .map(|&(first, last)| {
+                    if first == last {
+                        first.to_string()
+                    } else {
+                        format!("{first}..{last}")
+                    }
+                })
                 .collect();
             format!("<[{}]>", ranges.join(","))
         }

@@ -16,7 +16,11 @@ fn each(set: Ends) -> impl Iterator<Item = usize> {
 
 /// Where a match that starts at `start` may end.
 pub fn regex_ends(regex: &Regex, input: &[u8], start: usize) -> Ends {
-    let all_from = |start: usize| (0..=input.len()).filter(|&at| at >= start).fold(0, |set, at| set | 1 << at);
+    let all_from = |start: usize| {
+        (0..=input.len())
+            .filter(|&at| at >= start)
+            .fold(0, |set, at| set | 1 << at)
+    };
     match regex {
         Regex::Nothing => 0,
         Regex::Class(set) => match input.get(start) {
@@ -24,15 +28,21 @@ pub fn regex_ends(regex: &Regex, input: &[u8], start: usize) -> Ends {
             _ => 0,
         },
         Regex::Literal(bytes) => {
-            if input[start..].starts_with(bytes) { 1 << (start + bytes.len()) } else { 0 }
+            if input[start..].starts_with(bytes) {
+                1 << (start + bytes.len())
+            } else {
+                0
+            }
         }
         Regex::Concat(parts) => parts.iter().fold(1 << start, |set, part| {
             each(set).fold(0, |ends, at| ends | regex_ends(part, input, at))
         }),
-        Regex::Alt(parts) => parts.iter().fold(0, |ends, part| ends | regex_ends(part, input, start)),
-        Regex::And(parts) => {
-            parts.iter().fold(all_from(start), |ends, part| ends & regex_ends(part, input, start))
-        }
+        Regex::Alt(parts) => parts
+            .iter()
+            .fold(0, |ends, part| ends | regex_ends(part, input, start)),
+        Regex::And(parts) => parts.iter().fold(all_from(start), |ends, part| {
+            ends & regex_ends(part, input, start)
+        }),
         Regex::Not(inner) => all_from(start) & !regex_ends(inner, input, start),
         Regex::Repeat { inner, min, max } => {
             let (mut now, mut ends, mut count): (Ends, Ends, u32) = (1 << start, 0, 0);
@@ -43,7 +53,11 @@ pub fn regex_ends(regex: &Regex, input: &[u8], start: usize) -> Ends {
                 let next = each(now).fold(0, |set, at| set | regex_ends(inner, input, at));
                 if next == now {
                     // Nothing moves any more: it is the same for every count that follows.
-                    return if max.is_none_or(|max| max >= *min) { ends | now } else { ends };
+                    return if max.is_none_or(|max| max >= *min) {
+                        ends | now
+                    } else {
+                        ends
+                    };
                 }
                 now = next;
                 count += 1;
@@ -77,7 +91,11 @@ struct IrTable<'a> {
 
 /// Whether a grammar matches the whole input, by its expressions.
 pub fn grammar_matches(grammar: &Grammar, input: &[u8]) -> bool {
-    let mut table = IrTable { input, ends: HashMap::new(), changed: true };
+    let mut table = IrTable {
+        input,
+        ends: HashMap::new(),
+        changed: true,
+    };
     while std::mem::take(&mut table.changed) {
         // Everything is computed anew in every round from what the last one knew.
         let mut done = std::collections::HashSet::new();
@@ -90,7 +108,10 @@ type Done = std::collections::HashSet<(*const Grammar, ExprId, usize)>;
 
 impl IrTable<'_> {
     fn known(&self, grammar: &Grammar, expr: ExprId, start: usize) -> Ends {
-        self.ends.get(&(std::ptr::from_ref(grammar), expr, start)).copied().unwrap_or(0)
+        self.ends
+            .get(&(std::ptr::from_ref(grammar), expr, start))
+            .copied()
+            .unwrap_or(0)
     }
 
     fn from_all(&mut self, grammar: &Grammar, expr: ExprId, set: Ends, done: &mut Done) -> Ends {
@@ -108,19 +129,30 @@ impl IrTable<'_> {
             Expr::Rule(rule) => self.expr(grammar, grammar.rule(*rule).body, start, done),
             Expr::Marker(text) => literal_ends(text, self.input, start),
             Expr::Token(token) => token_ends(token, self.input, start),
-            Expr::Seq(parts) => {
-                parts.iter().fold(1 << start, |set, &part| self.from_all(grammar, part, set, done))
-            }
-            Expr::Alt(parts) => parts.iter().fold(0, |ends, &part| ends | self.expr(grammar, part, start, done)),
+            Expr::Seq(parts) => parts.iter().fold(1 << start, |set, &part| {
+                self.from_all(grammar, part, set, done)
+            }),
+            Expr::Alt(parts) => parts.iter().fold(0, |ends, &part| {
+                ends | self.expr(grammar, part, start, done)
+            }),
             Expr::Capture { inner, .. } => self.expr(grammar, *inner, start, done),
             Expr::Embed(inner) => self.expr(inner, inner.rule(inner.start()).body, start, done),
-            &Expr::Repeat { inner, min, max, separator } => {
+            &Expr::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            } => {
                 // Counted one by one; a count beyond every position and the minimum changes nothing more.
-                let rounds = max.unwrap_or(u32::MAX).min(min + self.input.len() as u32 + 2);
+                let rounds = max
+                    .unwrap_or(u32::MAX)
+                    .min(min + self.input.len() as u32 + 2);
                 let mut now: Ends = 1 << start;
                 let mut ends = if min == 0 { now } else { 0 };
                 for count in 1..=rounds {
-                    if count > 1 && let Some(separator) = separator {
+                    if count > 1
+                        && let Some(separator) = separator
+                    {
                         now = self.from_all(grammar, separator, now, done);
                     }
                     now = self.from_all(grammar, inner, now, done);
@@ -131,7 +163,11 @@ impl IrTable<'_> {
                         break;
                     }
                 }
-                if max.is_some_and(|max| max < min) { 0 } else { ends }
+                if max.is_some_and(|max| max < min) {
+                    0
+                } else {
+                    ends
+                }
             }
         };
         let slot = self.ends.entry(key).or_insert(0);
@@ -154,7 +190,9 @@ pub fn lnf_matches(lnf: &Lnf, input: &[u8]) -> bool {
         .iter()
         .map(|regex| {
             // The engine takes every terminal as one byte or more.
-            (0..width).map(|start| regex_ends(regex, input, start) & !(1 << start)).collect()
+            (0..width)
+                .map(|start| regex_ends(regex, input, start) & !(1 << start))
+                .collect()
         })
         .collect();
     loop {
@@ -167,8 +205,12 @@ pub fn lnf_matches(lnf: &Lnf, input: &[u8]) -> bool {
                         ends | match *symbol {
                             Symbol::Nonterminal(id) => table[id.0 as usize * width + at],
                             Symbol::Regex(index) => terminals[index as usize][at],
-                            Symbol::Marker(index) => literal_ends(&lnf.symbols.markers[index as usize], input, at),
-                            Symbol::Token(index) => token_ends(&lnf.symbols.tokens[index as usize], input, at),
+                            Symbol::Marker(index) => {
+                                literal_ends(&lnf.symbols.markers[index as usize], input, at)
+                            }
+                            Symbol::Token(index) => {
+                                token_ends(&lnf.symbols.tokens[index as usize], input, at)
+                            }
                         }
                     });
                 }

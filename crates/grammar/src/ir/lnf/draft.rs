@@ -5,9 +5,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::facts::Facts;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
+use crate::ir::facts::Facts;
 use crate::ir::grammar::TokenSet;
 use crate::ir::regex::Regex;
 use crate::limits::Limits;
@@ -47,7 +47,10 @@ impl Draft {
             facts: Vec::new(),
             markers: Interner::default(),
             tokens: Interner::default(),
-            fuel: Fuel { left: limits.compile_fuel, allowed: limits.compile_fuel },
+            fuel: Fuel {
+                left: limits.compile_fuel,
+                allowed: limits.compile_fuel,
+            },
         }
     }
 

@@ -46,7 +46,10 @@ pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
 impl<'g> Flattener<'g> {
     fn grammar(&mut self, grammar: &'g Grammar) -> usize {
         let next = self.grammars.len();
-        let id = *self.grammar_ids.entry(std::ptr::from_ref(grammar)).or_insert(next);
+        let id = *self
+            .grammar_ids
+            .entry(std::ptr::from_ref(grammar))
+            .or_insert(next);
         if id == next {
             self.grammars.push(grammar);
         }
@@ -56,7 +59,10 @@ impl<'g> Flattener<'g> {
     fn rule(&mut self, owner: usize, rule: RuleId) -> Result<NonterminalId, Error> {
         let Rule { name, body } = {
             let rule = self.grammars[owner].rule(rule);
-            Rule { name: &rule.name, body: rule.body }
+            Rule {
+                name: &rule.name,
+                body: rule.body,
+            }
         };
         self.place(owner, Place::Rule(rule), Arc::clone(name), body)
     }
@@ -78,11 +84,25 @@ impl<'g> Flattener<'g> {
     }
 
     /// A nonterminal for an expression inside the rule that is called `within`.
-    fn group(&mut self, owner: usize, expr: ExprId, within: NonterminalId) -> Result<Symbol, Error> {
+    fn group(
+        &mut self,
+        owner: usize,
+        expr: ExprId,
+        within: NonterminalId,
+    ) -> Result<Symbol, Error> {
         let base = &self.draft.names[within.0 as usize];
         // One apostrophe says "a part of"; deeper parts keep the name of the rule.
-        let name = if base.ends_with('\'') { Arc::clone(base) } else { format!("{base}'").into() };
-        Ok(Symbol::Nonterminal(self.place(owner, Place::Expr(expr), name, expr)?))
+        let name = if base.ends_with('\'') {
+            Arc::clone(base)
+        } else {
+            format!("{base}'").into()
+        };
+        Ok(Symbol::Nonterminal(self.place(
+            owner,
+            Place::Expr(expr),
+            name,
+            expr,
+        )?))
     }
 
     /// Adds the productions of `lhs ::= expr`.
@@ -103,7 +123,12 @@ impl<'g> Flattener<'g> {
                 }
                 self.draft.add(lhs, rhs)?;
             }
-            &Expr::Repeat { inner, min, max, separator } => {
+            &Expr::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            } => {
                 let mut item = Rhs::new();
                 self.symbol(owner, inner, lhs, &mut item)?;
                 let mut between = Rhs::new();
@@ -114,7 +139,16 @@ impl<'g> Flattener<'g> {
                     let rhs = vec![self.draft.regex(regex)];
                     self.draft.add(lhs, rhs)?;
                 } else {
-                    repeat::expand(&mut self.draft, lhs, &Counted { item, between, min, max })?;
+                    repeat::expand(
+                        &mut self.draft,
+                        lhs,
+                        &Counted {
+                            item,
+                            between,
+                            min,
+                            max,
+                        },
+                    )?;
                 }
             }
             _ => {
@@ -148,7 +182,9 @@ impl<'g> Flattener<'g> {
                 Expr::Rule(rule) => Symbol::Nonterminal(self.rule(owner, *rule)?),
                 Expr::Marker(text) => self.draft.marker(text),
                 Expr::Token(token) => self.draft.token(token),
-                Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. } => self.group(owner, expr, lhs)?,
+                Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. } => {
+                    self.group(owner, expr, lhs)?
+                }
                 Expr::Embed(inner) => {
                     let inner_owner = self.grammar(inner);
                     Symbol::Nonterminal(self.rule(inner_owner, inner.start())?)
@@ -160,8 +196,16 @@ impl<'g> Flattener<'g> {
     }
 
     /// A repetition of one regular language stays one terminal.
-    fn regular_repeat(&self, item: &[Symbol], between: &[Symbol], min: u32, max: Option<u32>) -> Option<Regex> {
-        let [Symbol::Regex(item)] = *item else { return None };
+    fn regular_repeat(
+        &self,
+        item: &[Symbol],
+        between: &[Symbol],
+        min: u32,
+        max: Option<u32>,
+    ) -> Option<Regex> {
+        let [Symbol::Regex(item)] = *item else {
+            return None;
+        };
         let item = self.draft.regex_of(item).clone();
         let separator = match *between {
             [] => return Some(Regex::repeat(item, min, max)),
@@ -169,12 +213,20 @@ impl<'g> Flattener<'g> {
             _ => return None,
         };
         if max == Some(0) {
-            return Some(if min == 0 { Regex::empty() } else { Regex::Nothing });
+            return Some(if min == 0 {
+                Regex::empty()
+            } else {
+                Regex::Nothing
+            });
         }
         let more = Regex::concat(vec![separator, item.clone()]);
         let rest = Regex::repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
         let some = Regex::concat(vec![item, rest]);
-        Some(if min == 0 { Regex::alt(vec![Regex::empty(), some]) } else { some })
+        Some(if min == 0 {
+            Regex::alt(vec![Regex::empty(), some])
+        } else {
+            some
+        })
     }
 }
 

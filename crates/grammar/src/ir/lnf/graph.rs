@@ -70,7 +70,12 @@ pub(super) fn can_write(draft: &Draft) -> Vec<bool> {
     let mut found: Vec<NonterminalId> = Vec::new();
     for lhs in draft.nonterminals() {
         // Every terminal may match a byte, save one that matches the empty string alone, which no front end writes.
-        if draft.rules_of(lhs).iter().flatten().any(|symbol| !matches!(symbol, Symbol::Nonterminal(_))) {
+        if draft
+            .rules_of(lhs)
+            .iter()
+            .flatten()
+            .any(|symbol| !matches!(symbol, Symbol::Nonterminal(_)))
+        {
             found.push(lhs);
         }
     }

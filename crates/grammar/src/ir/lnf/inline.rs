@@ -40,17 +40,19 @@ fn names(draft: &Draft, uses: &[u32]) -> Vec<bool> {
     draft
         .nonterminals()
         .map(|id| {
-            let ([rhs], used) = (draft.rules_of(id), uses[id.0 as usize]) else { return false };
-            if id == draft.start || used == 0 {
+            let ([rhs], count) = (draft.rules_of(id), uses[id.0 as usize]) else {
+                return false;
+            };
+            if id == draft.start || count == 0 {
                 return false;
             }
             match rhs[..] {
                 [] | [Symbol::Nonterminal(_) | Symbol::Marker(_) | Symbol::Token(_)] => true,
                 [Symbol::Regex(index)] => {
                     let facts = draft.facts_of(index);
-                    facts.depth < MAX_DEPTH && (used == 1 || facts.weight <= COPIED_WEIGHT)
+                    facts.depth < MAX_DEPTH && (count == 1 || facts.weight <= COPIED_WEIGHT)
                 }
-                _ => used == 1,
+                _ => count == 1,
             }
         })
         .collect()
@@ -91,7 +93,12 @@ fn break_cycles(draft: &Draft, named: &mut [bool]) {
     }
 }
 
-fn expand(draft: &mut Draft, originals: &[Vec<Rhs>], named: &[bool], rhs: &Rhs) -> Result<Rhs, Error> {
+fn expand(
+    draft: &mut Draft,
+    originals: &[Vec<Rhs>],
+    named: &[bool],
+    rhs: &Rhs,
+) -> Result<Rhs, Error> {
     let mut out = Rhs::with_capacity(rhs.len());
     let mut work: Vec<Symbol> = rhs.iter().rev().copied().collect();
     while let Some(symbol) = work.pop() {

@@ -44,7 +44,11 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         if first == id {
             continue;
         }
-        let (kept, gone) = if id == draft.start { (id, first) } else { (first, id) };
+        let (kept, gone) = if id == draft.start {
+            (id, first)
+        } else {
+            (first, id)
+        };
         let moved = std::mem::take(&mut members[gone.0 as usize]);
         for member in moved {
             target[member.0 as usize] = kept;

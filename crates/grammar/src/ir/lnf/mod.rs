@@ -10,7 +10,6 @@
 
 mod draft;
 mod dump;
-mod facts;
 mod flatten;
 mod fuse;
 mod graph;
@@ -124,8 +123,12 @@ impl Lnf {
     /// The productions of one nonterminal.
     #[must_use]
     pub fn productions_of(&self, id: NonterminalId) -> &[Production] {
-        let first = self.productions.partition_point(|production| production.lhs < id);
-        let after = self.productions.partition_point(|production| production.lhs <= id);
+        let first = self
+            .productions
+            .partition_point(|production| production.lhs < id);
+        let after = self
+            .productions
+            .partition_point(|production| production.lhs <= id);
         &self.productions[first..after]
     }
 
@@ -137,7 +140,10 @@ impl Lnf {
 
     /// Keeps the terminals that are still used and numbers them in order of appearance.
     fn numbered(draft: &Draft) -> Self {
-        let mut symbols = SymbolTable { nonterminals: draft.names.clone(), ..SymbolTable::default() };
+        let mut symbols = SymbolTable {
+            nonterminals: draft.names.clone(),
+            ..SymbolTable::default()
+        };
         let mut new: FxHashMap<Symbol, Symbol> = FxHashMap::default();
         let mut productions = Vec::with_capacity(draft.size());
         for lhs in draft.nonterminals() {
@@ -165,6 +171,10 @@ impl Lnf {
                 productions.push(Production { lhs, rhs });
             }
         }
-        Self { symbols, productions, start: draft.start }
+        Self {
+            symbols,
+            productions,
+            start: draft.start,
+        }
     }
 }

@@ -17,7 +17,9 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         for rhs in &mut rules {
             let alone = rhs.len() == 1;
             for symbol in rhs {
-                let Symbol::Regex(index) = *symbol else { continue };
+                let Symbol::Regex(index) = *symbol else {
+                    continue;
+                };
                 if !draft.facts_of(index).nullable {
                     continue;
                 }
@@ -28,7 +30,8 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
                 let id = if let Some(&id) = optional.get(&index) {
                     id
                 } else {
-                    let id = draft.nonterminal(format!("{}?", draft.names[lhs.0 as usize]).into())?;
+                    let id =
+                        draft.nonterminal(format!("{}?", draft.names[lhs.0 as usize]).into())?;
                     draft.add(id, Vec::new())?;
                     draft.add(id, vec![Symbol::Regex(index)])?;
                     optional.insert(index, id);

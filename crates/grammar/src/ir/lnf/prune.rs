@@ -64,7 +64,9 @@ fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
 fn is_nothing(draft: &Draft, symbol: Symbol) -> bool {
     match symbol {
         Symbol::Regex(index) => draft.facts_of(index).nothing,
-        Symbol::Token(index) => matches!(draft.token_of(index), TokenSet::Ids(ranges) if ranges.is_empty()),
+        Symbol::Token(index) => {
+            matches!(draft.token_of(index), TokenSet::Ids(ranges) if ranges.is_empty())
+        }
         Symbol::Nonterminal(_) | Symbol::Marker(_) => false,
     }
 }
@@ -98,13 +100,18 @@ fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
             }
         }
     }
-    let plain: Vec<Vec<u32>> =
-        edges.iter().map(|targets| targets.iter().map(|(next, _)| next.0).collect()).collect();
+    let plain: Vec<Vec<u32>> = edges
+        .iter()
+        .map(|targets| targets.iter().map(|(next, _)| next.0).collect())
+        .collect();
     let components = graph::components(&plain);
     let mut endless = vec![false; count];
     let mut reached: Vec<usize> = Vec::new();
     for (from, targets) in edges.iter().enumerate() {
-        if targets.iter().any(|&(to, written)| written && components[from] == components[to.0 as usize]) {
+        if targets
+            .iter()
+            .any(|&(to, written)| written && components[from] == components[to.0 as usize])
+        {
             endless[from] = true;
             reached.push(from);
         }

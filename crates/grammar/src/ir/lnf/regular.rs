@@ -43,14 +43,23 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
             _ => shapes.other += 1,
         }
     }
-    let depth = |indices: &[u32]| indices.iter().map(|&index| draft.facts_of(index).depth).max().unwrap_or(0);
-    let all_depth = depth(&shapes.plain).max(depth(&shapes.left)).max(depth(&shapes.right));
+    let depth = |indices: &[u32]| {
+        indices
+            .iter()
+            .map(|&index| draft.facts_of(index).depth)
+            .max()
+            .unwrap_or(0)
+    };
+    let all_depth = depth(&shapes.plain)
+        .max(depth(&shapes.left))
+        .max(depth(&shapes.right));
     if all_depth + 3 > MAX_DEPTH {
         return;
     }
     let looping = shapes.left.len() + shapes.right.len();
     let whole = shapes.other == 0 && (shapes.left.is_empty() || shapes.right.is_empty());
-    if whole && (looping > 0 || shapes.empty) && !(shapes.plain.is_empty() && !shapes.empty) {
+    let based = shapes.empty || !shapes.plain.is_empty();
+    if whole && based && (looping > 0 || shapes.empty) {
         let mut base: Vec<Regex> = Vec::new();
         if shapes.empty {
             if looping == 0 && shapes.plain.is_empty() {
@@ -63,8 +72,11 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
         let regex = if looping == 0 {
             base
         } else {
-            let (again, before) =
-                if shapes.left.is_empty() { (&shapes.right, true) } else { (&shapes.left, false) };
+            let (again, before) = if shapes.left.is_empty() {
+                (&shapes.right, true)
+            } else {
+                (&shapes.left, false)
+            };
             let again = Regex::repeat(alternation(alternatives(draft, again)), 0, None);
             if base == Regex::empty() {
                 again
@@ -107,7 +119,11 @@ fn alternation(parts: Vec<Regex>) -> Regex {
 pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
     let mut out: Vec<Regex> = Vec::new();
     for part in parts {
-        let inner = if let Regex::Concat(inner) = part { &**inner } else { std::slice::from_ref(*part) };
+        let inner = if let Regex::Concat(inner) = part {
+            &**inner
+        } else {
+            std::slice::from_ref(*part)
+        };
         for piece in inner {
             match (out.last_mut(), piece) {
                 (_, Regex::Literal(bytes)) if bytes.is_empty() => {}
@@ -118,5 +134,9 @@ pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
             }
         }
     }
-    if out.is_empty() { Regex::empty() } else { Regex::concat(out) }
+    if out.is_empty() {
+        Regex::empty()
+    } else {
+        Regex::concat(out)
+    }
 }

@@ -17,16 +17,25 @@ pub(super) struct Counted {
 }
 
 /// Adds the productions of `lhs ::= counted`.
-pub(super) fn expand(draft: &mut Draft, lhs: NonterminalId, counted: &Counted) -> Result<(), Error> {
-    let Counted { item, between, min, max } = counted;
+pub(super) fn expand(
+    draft: &mut Draft,
+    lhs: NonterminalId,
+    counted: &Counted,
+) -> Result<(), Error> {
+    let Counted {
+        item,
+        between,
+        min,
+        max,
+    } = counted;
     let (min, max) = (*min, *max);
     if max.is_some_and(|max| max < min) {
         return Ok(());
     }
     let name = Arc::clone(&draft.names[lhs.0 as usize]);
     if between.is_empty() {
-        let mut counter = Counter::new(item.clone(), name);
-        let mut rhs = counter.exactly(draft, min)?;
+        let mut numbers = Counter::new(item.clone(), name);
+        let mut rhs = numbers.exactly(draft, min)?;
         match max {
             // `lhs` itself is the loop, there is nothing before it.
             None if min <= 1 => {
@@ -34,8 +43,8 @@ pub(super) fn expand(draft: &mut Draft, lhs: NonterminalId, counted: &Counted) -
                 let again = followed([Symbol::Nonterminal(lhs)].as_slice(), item);
                 return draft.add(lhs, again);
             }
-            None => rhs.push(counter.any_number(draft)?),
-            Some(max) => rhs.extend(counter.at_most(draft, max - min)?),
+            None => rhs.push(numbers.any_number(draft)?),
+            Some(max) => rhs.extend(numbers.at_most(draft, max - min)?),
         }
         return draft.add(lhs, rhs);
     }
@@ -46,12 +55,16 @@ pub(super) fn expand(draft: &mut Draft, lhs: NonterminalId, counted: &Counted) -
         return Ok(());
     }
     // The first item, then pairs of separator and item.
-    let mut counter = Counter::new(followed(between, item), Arc::clone(&name));
+    let mut numbers = Counter::new(followed(between, item), Arc::clone(&name));
     let mut rhs = item.clone();
-    rhs.extend(counter.exactly(draft, min.saturating_sub(1))?);
+    rhs.extend(numbers.exactly(draft, min.saturating_sub(1))?);
     match max {
         None if min <= 1 => {
-            let list = if min == 0 { draft.nonterminal(name)? } else { lhs };
+            let list = if min == 0 {
+                draft.nonterminal(name)?
+            } else {
+                lhs
+            };
             draft.add(list, rhs)?;
             let mut again = vec![Symbol::Nonterminal(list)];
             again.extend(followed(between, item));
@@ -61,8 +74,8 @@ pub(super) fn expand(draft: &mut Draft, lhs: NonterminalId, counted: &Counted) -
             }
             return Ok(());
         }
-        None => rhs.push(counter.any_number(draft)?),
-        Some(max) => rhs.extend(counter.at_most(draft, max - min.max(1))?),
+        None => rhs.push(numbers.any_number(draft)?),
+        Some(max) => rhs.extend(numbers.at_most(draft, max - min.max(1))?),
     }
     draft.add(lhs, rhs)
 }
@@ -82,8 +95,16 @@ struct Counter {
 
 impl Counter {
     fn new(item: Rhs, name: Arc<str>) -> Self {
-        let name = if name.ends_with('#') { name } else { format!("{name}#").into() };
-        Self { name, powers: vec![item], blocks: vec![Rhs::new()] }
+        let name = if name.ends_with('#') {
+            name
+        } else {
+            format!("{name}#").into()
+        };
+        Self {
+            name,
+            powers: vec![item],
+            blocks: vec![Rhs::new()],
+        }
     }
 
     fn fresh(&self, draft: &mut Draft) -> Result<NonterminalId, Error> {

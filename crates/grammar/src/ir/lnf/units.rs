@@ -11,7 +11,14 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
     let edges: Vec<Vec<u32>> = draft
         .nonterminals()
-        .map(|lhs| draft.rules_of(lhs).iter().filter_map(|rhs| unit(rhs)).map(|id| id.0).collect())
+        .map(|lhs| {
+            draft
+                .rules_of(lhs)
+                .iter()
+                .filter_map(unit)
+                .map(|id| id.0)
+                .collect()
+        })
         .collect();
     let components = graph::components(&edges);
     // The first member stands for its component.

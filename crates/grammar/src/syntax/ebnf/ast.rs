@@ -39,7 +39,12 @@ pub(super) enum Node {
     Seq(Vec<NodeId>),
     And(Vec<NodeId>),
     Alt(Vec<NodeId>),
-    Repeat { inner: NodeId, min: u32, max: Option<u32>, separator: Option<NodeId> },
+    Repeat {
+        inner: NodeId,
+        min: u32,
+        max: Option<u32>,
+        separator: Option<NodeId>,
+    },
 }
 
 /// A rule and where its name stands.

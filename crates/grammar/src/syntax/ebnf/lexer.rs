@@ -87,7 +87,9 @@ impl Lexer<'_> {
                 self.at += self.rest().find('\n').unwrap_or(self.rest().len());
             } else if self.take("(*") {
                 let Some(end) = self.rest().find("*)") else {
-                    return Err(self.error(start, "the comment is not closed").with_hint("close it with *)"));
+                    return Err(self
+                        .error(start, "the comment is not closed")
+                        .with_hint("close it with *)"));
                 };
                 self.at += end + 2;
             } else {
@@ -98,10 +100,16 @@ impl Lexer<'_> {
 
     fn token(&mut self) -> Result<Option<Kind>, Error> {
         let start = self.at;
-        let Some(c) = self.peek() else { return Ok(None) };
+        let Some(c) = self.peek() else {
+            return Ok(None);
+        };
         let kind = if name_start(c) {
             let name = self.name();
-            if self.take("!") { Kind::Builtin(name) } else { Kind::Name(name) }
+            if self.take("!") {
+                Kind::Builtin(name)
+            } else {
+                Kind::Name(name)
+            }
         } else if c.is_ascii_digit() {
             Kind::Number(self.number()?)
         } else if self.take("::=") {
@@ -115,7 +123,9 @@ impl Lexer<'_> {
             self.pattern(start)?
         } else if self.take("<|") {
             let Some(end) = self.rest().find("|>") else {
-                return Err(self.error(start, "the token is not closed").with_hint("close it with |>"));
+                return Err(self
+                    .error(start, "the token is not closed")
+                    .with_hint("close it with |>"));
             };
             self.at += end + 2;
             Kind::TokenText(self.text[start..self.at].to_owned())
@@ -128,14 +138,23 @@ impl Lexer<'_> {
             self.at += 1;
             Kind::Sign(c)
         } else {
-            let hint = if c == ':' || c == '=' { "a rule is written: name ::= … ;" } else { "text stands in quotes" };
-            return Err(self.error(start, format!("unexpected character {c:?}")).with_hint(hint));
+            let hint = if c == ':' || c == '=' {
+                "a rule is written: name ::= … ;"
+            } else {
+                "text stands in quotes"
+            };
+            return Err(self
+                .error(start, format!("unexpected character {c:?}"))
+                .with_hint(hint));
         };
         Ok(Some(kind))
     }
 
     fn name(&mut self) -> String {
-        let length = self.rest().find(|c| !name_part(c)).unwrap_or(self.rest().len());
+        let length = self
+            .rest()
+            .find(|c| !name_part(c))
+            .unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
         self.at += length;
         name
@@ -143,7 +162,10 @@ impl Lexer<'_> {
 
     fn number(&mut self) -> Result<u32, Error> {
         let start = self.at;
-        let length = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
+        let length = self
+            .rest()
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(self.rest().len());
         let number = self.rest()[..length].parse();
         self.at += length;
         number.map_err(|_| self.error(start, "a number is wanted that fits in 32 bits"))
@@ -154,7 +176,11 @@ impl Lexer<'_> {
         loop {
             self.skip_blanks()?;
             let first = self.number()?;
-            let last = if self.take("..") { self.number()? } else { first };
+            let last = if self.take("..") {
+                self.number()?
+            } else {
+                first
+            };
             if last < first {
                 return Err(self.error(start, "the range of tokens is out of order"));
             }
@@ -174,9 +200,12 @@ impl Lexer<'_> {
     /// A regular expression: everything up to the closing quote, a backslash protecting what follows it.
     fn pattern(&mut self, start: usize) -> Result<Kind, Error> {
         if self.rest().starts_with("e\"") || self.rest().starts_with("e'") {
-            return Err(Error::grammar("E-GRAMMAR-UNSUPPORTED", "early-ending expressions #e\"…\" are not supported")
-                .at(Place::in_text(self.text, start))
-                .with_hint("until!(x) ends at the first x"));
+            return Err(Error::grammar(
+                "E-GRAMMAR-UNSUPPORTED",
+                "early-ending expressions #e\"…\" are not supported",
+            )
+            .at(Place::in_text(self.text, start))
+            .with_hint("until!(x) ends at the first x"));
         }
         let Some(quote @ ('"' | '\'')) = self.peek() else {
             return Err(self.error(start, "a regular expression is written #\"…\""));
@@ -205,7 +234,9 @@ impl Lexer<'_> {
             let Some(c) = self.peek().filter(|&c| c != '\n') else {
                 return Err(self
                     .error(start, "the string is not closed")
-                    .with_hint(format!("close it with {quote} on the same line; a line break is \\n")));
+                    .with_hint(format!(
+                        "close it with {quote} on the same line; a line break is \\n"
+                    )));
             };
             self.at += c.len_utf8();
             if c == quote {
@@ -220,7 +251,9 @@ impl Lexer<'_> {
     }
 
     fn escape(&mut self, start: usize, bytes: &mut Vec<u8>) -> Result<(), Error> {
-        let Some(c) = self.peek() else { return Err(self.error(start, "the escape is not finished")) };
+        let Some(c) = self.peek() else {
+            return Err(self.error(start, "the escape is not finished"));
+        };
         self.at += c.len_utf8();
         let plain = match c {
             'n' => b'\n',
@@ -255,7 +288,8 @@ impl Lexer<'_> {
 
     fn hex(&mut self, start: usize, digits: usize) -> Result<u32, Error> {
         let text = self.rest().get(..digits).unwrap_or("");
-        let valid = (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let valid =
+            (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let code = u32::from_str_radix(text, 16).ok().filter(|_| valid);
         let code = code.ok_or_else(|| self.error(start, "hexadecimal digits are wanted"))?;
         self.at += digits;

@@ -27,15 +27,27 @@ struct Lowering<'a> {
 /// Builds the grammar.
 pub(super) fn lower(text: &str, ast: &Ast, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     let mut builder = GrammarBuilder::new();
-    let rules: IndexMap<&str, RuleId, FxBuildHasher> =
-        ast.rules.iter().map(|rule| (rule.name.as_str(), builder.rule(&rule.name))).collect();
+    let rules: IndexMap<&str, RuleId, FxBuildHasher> = ast
+        .rules
+        .iter()
+        .map(|rule| (rule.name.as_str(), builder.rule(&rule.name)))
+        .collect();
     let Some(&start_rule) = rules.get(start) else {
-        let error = Error::grammar("E-GRAMMAR-START", format!("there is no rule {start:?} to start from"))
-            .at(Place::in_text(text, 0));
+        let error = Error::grammar(
+            "E-GRAMMAR-START",
+            format!("there is no rule {start:?} to start from"),
+        )
+        .at(Place::in_text(text, 0));
         return Err(error.with_hint(near_names(start, rules.keys().copied())));
     };
-    let mut lowering =
-        Lowering { text, ast, limits, builder, rules, values: Vec::with_capacity(ast.nodes.len()) };
+    let mut lowering = Lowering {
+        text,
+        ast,
+        limits,
+        builder,
+        rules,
+        values: Vec::with_capacity(ast.nodes.len()),
+    };
     for (node, offset) in &ast.nodes {
         let value = lowering.node(node, *offset)?;
         lowering.values.push(value);
@@ -62,7 +74,11 @@ fn near_names<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
         (false, _) => format!("is one of these meant: {}?", close.join(", ")),
         (true, false) => {
             let some: Vec<&str> = near.iter().take(5).map(|&(_, other)| other).collect();
-            format!("rules are: {}{}", some.join(", "), if near.len() > 5 { ", …" } else { "" })
+            format!(
+                "rules are: {}{}",
+                some.join(", "),
+                if near.len() > 5 { ", …" } else { "" }
+            )
         }
         (true, true) => "the grammar has no rules".to_owned(),
     }
@@ -99,15 +115,23 @@ impl Lowering<'_> {
             Node::Constant(Constant::Nothing) => regular(Regex::Nothing),
             Node::Name(name) => match self.rules.get(name.as_str()) {
                 Some(&rule) => Ok(Lowered::Expr(self.builder.reference(rule))),
-                None => Err(Error::grammar("E-GRAMMAR-UNDEFINED", format!("there is no rule {name:?}"))
-                    .at(Place::in_text(self.text, offset))
-                    .with_hint(near_names(name, self.rules.keys().copied()))),
+                None => Err(Error::grammar(
+                    "E-GRAMMAR-UNDEFINED",
+                    format!("there is no rule {name:?}"),
+                )
+                .at(Place::in_text(self.text, offset))
+                .with_hint(near_names(name, self.rules.keys().copied()))),
             },
-            Node::Marker(text) => Ok(Lowered::Expr(self.builder.add(Expr::Marker(text.as_str().into())))),
+            Node::Marker(text) => Ok(Lowered::Expr(
+                self.builder.add(Expr::Marker(text.as_str().into())),
+            )),
             Node::Token(token) => Ok(Lowered::Expr(self.builder.add(Expr::Token(token.clone())))),
             Node::Capture(label, inner) => {
                 let inner = self.expr(*inner);
-                Ok(Lowered::Expr(self.builder.add(Expr::Capture { label: label.as_str().into(), inner })))
+                Ok(Lowered::Expr(self.builder.add(Expr::Capture {
+                    label: label.as_str().into(),
+                    inner,
+                })))
             }
             Node::Function(function, inner) => {
                 let (regex, expansion) = self.regular(*inner)?;
@@ -125,7 +149,12 @@ impl Lowering<'_> {
             }
             Node::Seq(parts) => Ok(self.joined(parts, Regex::concat, GrammarBuilder::seq)),
             Node::Alt(parts) => Ok(self.joined(parts, Regex::alt, GrammarBuilder::alt)),
-            Node::Repeat { inner, min, max, separator } => self.repeat(*inner, *min, *max, *separator, offset),
+            Node::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            } => self.repeat(*inner, *min, *max, *separator, offset),
         }
     }
 
@@ -181,7 +210,10 @@ impl Lowering<'_> {
     fn sequence(&mut self, regex: &Regex) -> ExprId {
         match regex {
             Regex::Concat(parts) => {
-                let parts = parts.iter().map(|part| self.builder.regex(part.clone())).collect();
+                let parts = parts
+                    .iter()
+                    .map(|part| self.builder.regex(part.clone()))
+                    .collect();
                 self.builder.seq(parts)
             }
             other => self.builder.regex(other.clone()),
@@ -202,8 +234,20 @@ impl Lowering<'_> {
             })
             .collect();
         if let Some(regexes) = regexes {
-            let most = regexes.iter().map(|&(_, expansion)| expansion).max().unwrap_or(1);
-            return Lowered::Regular(regular(regexes.into_iter().map(|(regex, _)| regex.clone()).collect()), most);
+            let most = regexes
+                .iter()
+                .map(|&(_, expansion)| expansion)
+                .max()
+                .unwrap_or(1);
+            return Lowered::Regular(
+                regular(
+                    regexes
+                        .into_iter()
+                        .map(|(regex, _)| regex.clone())
+                        .collect(),
+                ),
+                most,
+            );
         }
         let parts = parts.iter().map(|&id| self.expr(id)).collect();
         Lowered::Expr(build(&mut self.builder, parts))
@@ -225,13 +269,19 @@ impl Lowering<'_> {
             Some(Lowered::Regular(separator, other)) => Some((separator, *other)),
             Some(Lowered::Expr(_)) => return Ok(self.repeated_expr(inner, min, max, separator)),
         };
-        let inner_expansion = separator_regex.map_or(*expansion, |(_, other)| other.max(*expansion));
+        let inner_expansion =
+            separator_regex.map_or(*expansion, |(_, other)| other.max(*expansion));
         let bound = u64::from(max.unwrap_or(min).max(1));
         let product = inner_expansion.saturating_mul(bound);
         let allowed = self.limits.regex_expansion;
         if inner_expansion > 1 && bound > 1 && product > allowed {
-            return Err(Error::limit("E-LIMIT-REGEX-EXPANSION", "regex_expansion", product, allowed)
-                .at(Place::in_text(self.text, offset)));
+            return Err(Error::limit(
+                "E-LIMIT-REGEX-EXPANSION",
+                "regex_expansion",
+                product,
+                allowed,
+            )
+            .at(Place::in_text(self.text, offset)));
         }
         let repeated = match separator_regex {
             None => simple_repeat(regex, min, max),
@@ -240,7 +290,11 @@ impl Lowering<'_> {
                 let more = Regex::concat(vec![separator.clone(), regex.clone()]);
                 let rest = Regex::repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
                 let some = Regex::concat(vec![regex.clone(), rest]);
-                if min == 0 { Regex::repeat(some, 0, Some(1)) } else { some }
+                if min == 0 {
+                    Regex::repeat(some, 0, Some(1))
+                } else {
+                    some
+                }
             }
         };
         Ok(Lowered::Regular(repeated, product))
@@ -255,7 +309,12 @@ impl Lowering<'_> {
     ) -> Lowered {
         let inner = self.expr(inner);
         let separator = separator.map(|id| self.expr(id));
-        Lowered::Expr(self.builder.add(Expr::Repeat { inner, min, max, separator }))
+        Lowered::Expr(self.builder.add(Expr::Repeat {
+            inner,
+            min,
+            max,
+            separator,
+        }))
     }
 }
 
@@ -267,7 +326,11 @@ fn simple_repeat(regex: &Regex, min: u32, max: Option<u32>) -> Regex {
     if max == Some(0) {
         return Regex::empty();
     }
-    if let Regex::Repeat { inner, min: inner_min @ 0..=1, max: inner_max @ (None | Some(1)) } = regex
+    if let Regex::Repeat {
+        inner,
+        min: inner_min @ 0..=1,
+        max: inner_max @ (None | Some(1)),
+    } = regex
         && min <= 1
         && matches!(max, None | Some(1))
     {
@@ -286,10 +349,17 @@ fn apply(function: Function, regex: Regex) -> Regex {
     match function {
         Function::Complement => not(regex),
         Function::Not => and(any_text(), not(regex)),
-        Function::Except => and(any_text(), not(Regex::concat(vec![any_text(), regex, any_text()]))),
+        Function::Except => and(
+            any_text(),
+            not(Regex::concat(vec![any_text(), regex, any_text()])),
+        ),
         Function::Until => {
             let character = regex::utf8_class(&[('\0', char::MAX)]);
-            let longer = Regex::concat(vec![any_text(), regex.clone(), Regex::repeat(character, 1, None)]);
+            let longer = Regex::concat(vec![
+                any_text(),
+                regex.clone(),
+                Regex::repeat(character, 1, None),
+            ]);
             and(Regex::concat(vec![any_text(), regex]), not(longer))
         }
     }
@@ -308,7 +378,10 @@ fn expansion(regex: &Regex) -> u64 {
             }
             Regex::Not(inner) => work.push((inner, product)),
             Regex::Repeat { inner, min, max } => {
-                work.push((inner, product.saturating_mul(u64::from(max.unwrap_or(*min).max(1)))));
+                work.push((
+                    inner,
+                    product.saturating_mul(u64::from(max.unwrap_or(*min).max(1))),
+                ));
             }
             Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => {}
         }

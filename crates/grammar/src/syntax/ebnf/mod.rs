@@ -34,7 +34,12 @@ use crate::limits::Limits;
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     if text.len() > limits.grammar_bytes {
         let given = text.len() as u64;
-        return Err(Error::limit("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes", given, limits.grammar_bytes as u64));
+        return Err(Error::limit(
+            "E-LIMIT-GRAMMAR-BYTES",
+            "grammar_bytes",
+            given,
+            limits.grammar_bytes as u64,
+        ));
     }
     let tokens = lexer::tokens(text)?;
     let ast = parser::parse(text, &tokens, limits)?;

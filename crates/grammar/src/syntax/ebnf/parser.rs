@@ -55,30 +55,53 @@ struct Parser<'t> {
 
 /// Reads all rules.
 pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast, Error> {
-    let mut parser =
-        Parser { text, tokens, at: 0, ast: Ast::default(), frames: Vec::new(), alternatives: 0, limits };
+    let mut parser = Parser {
+        text,
+        tokens,
+        at: 0,
+        ast: Ast::default(),
+        frames: Vec::new(),
+        alternatives: 0,
+        limits,
+    };
     let mut seen: FxHashMap<String, usize> = FxHashMap::default();
     while let Some(token) = parser.tokens.get(parser.at) {
         let offset = token.offset;
         let Kind::Name(name) = &token.kind else {
-            return Err(parser.error(offset, "a rule is wanted").with_hint("a rule is written: name ::= … ;"));
+            return Err(parser
+                .error(offset, "a rule is wanted")
+                .with_hint("a rule is written: name ::= … ;"));
         };
         parser.at += 1;
         if parser.kind() != Some(&Kind::Define) {
             return Err(parser
-                .error(parser.offset(), format!("::= is wanted after the name {name:?}"))
+                .error(
+                    parser.offset(),
+                    format!("::= is wanted after the name {name:?}"),
+                )
                 .with_hint("a rule is written: name ::= … ;"));
         }
         parser.at += 1;
         if let Some(&first) = seen.get(name) {
-            let Place::Text { line, .. } = Place::in_text(text, first) else { unreachable!() };
-            return Err(Error::grammar("E-GRAMMAR-DUPLICATE", format!("the rule {name:?} is defined twice"))
-                .at(Place::in_text(text, offset))
-                .with_hint(format!("it is first defined in line {line}; join the two with |")));
+            let Place::Text { line, .. } = Place::in_text(text, first) else {
+                unreachable!()
+            };
+            return Err(Error::grammar(
+                "E-GRAMMAR-DUPLICATE",
+                format!("the rule {name:?} is defined twice"),
+            )
+            .at(Place::in_text(text, offset))
+            .with_hint(format!(
+                "it is first defined in line {line}; join the two with |"
+            )));
         }
         seen.insert(name.clone(), offset);
         let body = parser.body()?;
-        parser.ast.rules.push(Rule { name: name.clone(), offset, body });
+        parser.ast.rules.push(Rule {
+            name: name.clone(),
+            offset,
+            body,
+        });
     }
     Ok(parser.ast)
 }
@@ -93,7 +116,9 @@ impl Parser<'_> {
     }
 
     fn offset(&self) -> usize {
-        self.tokens.get(self.at).map_or(self.text.len(), |token| token.offset)
+        self.tokens
+            .get(self.at)
+            .map_or(self.text.len(), |token| token.offset)
     }
 
     fn error(&self, offset: usize, message: impl Into<String>) -> Error {
@@ -111,8 +136,13 @@ impl Parser<'_> {
         let allowed = self.limits.grammar_nesting;
         if self.frames.len() > allowed {
             let given = self.frames.len() as u64;
-            return Err(Error::limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", given, allowed as u64)
-                .at(Place::in_text(self.text, offset)));
+            return Err(Error::limit(
+                "E-LIMIT-GRAMMAR-NESTING",
+                "grammar_nesting",
+                given,
+                allowed as u64,
+            )
+            .at(Place::in_text(self.text, offset)));
         }
         self.frames.push(Frame {
             opener,
@@ -137,9 +167,13 @@ impl Parser<'_> {
         self.open(Opener::Rule, offset)?;
         loop {
             let offset = self.offset();
-            let Some(kind) = self.kind().cloned() else { return self.end_of_rule(offset) };
+            let Some(kind) = self.kind().cloned() else {
+                return self.end_of_rule(offset);
+            };
             match kind {
-                Kind::Name(_) if self.kind_after() == Some(&Kind::Define) => return self.end_of_rule(offset),
+                Kind::Name(_) if self.kind_after() == Some(&Kind::Define) => {
+                    return self.end_of_rule(offset);
+                }
                 Kind::Sign(';') => {
                     let body = self.end_of_rule(offset)?;
                     self.at += 1;
@@ -161,7 +195,9 @@ impl Parser<'_> {
                 Kind::Sign('~') => {
                     self.at += 1;
                     if self.frame().complement.replace(offset).is_some() {
-                        return Err(self.error(offset, "one ~ behind another").with_hint("write ~(~x)"));
+                        return Err(self
+                            .error(offset, "one ~ behind another")
+                            .with_hint("write ~(~x)"));
                     }
                 }
                 Kind::Sign('(') => self.open_at(Opener::Group, offset, 1)?,
@@ -182,7 +218,9 @@ impl Parser<'_> {
         let frame = self.frame();
         if let Some(closer) = frame.opener.closer() {
             let opened = frame.offset;
-            return Err(self.error(opened, "the group is not closed").with_hint(format!("close it with {closer}")));
+            return Err(self
+                .error(opened, "the group is not closed")
+                .with_hint(format!("close it with {closer}")));
         }
         self.finish(offset)
     }
@@ -214,8 +252,13 @@ impl Parser<'_> {
         let allowed = self.limits.grammar_alternatives;
         if self.alternatives > allowed {
             let given = self.alternatives as u64;
-            return Err(Error::limit("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives", given, allowed as u64)
-                .at(Place::in_text(self.text, offset)));
+            return Err(Error::limit(
+                "E-LIMIT-GRAMMAR-ALTERNATIVES",
+                "grammar_alternatives",
+                given,
+                allowed as u64,
+            )
+            .at(Place::in_text(self.text, offset)));
         }
         let operands = std::mem::take(&mut self.frame().operands);
         let alternative = match operands[..] {
@@ -240,20 +283,38 @@ impl Parser<'_> {
     fn close(&mut self, sign: char, offset: usize) -> Result<(), Error> {
         let opener = self.frame().opener.clone();
         if opener.closer() != Some(sign) {
-            let hint = opener.closer().map_or("no group is open".to_owned(), |closer| format!("{closer} is wanted"));
-            return Err(self.error(offset, format!("unexpected {sign}")).with_hint(hint));
+            let hint = opener
+                .closer()
+                .map_or("no group is open".to_owned(), |closer| {
+                    format!("{closer} is wanted")
+                });
+            return Err(self
+                .error(offset, format!("unexpected {sign}"))
+                .with_hint(hint));
         }
         self.at += 1;
         let start = self.frame().offset;
         let inner = self.finish(offset)?;
         let node = match opener {
             Opener::Rule | Opener::Group => inner,
-            Opener::Option => {
-                self.ast.add(Node::Repeat { inner, min: 0, max: Some(1), separator: None }, start)
-            }
-            Opener::Repetition => {
-                self.ast.add(Node::Repeat { inner, min: 0, max: None, separator: None }, start)
-            }
+            Opener::Option => self.ast.add(
+                Node::Repeat {
+                    inner,
+                    min: 0,
+                    max: Some(1),
+                    separator: None,
+                },
+                start,
+            ),
+            Opener::Repetition => self.ast.add(
+                Node::Repeat {
+                    inner,
+                    min: 0,
+                    max: None,
+                    separator: None,
+                },
+                start,
+            ),
             Opener::Capture(label) => self.ast.add(Node::Capture(label, inner), start),
             Opener::Function(function) => self.ast.add(Node::Function(function, inner), start),
         };
@@ -271,25 +332,35 @@ impl Parser<'_> {
                 Some(Builtin::Constant(constant)) => Node::Constant(constant),
                 Some(Builtin::Function(function)) => {
                     if self.kind_after() != Some(&Kind::Sign('(')) {
-                        return Err(self.error(offset, format!("{name}! takes an operand in parentheses")));
+                        return Err(
+                            self.error(offset, format!("{name}! takes an operand in parentheses"))
+                        );
                     }
                     return self.open_at(Opener::Function(function), offset, 2);
                 }
                 None => {
                     return Err(self
                         .error(offset, format!("unknown builtin {name}!"))
-                        .with_hint("known are any! byte! nothing! except!(x) until!(x) complement!(x)"));
+                        .with_hint(
+                            "known are any! byte! nothing! except!(x) until!(x) complement!(x)",
+                        ));
                 }
             },
             Kind::At(name) => {
                 if self.kind_after() != Some(&Kind::Sign('(')) {
-                    return Err(self.error(offset, format!("@{name} takes an operand in parentheses")));
+                    return Err(
+                        self.error(offset, format!("@{name} takes an operand in parentheses"))
+                    );
                 }
                 if name != "marker" && name != "token" {
                     return self.open_at(Opener::Capture(name), offset, 2);
                 }
                 let text = self.text_operand(&name)?;
-                if name == "marker" { Node::Marker(text) } else { Node::Token(TokenSet::Text(text.into())) }
+                if name == "marker" {
+                    Node::Marker(text)
+                } else {
+                    Node::Token(TokenSet::Text(text.into()))
+                }
             }
             Kind::Number(_) | Kind::Define | Kind::Sign(_) => {
                 return Err(self.error(offset, "an expression is wanted here"));
@@ -306,10 +377,14 @@ impl Parser<'_> {
         let offset = self.offset();
         let wanted = format!("@{name} takes one string that is text and not empty");
         let text = match self.kind() {
-            Some(Kind::Bytes(bytes)) => String::from_utf8(bytes.clone()).ok().filter(|text| !text.is_empty()),
+            Some(Kind::Bytes(bytes)) => String::from_utf8(bytes.clone())
+                .ok()
+                .filter(|text| !text.is_empty()),
             _ => None,
         };
-        let Some(text) = text else { return Err(self.error(offset, wanted)) };
+        let Some(text) = text else {
+            return Err(self.error(offset, wanted));
+        };
         self.at += 1;
         if self.kind() != Some(&Kind::Sign(')')) {
             return Err(self.error(self.offset(), wanted));
@@ -320,14 +395,30 @@ impl Parser<'_> {
     /// Takes what follows a primary: a repetition, its separator, and the waiting `~`.
     fn item(&mut self, mut node: NodeId, offset: usize) -> Result<(), Error> {
         if let Some((inner, min, max, start)) = self.frame().separated.take() {
-            node = self.ast.add(Node::Repeat { inner, min, max, separator: Some(node) }, start);
+            node = self.ast.add(
+                Node::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator: Some(node),
+                },
+                start,
+            );
         }
         while let Some((min, max)) = self.postfix()? {
             if self.take('%') {
                 self.frame().separated = Some((node, min, max, offset));
                 return Ok(());
             }
-            node = self.ast.add(Node::Repeat { inner: node, min, max, separator: None }, offset);
+            node = self.ast.add(
+                Node::Repeat {
+                    inner: node,
+                    min,
+                    max,
+                    separator: None,
+                },
+                offset,
+            );
         }
         if let Some(start) = self.frame().complement.take() {
             node = self.ast.add(Node::Function(Function::Not, node), start);
@@ -346,7 +437,9 @@ impl Parser<'_> {
             return Ok(None);
         }
         let offset = self.offset();
-        let Some(&Kind::Number(min)) = self.kind_after() else { return Ok(None) };
+        let Some(&Kind::Number(min)) = self.kind_after() else {
+            return Ok(None);
+        };
         self.at += 2;
         let max = if self.take(',') {
             if let Some(&Kind::Number(max)) = self.kind() {
@@ -359,7 +452,10 @@ impl Parser<'_> {
             Some(min)
         };
         if !self.take('}') {
-            return Err(self.error(self.offset(), "} is wanted after the bounds of a repetition"));
+            return Err(self.error(
+                self.offset(),
+                "} is wanted after the bounds of a repetition",
+            ));
         }
         if max.is_some_and(|max| max < min) {
             return Err(self.error(offset, "the upper bound is below the lower one"));

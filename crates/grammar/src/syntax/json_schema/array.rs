@@ -11,7 +11,12 @@ impl Lowering<'_> {
     pub(super) fn array(&mut self, demands: &Demands, first: bool) -> Result<ExprId, Error> {
         let (min, mut max) = self.bounds(demands.min_items, demands.max_items)?;
         let mut prefix: Vec<Conjunction> = Vec::new();
-        let longest = demands.members.iter().map(|member| member.prefix.len()).max().unwrap_or(0);
+        let longest = demands
+            .members
+            .iter()
+            .map(|member| member.prefix.len())
+            .max()
+            .unwrap_or(0);
         self.spend(longest + 1)?;
         for at in 0..longest {
             let item = self.item(demands, at)?;
@@ -28,28 +33,41 @@ impl Lowering<'_> {
         if max.is_some_and(|max| max < min) {
             return Ok(self.nothing());
         }
-        for pointer in demands.members.iter().filter_map(|member| member.unique.clone()) {
+        for pointer in demands
+            .members
+            .iter()
+            .filter_map(|member| member.unique.clone())
+        {
             if max.is_none_or(|max| max > 1) {
                 self.schemas.widen(&pointer, "equal items are not excluded");
             }
         }
         let open = self.word(Regex::literal(b"["), first);
-        let contains: Vec<_> = demands.members.iter().filter_map(|member| member.contains.clone()).collect();
+        let contains: Vec<_> = demands
+            .members
+            .iter()
+            .filter_map(|member| member.contains.clone())
+            .collect();
         let inside = match &contains[..] {
-            [] => self.items(&prefix, &rest, min, max)?,
-            [(wanted, _)] if prefix.is_empty() && min <= 1 && max.is_none() => self.containing(&rest, *wanted)?,
+            [] => self.items(&prefix, &rest, min, max),
+            [(wanted, _)] if prefix.is_empty() && min <= 1 && max.is_none() => {
+                self.containing(&rest, *wanted)?
+            }
             several => {
                 for (wanted, pointer) in several {
                     // With one item at most, that item is the one.
                     if max == Some(1) {
                         let wanted = self.schemas.conjunction([*wanted])?;
-                        rest = self.schemas.joined(&rest, &wanted);
+                        rest = rest.joined(&wanted);
                     } else {
-                        self.schemas.widen(pointer, "that an item matches is not enforced beside these keywords");
+                        self.schemas.widen(
+                            pointer,
+                            "that an item matches is not enforced beside these keywords",
+                        );
                     }
                 }
                 let min = if max == Some(1) { 1 } else { min };
-                self.items(&prefix, &rest, min, max)?
+                self.items(&prefix, &rest, min, max)
             }
         };
         Ok(self.builder.seq(vec![open, inside]))
@@ -57,8 +75,11 @@ impl Lowering<'_> {
 
     /// What the item at a position must satisfy.
     fn item(&mut self, demands: &Demands, at: usize) -> Result<Conjunction, Error> {
-        let parts: Vec<LocationId> =
-            demands.members.iter().filter_map(|member| member.prefix.get(at).copied().or(member.rest)).collect();
+        let parts: Vec<LocationId> = demands
+            .members
+            .iter()
+            .filter_map(|member| member.prefix.get(at).copied().or(member.rest))
+            .collect();
         self.schemas.conjunction(parts)
     }
 
@@ -79,7 +100,7 @@ impl Lowering<'_> {
         rest: &Conjunction,
         min: u32,
         max: Option<u32>,
-    ) -> Result<ExprId, Error> {
+    ) -> ExprId {
         let listed = prefix.len().min(max.unwrap_or(u32::MAX) as usize);
         let more_min = min.saturating_sub(listed as u32);
         let more_max = max.map(|max| max - listed as u32);
@@ -91,7 +112,11 @@ impl Lowering<'_> {
             let comma = self.comma();
             let some = self.repeat(item, more_min.max(1), more_max, Some(comma));
             let some = self.builder.seq(vec![some, end]);
-            if min == 0 { self.builder.alt(vec![end, some]) } else { some }
+            if min == 0 {
+                self.builder.alt(vec![end, some])
+            } else {
+                some
+            }
         } else {
             let comma = self.comma();
             let item = self.value(rest);
@@ -111,13 +136,13 @@ impl Lowering<'_> {
                 tail = self.builder.alt(vec![end, tail]);
             }
         }
-        Ok(tail)
+        tail
     }
 
     /// At least one item that satisfies `wanted`: others before it, the first such, any after it.
     fn containing(&mut self, rest: &Conjunction, wanted: LocationId) -> Result<ExprId, Error> {
         let wanted = self.schemas.conjunction([wanted])?;
-        let both = self.schemas.joined(rest, &wanted);
+        let both = rest.joined(&wanted);
         let other = self.value(rest);
         let found = self.value(&both);
         let comma = self.comma();
@@ -126,6 +151,8 @@ impl Lowering<'_> {
         let before = self.repeat(ahead, 0, None, None);
         let behind = self.builder.seq(vec![comma, other]);
         let after = self.repeat(behind, 0, None, None);
-        Ok(self.builder.add(Expr::Seq([before, found, after, end].into())))
+        Ok(self
+            .builder
+            .add(Expr::Seq([before, found, after, end].into())))
     }
 }

@@ -55,10 +55,18 @@ impl Schemas<'_> {
         let mut open = false;
         for (types, dead) in [
             (Types::NULL.or(Types::BOOLEAN), false),
-            (Types::STRING, demands.max_length.is_some_and(|max| max < demands.min_length)),
+            (
+                Types::STRING,
+                demands
+                    .max_length
+                    .is_some_and(|max| max < demands.min_length),
+            ),
             (Types::INTEGER, no_integer(&demands)),
             (Types::FRACTION, no_fraction(&demands)),
-            (Types::ARRAY, demands.max_items.is_some_and(|max| max < demands.min_items)),
+            (
+                Types::ARRAY,
+                demands.max_items.is_some_and(|max| max < demands.min_items),
+            ),
         ] {
             open |= demands.types.has(types) && !dead;
         }
@@ -89,7 +97,10 @@ impl Schemas<'_> {
 
     fn no_object(&mut self, demands: &Demands, depth: u32) -> Result<bool, Error> {
         let required = demands.required.len() as u64;
-        if demands.max_properties.is_some_and(|max| max < demands.min_properties.max(required)) {
+        if demands
+            .max_properties
+            .is_some_and(|max| max < demands.min_properties.max(required))
+        {
             return Ok(true);
         }
         for name in &demands.required {
@@ -102,23 +113,38 @@ impl Schemas<'_> {
     }
 
     /// Whether a value satisfies the conjunction; None where that is not known.
-    pub(super) fn allows(&mut self, conjunction: &Conjunction, value: &Value) -> Result<Option<bool>, Error> {
+    pub(super) fn allows(
+        &mut self,
+        conjunction: &Conjunction,
+        value: &Value,
+    ) -> Result<Option<bool>, Error> {
         self.allows_within(conjunction, value, DEPTH)
     }
 
-    fn allows_within(&mut self, conjunction: &Conjunction, value: &Value, depth: u32) -> Result<Option<bool>, Error> {
+    fn allows_within(
+        &mut self,
+        conjunction: &Conjunction,
+        value: &Value,
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
         if depth == 0 {
             return Ok(None);
         }
         let demands = self.demands(conjunction)?;
         let kind = Types::of(value);
         if !demands.types.has(kind)
-            || demands.values.as_ref().is_some_and(|values| !values.iter().any(|other| equal(other, value)))
+            || demands
+                .values
+                .as_ref()
+                .is_some_and(|values| !values.iter().any(|other| equal(other, value)))
             || demands.excluded.iter().any(|other| equal(other, value))
         {
             return Ok(Some(false));
         }
-        let mut known = demands.members.iter().all(|member| member.widened.is_empty());
+        let mut known = demands
+            .members
+            .iter()
+            .all(|member| member.widened.is_empty());
         let own = match value {
             Value::String(text) => self.allows_text(&demands, text)?,
             Value::Number(number) => allows_number(&demands, &number.to_string()),
@@ -158,7 +184,9 @@ impl Schemas<'_> {
         let mut known = true;
         for pattern in &demands.patterns {
             match self.readings(&pattern.source, &pattern.pointer)? {
-                Ok(readings) if matching::matches(&readings.plain, text.as_bytes()) == pattern.negated => {
+                Ok(readings)
+                    if matching::matches(&readings.plain, text.as_bytes()) == pattern.negated =>
+                {
                     return Ok(Some(false));
                 }
                 Ok(_) => {}
@@ -168,7 +196,12 @@ impl Schemas<'_> {
         Ok(known.then_some(true))
     }
 
-    fn allows_items(&mut self, demands: &Demands, items: &[Value], depth: u32) -> Result<Option<bool>, Error> {
+    fn allows_items(
+        &mut self,
+        demands: &Demands,
+        items: &[Value],
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
         let count = items.len() as u64;
         if count < demands.min_items || demands.max_items.is_some_and(|max| count > max) {
             return Ok(Some(false));
@@ -201,7 +234,9 @@ impl Schemas<'_> {
                     Some(true) => {}
                 }
             }
-            let repeated = || (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])));
+            let repeated = || {
+                (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])))
+            };
             if member.unique.is_some() && repeated() {
                 return Ok(Some(false));
             }
@@ -218,7 +253,10 @@ impl Schemas<'_> {
         let count = members.len() as u64;
         if count < demands.min_properties
             || demands.max_properties.is_some_and(|max| count > max)
-            || demands.required.iter().any(|name| !members.contains_key(name))
+            || demands
+                .required
+                .iter()
+                .any(|name| !members.contains_key(name))
         {
             return Ok(Some(false));
         }
@@ -256,7 +294,9 @@ fn allows_number(demands: &Demands, text: &str) -> Option<bool> {
         return Some(false);
     }
     for (factor, _) in demands.members.iter().flat_map(|member| &member.multiples) {
-        let (Some(number), Some(factor)) = (number.small(), factor.small()) else { return None };
+        let (Some(number), Some(factor)) = (number.small(), factor.small()) else {
+            return None;
+        };
         if number % factor != 0 {
             return Some(false);
         }
@@ -273,7 +313,9 @@ fn no_integer(demands: &Demands) -> bool {
 
 fn no_fraction(demands: &Demands) -> bool {
     match (&demands.minimum, &demands.maximum) {
-        (Some(min), Some(max)) => min.value > max.value || (min.value == max.value && min.value.is_integer()),
+        (Some(min), Some(max)) => {
+            min.value > max.value || (min.value == max.value && min.value.is_integer())
+        }
         _ => false,
     }
 }

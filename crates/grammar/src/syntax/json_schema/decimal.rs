@@ -18,25 +18,37 @@ pub(super) struct Decimal {
 impl Decimal {
     /// Reads a JSON number. None if its exponent is out of reach.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (negative, rest) = text
+            .strip_prefix('-')
+            .map_or((false, text), |rest| (true, rest));
         let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
-        let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= MAX_EXPONENT)?;
+        let exponent: i64 = exponent
+            .parse()
+            .ok()
+            .filter(|exponent: &i64| exponent.abs() <= MAX_EXPONENT)?;
         let (int, frac) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits: Vec<u8> = int.bytes().chain(frac.bytes()).collect();
         if !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        let mut point = int.len() as i64 + exponent;
+        let mut point = i64::try_from(int.len()).ok()? + exponent;
         if point < 0 {
-            digits.splice(0..0, std::iter::repeat_n(b'0', point.unsigned_abs() as usize));
+            digits.splice(
+                0..0,
+                std::iter::repeat_n(b'0', point.unsigned_abs() as usize),
+            );
             point = 0;
         }
-        let point = point as usize;
+        let point = usize::try_from(point).ok()?;
         if digits.len() < point {
             digits.resize(point, b'0');
         }
         let frac = digits.split_off(point);
-        let mut number = Self { negative, int: digits, frac };
+        let mut number = Self {
+            negative,
+            int: digits,
+            frac,
+        };
         number.trim();
         Some(number)
     }
@@ -65,29 +77,50 @@ impl Decimal {
         if self.negative || !self.is_integer() {
             return None;
         }
-        std::str::from_utf8(&self.int).ok().map(|text| if text.is_empty() { "0" } else { text })?.parse().ok()
+        std::str::from_utf8(&self.int)
+            .ok()
+            .map(|text| if text.is_empty() { "0" } else { text })?
+            .parse()
+            .ok()
     }
 
     /// The value as a small integer.
     pub(super) fn small(&self) -> Option<i64> {
-        let size = i64::try_from(Self { negative: false, ..self.clone() }.count()?).ok()?;
+        let size = i64::try_from(
+            Self {
+                negative: false,
+                ..self.clone()
+            }
+            .count()?,
+        )
+        .ok()?;
         Some(if self.negative { -size } else { size })
     }
 
     pub(super) fn from_small(value: i64) -> Self {
-        let mut number =
-            Self { negative: value < 0, int: value.unsigned_abs().to_string().into_bytes(), frac: Vec::new() };
+        let mut number = Self {
+            negative: value < 0,
+            int: value.unsigned_abs().to_string().into_bytes(),
+            frac: Vec::new(),
+        };
         number.trim();
         number
     }
 
     fn size(&self, other: &Self) -> Ordering {
-        self.int.len().cmp(&other.int.len()).then_with(|| self.int.cmp(&other.int)).then_with(|| self.frac.cmp(&other.frac))
+        self.int
+            .len()
+            .cmp(&other.int.len())
+            .then_with(|| self.int.cmp(&other.int))
+            .then_with(|| self.frac.cmp(&other.frac))
     }
 
     /// The next integer above (or the number itself).
     pub(super) fn ceil(&self) -> Self {
-        let whole = Self { frac: Vec::new(), ..self.clone() };
+        let whole = Self {
+            frac: Vec::new(),
+            ..self.clone()
+        };
         if self.is_integer() {
             whole
         } else if self.negative {
@@ -105,7 +138,10 @@ impl Decimal {
     }
 
     pub(super) fn negated(&self) -> Self {
-        Self { negative: !self.negative && !self.is_zero(), ..self.clone() }
+        Self {
+            negative: !self.negative && !self.is_zero(),
+            ..self.clone()
+        }
     }
 
     /// The next integer of larger size; expects an integer.
@@ -138,7 +174,11 @@ impl Decimal {
 
     /// The integer plus one.
     pub(super) fn successor(&self) -> Self {
-        if self.negative { self.clone().towards_zero() } else { self.clone().away_from_zero() }
+        if self.negative {
+            self.clone().towards_zero()
+        } else {
+            self.clone().away_from_zero()
+        }
     }
 
     /// The integer minus one.

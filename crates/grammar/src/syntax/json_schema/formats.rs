@@ -76,7 +76,8 @@ pub(super) fn pattern(name: &str) -> String {
             let days = r"\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D";
             format!(r"P(?:\d+W|(?:{days})(?:T{CLOCK})?|T{CLOCK})")
         }
-        "uuid" => r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}".to_owned(),
+        "uuid" => r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+            .to_owned(),
         "ipv4" => ipv4(),
         "ipv6" => ipv6(),
         "hostname" => hostname(),
@@ -119,7 +120,10 @@ fn ipv6() -> String {
         };
         let _ = write!(out, "|{head}::{middle}{tail}");
     }
-    let _ = write!(out, "|(?:(?:{group}:){{0,5}}{group})?::{group}|(?:(?:{group}:){{0,6}}{group})?::)");
+    let _ = write!(
+        out,
+        "|(?:(?:{group}:){{0,5}}{group})?::{group}|(?:(?:{group}:){{0,6}}{group})?::)"
+    );
     out
 }
 
@@ -155,10 +159,12 @@ fn uri(more: &str, private: &str, absolute: bool) -> String {
     let absolute_path = format!("/(?:{character}+{segments})?");
     let rootless = format!("{character}+{segments}");
     let no_scheme = format!("{}+{segments}", one("@"));
-    let query = format!(r"(?:\?(?:{}|[/?{private}])*)?", character);
+    let query = format!(r"(?:\?(?:{character}|[/?{private}])*)?");
     let fragment = format!("(?:#(?:{character}|[/?])*)?");
     let scheme = r"[A-Za-z][A-Za-z0-9+\-.]*";
-    let whole = format!("{scheme}:(?://{authority}{segments}|{absolute_path}|{rootless}|){query}{fragment}");
+    let whole = format!(
+        "{scheme}:(?://{authority}{segments}|{absolute_path}|{rootless}|){query}{fragment}"
+    );
     if absolute {
         return whole;
     }

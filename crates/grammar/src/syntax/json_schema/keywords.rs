@@ -166,11 +166,17 @@ impl Default for Keywords {
 impl Keywords {
     /// The schema that nothing satisfies.
     pub(super) fn never() -> Self {
-        Self { types: Types::NONE, ..Self::default() }
+        Self {
+            types: Types::NONE,
+            ..Self::default()
+        }
     }
 
     pub(super) fn of_type(types: Types) -> Self {
-        Self { types, ..Self::default() }
+        Self {
+            types,
+            ..Self::default()
+        }
     }
 
     /// Whether nothing is asked apart from what is included.
@@ -203,15 +209,18 @@ impl Keywords {
 }
 
 fn invalid(pointer: &str, message: &str) -> Error {
-    Error::schema("E-SCHEMA-INVALID", message, vec![(pointer.to_owned(), message.to_owned())])
-        .with_hint("see the JSON Schema specification for what the keyword takes")
+    Error::schema(
+        "E-SCHEMA-INVALID",
+        message,
+        vec![(pointer.to_owned(), message.to_owned())],
+    )
+    .with_hint("see the JSON Schema specification for what the keyword takes")
 }
 
 /// Reads the subschema at `pointer`.
-pub(super) struct Reader<'r, 'd> {
-    pub(super) locations: &'r mut Locations<'d>,
-    pub(super) draft: Draft,
-    pub(super) pointer: Rc<str>,
+struct Reader<'r, 'd> {
+    locations: &'r mut Locations<'d>,
+    pointer: Rc<str>,
     members: &'d Map<String, Value>,
     out: Keywords,
 }
@@ -229,10 +238,16 @@ pub(super) fn read<'d>(
         Value::Object(members) => members,
         _ => return Err(invalid(pointer, "a schema is an object or a boolean")),
     };
-    let mut reader =
-        Reader { locations, draft, pointer: Rc::clone(pointer), members, out: Keywords::default() };
+    let mut reader = Reader {
+        locations,
+        pointer: Rc::clone(pointer),
+        members,
+        out: Keywords::default(),
+    };
     let mut pending = Pending::default();
-    let reference = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().find(|key| members.contains_key(*key));
+    let reference = ["$ref", "$dynamicRef", "$recursiveRef"]
+        .into_iter()
+        .find(|key| members.contains_key(*key));
     if let Some(key) = reference {
         let Some(Value::String(target)) = members.get(key) else {
             return Err(invalid(&reader.sub(key), "a reference is a string"));
@@ -250,7 +265,8 @@ pub(super) fn read<'d>(
     reader.arrays()?;
     reader.objects()?;
     reader.unsupported();
-    reader.out.only_reference = reference.is_some() && reader.out.is_silent() && reader.out.includes.len() == 1;
+    reader.out.only_reference =
+        reference.is_some() && reader.out.is_silent() && reader.out.includes.len() == 1;
     Ok((reader.out, pending))
 }
 
@@ -273,7 +289,9 @@ impl<'d> Reader<'_, 'd> {
 
     /// The subschema under a keyword.
     fn schema(&mut self, keyword: &str) -> Result<Option<LocationId>, Error> {
-        let Some(value) = self.get(keyword) else { return Ok(None) };
+        let Some(value) = self.get(keyword) else {
+            return Ok(None);
+        };
         let pointer = self.sub(keyword);
         self.schema_at(&pointer, value).map(Some)
     }
@@ -286,17 +304,24 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn schemas(&mut self, keyword: &str) -> Result<Option<Vec<LocationId>>, Error> {
-        let Some(value) = self.get(keyword) else { return Ok(None) };
+        let Some(value) = self.get(keyword) else {
+            return Ok(None);
+        };
         let pointer = self.sub(keyword);
         let Value::Array(items) = value else {
             return Err(invalid(&pointer, "a list of schemas is wanted"));
         };
         let items = items.iter().enumerate();
-        items.map(|(at, item)| self.schema_at(&format!("{pointer}/{at}"), item)).collect::<Result<_, _>>().map(Some)
+        items
+            .map(|(at, item)| self.schema_at(&format!("{pointer}/{at}"), item))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     fn named_schemas(&mut self, keyword: &str) -> Result<Vec<(String, LocationId)>, Error> {
-        let Some(value) = self.get(keyword) else { return Ok(Vec::new()) };
+        let Some(value) = self.get(keyword) else {
+            return Ok(Vec::new());
+        };
         let pointer = self.sub(keyword);
         let Value::Object(members) = value else {
             return Err(invalid(&pointer, "an object of schemas is wanted"));
@@ -304,7 +329,10 @@ impl<'d> Reader<'_, 'd> {
         members
             .iter()
             .map(|(name, item)| {
-                Ok((name.clone(), self.schema_at(&format!("{pointer}{}", step(name)), item)?))
+                Ok((
+                    name.clone(),
+                    self.schema_at(&format!("{pointer}{}", step(name)), item)?,
+                ))
             })
             .collect()
     }
@@ -314,7 +342,10 @@ impl<'d> Reader<'_, 'd> {
             None => Ok(None),
             Some(Value::Number(number)) => match Decimal::parse(&number.to_string()) {
                 Some(number) => Ok(Some(number)),
-                None => Err(invalid(&self.sub(keyword), "the number's exponent is out of reach")),
+                None => Err(invalid(
+                    &self.sub(keyword),
+                    "the number's exponent is out of reach",
+                )),
             },
             Some(_) => Err(invalid(&self.sub(keyword), "a number is wanted")),
         }
@@ -324,15 +355,23 @@ impl<'d> Reader<'_, 'd> {
         let wanted = "a whole number, zero or more, is wanted";
         match self.number(keyword) {
             Ok(None) => Ok(None),
-            Ok(Some(number)) => number.count().map(Some).ok_or_else(|| invalid(&self.sub(keyword), wanted)),
+            Ok(Some(number)) => number
+                .count()
+                .map(Some)
+                .ok_or_else(|| invalid(&self.sub(keyword), wanted)),
             Err(_) => Err(invalid(&self.sub(keyword), wanted)),
         }
     }
 
-    fn strings_of(&self, pointer: &str, value: &Value) -> Result<Vec<String>, Error> {
+    fn strings_of(pointer: &str, value: &Value) -> Result<Vec<String>, Error> {
         let wanted = || invalid(pointer, "a list of strings is wanted");
-        let Value::Array(items) = value else { return Err(wanted()) };
-        items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wanted)).collect()
+        let Value::Array(items) = value else {
+            return Err(wanted());
+        };
+        items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned).ok_or_else(wanted))
+            .collect()
     }
 
     fn widen(&mut self, keyword: &str, reason: &str) {
@@ -355,7 +394,12 @@ impl<'d> Reader<'_, 'd> {
                 }
                 self.out.types = types;
             }
-            Some(_) => return Err(invalid(&self.sub("type"), "a type name or a list of them is wanted")),
+            Some(_) => {
+                return Err(invalid(
+                    &self.sub("type"),
+                    "a type name or a list of them is wanted",
+                ));
+            }
         }
         if let Some(value) = self.get("enum") {
             let Value::Array(values) = value else {
@@ -366,7 +410,10 @@ impl<'d> Reader<'_, 'd> {
         if let Some(value) = self.get("const") {
             self.out.values = Some(match self.out.values.take() {
                 None => vec![value.clone()],
-                Some(values) => values.into_iter().filter(|other| equal(other, value)).collect(),
+                Some(values) => values
+                    .into_iter()
+                    .filter(|other| equal(other, value))
+                    .collect(),
             });
         }
         if let Some(branches) = self.schemas("allOf")? {
@@ -375,7 +422,11 @@ impl<'d> Reader<'_, 'd> {
         for (keyword, exclusive) in [("anyOf", false), ("oneOf", true)] {
             if let Some(branches) = self.schemas(keyword)? {
                 let pointer = self.sub(keyword).into();
-                self.out.choices.push(Choice { branches, exclusive, pointer });
+                self.out.choices.push(Choice {
+                    branches,
+                    exclusive,
+                    pointer,
+                });
             }
         }
         pending.not = self.schema("not")?;
@@ -404,39 +455,68 @@ impl<'d> Reader<'_, 'd> {
             Some(Value::String(pattern)) => {
                 let pointer = self.sub("pattern").into();
                 let source = Source::Pattern(pattern.as_str().into());
-                self.out.patterns.push(Pattern { source, negated: false, pointer });
+                self.out.patterns.push(Pattern {
+                    source,
+                    negated: false,
+                    pointer,
+                });
             }
-            Some(_) => return Err(invalid(&self.sub("pattern"), "a regular expression is wanted")),
+            Some(_) => {
+                return Err(invalid(
+                    &self.sub("pattern"),
+                    "a regular expression is wanted",
+                ));
+            }
         }
         match self.get("format") {
             None => {}
             Some(Value::String(name)) => match formats::known(name) {
                 Known::Exact(name) => {
                     let pointer = self.sub("format").into();
-                    self.out.patterns.push(Pattern { source: Source::Format(name), negated: false, pointer });
+                    self.out.patterns.push(Pattern {
+                        source: Source::Format(name),
+                        negated: false,
+                        pointer,
+                    });
                 }
                 Known::NotYet => self.widen("format", "this format is not enforced"),
                 Known::Annotation => {}
             },
-            Some(_) => return Err(invalid(&self.sub("format"), "the name of a format is wanted")),
+            Some(_) => {
+                return Err(invalid(
+                    &self.sub("format"),
+                    "the name of a format is wanted",
+                ));
+            }
         }
         Ok(())
     }
 
     fn numbers(&mut self) -> Result<(), Error> {
-        for (inclusive, exclusive, upper) in
-            [("minimum", "exclusiveMinimum", false), ("maximum", "exclusiveMaximum", true)]
-        {
+        for (inclusive, exclusive, upper) in [
+            ("minimum", "exclusiveMinimum", false),
+            ("maximum", "exclusiveMaximum", true),
+        ] {
             let plain = self.number(inclusive)?;
             // Draft 4 had a flag here.
             let (flag, strict) = match self.get(exclusive) {
                 Some(Value::Bool(flag)) => (*flag, None),
                 _ => (false, self.number(exclusive)?),
             };
-            let plain = plain.map(|value| Bound { value, exclusive: flag });
-            let strict = strict.map(|value| Bound { value, exclusive: true });
+            let plain = plain.map(|value| Bound {
+                value,
+                exclusive: flag,
+            });
+            let strict = strict.map(|value| Bound {
+                value,
+                exclusive: true,
+            });
             let bound = tighter(plain, strict, upper);
-            if upper { self.out.maximum = bound } else { self.out.minimum = bound }
+            if upper {
+                self.out.maximum = bound;
+            } else {
+                self.out.minimum = bound;
+            }
         }
         for keyword in ["multipleOf", "divisibleBy"] {
             if let Some(factor) = self.number(keyword)? {
@@ -489,8 +569,10 @@ impl<'d> Reader<'_, 'd> {
     fn objects(&mut self) -> Result<(), Error> {
         self.out.properties = self.named_schemas("properties")?;
         let patterns = self.named_schemas("patternProperties")?;
-        self.out.pattern_properties =
-            patterns.into_iter().map(|(pattern, schema)| (pattern.as_str().into(), schema)).collect();
+        self.out.pattern_properties = patterns
+            .into_iter()
+            .map(|(pattern, schema)| (pattern.as_str().into(), schema))
+            .collect();
         self.out.additional = self.schema("additionalProperties")?;
         self.out.min_properties = self.count("minProperties")?.unwrap_or(0);
         self.out.max_properties = self.count("maxProperties")?;
@@ -501,14 +583,16 @@ impl<'d> Reader<'_, 'd> {
             // Drafts up to 3 put a flag at the property itself.
             None | Some(Value::Bool(_)) => {}
             Some(value) => {
-                let mut names = self.strings_of(&self.sub("required"), value)?;
+                let mut names = Self::strings_of(&self.sub("required"), value)?;
                 let mut seen = rustc_hash::FxHashSet::default();
                 names.retain(|name| seen.insert(name.clone()));
                 self.out.required = names;
             }
         }
         for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
-            let Some(value) = self.get(keyword) else { continue };
+            let Some(value) = self.get(keyword) else {
+                continue;
+            };
             let pointer = self.sub(keyword);
             let Value::Object(members) = value else {
                 return Err(invalid(&pointer, "an object by property name is wanted"));
@@ -522,34 +606,59 @@ impl<'d> Reader<'_, 'd> {
     }
 
     /// `name` present demands something: either it is absent, or both hold.
-    fn dependency(&mut self, name: &str, demand: &'d Value, pointer: &str, keyword: &str) -> Result<(), Error> {
+    fn dependency(
+        &mut self,
+        name: &str,
+        demand: &'d Value,
+        pointer: &str,
+        keyword: &str,
+    ) -> Result<(), Error> {
         let mut required = vec![name.to_owned()];
         let mut includes = Vec::new();
         match demand {
             Value::Array(_) if keyword != "dependentSchemas" => {
-                required.extend(self.strings_of(pointer, demand)?);
+                required.extend(Self::strings_of(pointer, demand)?);
                 required.dedup();
             }
             Value::String(other) if keyword == "dependencies" => required.push(other.clone()),
             Value::Object(_) | Value::Bool(_) if keyword != "dependentRequired" => {
                 includes.push(self.schema_at(pointer, demand)?);
             }
-            _ => return Err(invalid(pointer, "a list of property names or a schema is wanted")),
+            _ => {
+                return Err(invalid(
+                    pointer,
+                    "a list of property names or a schema is wanted",
+                ));
+            }
         }
         let pointer: Rc<str> = pointer.into();
         let never = self.locations.made(&pointer, Keywords::never());
-        let absent = Keywords { properties: vec![(name.to_owned(), never)], ..Keywords::default() };
+        let absent = Keywords {
+            properties: vec![(name.to_owned(), never)],
+            ..Keywords::default()
+        };
         let absent = self.locations.made(&pointer, absent);
         // Spelled out for objects, so that the branches differ; for all else the first holds.
-        let present = Keywords { types: Types::OBJECT, required, includes, ..Keywords::default() };
+        let present = Keywords {
+            types: Types::OBJECT,
+            required,
+            includes,
+            ..Keywords::default()
+        };
         let present = self.locations.made(&pointer, present);
-        self.out.choices.push(Choice { branches: vec![absent, present], exclusive: false, pointer });
+        self.out.choices.push(Choice {
+            branches: vec![absent, present],
+            exclusive: false,
+            pointer,
+        });
         Ok(())
     }
 
     /// What is known and not enforced.
     fn unsupported(&mut self) {
-        let trivial = |value: &Value| matches!(value, Value::Bool(true)) || value.as_object().is_some_and(Map::is_empty);
+        let trivial = |value: &Value| {
+            matches!(value, Value::Bool(true)) || value.as_object().is_some_and(Map::is_empty)
+        };
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if self.get(keyword).is_some_and(|value| !trivial(value)) {
                 self.widen(keyword, "what other keywords have evaluated is not tracked");
@@ -572,7 +681,10 @@ pub(super) fn tighter(left: Option<Bound>, right: Option<Bound>, upper: bool) ->
             Some(match order {
                 std::cmp::Ordering::Greater => left,
                 std::cmp::Ordering::Less => right,
-                std::cmp::Ordering::Equal => Bound { exclusive: left.exclusive || right.exclusive, ..left },
+                std::cmp::Ordering::Equal => Bound {
+                    exclusive: left.exclusive || right.exclusive,
+                    ..left
+                },
             })
         }
         (left, right) => left.or(right),
@@ -589,11 +701,17 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
                 || matches!((Decimal::parse(&left), Decimal::parse(&right)), (Some(left), Some(right)) if left == right)
         }
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equal(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
+                && left
+                    .iter()
+                    .all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
         }
         _ => left == right,
     }

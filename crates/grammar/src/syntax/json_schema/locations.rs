@@ -51,27 +51,36 @@ impl<'d> Locations<'d> {
 
     /// Finds every `$id` and `$anchor`, without recursion.
     fn index(&mut self) {
-        let mut work: Vec<(&'d Value, String, String)> = vec![(self.document, String::new(), String::new())];
+        let mut work: Vec<(&'d Value, String, String)> =
+            vec![(self.document, String::new(), String::new())];
         self.bases.insert(String::new(), String::new());
         self.by_uri.insert(String::new(), String::new());
         while let Some((value, pointer, mut base)) = work.pop() {
             match value {
                 Value::Object(members) => {
                     for key in ["$id", "id"] {
-                        let Some(Value::String(id)) = members.get(key) else { continue };
+                        let Some(Value::String(id)) = members.get(key) else {
+                            continue;
+                        };
                         let (uri, fragment) = id.split_once('#').unwrap_or((id, ""));
                         if !uri.is_empty() {
                             base = join(&base, uri);
-                            self.by_uri.entry(base.clone()).or_insert_with(|| pointer.clone());
+                            self.by_uri
+                                .entry(base.clone())
+                                .or_insert_with(|| pointer.clone());
                             self.bases.insert(pointer.clone(), base.clone());
                         }
                         if !fragment.is_empty() {
-                            self.by_uri.entry(format!("{base}#{fragment}")).or_insert_with(|| pointer.clone());
+                            self.by_uri
+                                .entry(format!("{base}#{fragment}"))
+                                .or_insert_with(|| pointer.clone());
                         }
                     }
                     for key in ["$anchor", "$dynamicAnchor"] {
                         if let Some(Value::String(anchor)) = members.get(key) {
-                            self.by_uri.entry(format!("{base}#{anchor}")).or_insert_with(|| pointer.clone());
+                            self.by_uri
+                                .entry(format!("{base}#{anchor}"))
+                                .or_insert_with(|| pointer.clone());
                         }
                     }
                     for (name, member) in members {
@@ -81,7 +90,11 @@ impl<'d> Locations<'d> {
                     }
                 }
                 Value::Array(items) => {
-                    for (at, item) in items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array()) {
+                    for (at, item) in items
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, item)| item.is_object() || item.is_array())
+                    {
                         work.push((item, format!("{pointer}/{at}"), base.clone()));
                     }
                 }
@@ -105,7 +118,11 @@ impl<'d> Locations<'d> {
         }
         let pointer: Rc<str> = pointer.into();
         let id = LocationId(self.all.len() as u32);
-        self.all.push(Location { value: Some(value), pointer: Rc::clone(&pointer), keywords: None });
+        self.all.push(Location {
+            value: Some(value),
+            pointer: Rc::clone(&pointer),
+            keywords: None,
+        });
         self.by_pointer.insert(pointer, id);
         id
     }
@@ -114,7 +131,11 @@ impl<'d> Locations<'d> {
     pub(super) fn made(&mut self, pointer: &Rc<str>, keywords: Keywords) -> LocationId {
         let id = LocationId(self.all.len() as u32);
         let keywords = Some(Rc::new(keywords));
-        self.all.push(Location { value: None, pointer: Rc::clone(pointer), keywords });
+        self.all.push(Location {
+            value: None,
+            pointer: Rc::clone(pointer),
+            keywords,
+        });
         id
     }
 
@@ -135,18 +156,28 @@ impl<'d> Locations<'d> {
     pub(super) fn resolve(&mut self, reference: &str, pointer: &str) -> Result<LocationId, Error> {
         let refused = |reason: &str| {
             let at = format!("{pointer}/$ref");
-            Error::schema("E-SCHEMA-REF", format!("the reference {reference:?} {reason}"), vec![(
-                at,
-                format!("{reference:?} {reason}"),
-            )])
+            Error::schema(
+                "E-SCHEMA-REF",
+                format!("the reference {reference:?} {reason}"),
+                vec![(at, format!("{reference:?} {reason}"))],
+            )
         };
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let own = self.resource(pointer);
         let base = self.bases.get(&own).cloned().unwrap_or_default();
-        let full = if uri.is_empty() { base } else { join(&base, uri) };
-        let resource = if uri.is_empty() { Some(own) } else { self.by_uri.get(&full).cloned() };
+        let full = if uri.is_empty() {
+            base
+        } else {
+            join(&base, uri)
+        };
+        let resource = if uri.is_empty() {
+            Some(own)
+        } else {
+            self.by_uri.get(&full).cloned()
+        };
         let Some(resource) = resource else {
-            return Err(refused("leaves the schema").with_hint("only references within the schema are followed"));
+            return Err(refused("leaves the schema")
+                .with_hint("only references within the schema are followed"));
         };
         let fragment = percent_decoded(fragment);
         let target = if fragment.is_empty() {
@@ -154,7 +185,11 @@ impl<'d> Locations<'d> {
         } else if fragment.starts_with('/') {
             let inside = format!("{resource}{fragment}");
             // Older schemas write pointers from the document's root below an id of their own.
-            if self.document.pointer(&inside).is_some() { inside } else { fragment }
+            if self.document.pointer(&inside).is_some() {
+                inside
+            } else {
+                fragment
+            }
         } else {
             match self.by_uri.get(&format!("{full}#{fragment}")) {
                 Some(pointer) => pointer.clone(),
@@ -164,25 +199,34 @@ impl<'d> Locations<'d> {
         match self.document.pointer(&target) {
             Some(value @ (Value::Object(_) | Value::Bool(_))) => Ok(self.at(&target, value)),
             Some(_) => Err(refused("points to something that is no schema")),
-            None => Err(refused("points to nothing").with_hint("check the pointer and its escapes (~0, ~1)")),
+            None => Err(refused("points to nothing")
+                .with_hint("check the pointer and its escapes (~0, ~1)")),
         }
     }
 }
 
 /// A relative reference against a base, as far as names need it: paths are taken as they are, without `..`.
 fn join(base: &str, uri: &str) -> String {
-    let scheme = uri.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'));
+    let scheme = uri
+        .split(['/', '?', '#'])
+        .next()
+        .is_some_and(|first| first.contains(':'));
     if scheme || base.is_empty() {
         return uri.to_owned();
     }
     let authority_end = base.find("://").map_or(0, |at| {
         let after = at + 3;
-        base[after..].find('/').map_or(base.len(), |slash| after + slash)
+        base[after..]
+            .find('/')
+            .map_or(base.len(), |slash| after + slash)
     });
     if uri.starts_with('/') {
         return format!("{}{uri}", &base[..authority_end]);
     }
-    let directory = base.rfind('/').filter(|&at| at >= authority_end).map_or(authority_end, |at| at + 1);
+    let directory = base
+        .rfind('/')
+        .filter(|&at| at >= authority_end)
+        .map_or(authority_end, |at| at + 1);
     format!("{}{uri}", &base[..directory])
 }
 
@@ -190,17 +234,14 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match hex.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
+        let hex = tail
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = hex
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            .filter(|_| *first == b'%');
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &tail[2..] } else { tail };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

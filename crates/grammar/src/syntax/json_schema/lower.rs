@@ -57,7 +57,12 @@ impl<'d> Lowering<'d> {
         self.spent += units as u64;
         let allowed = self.schemas.limits.compile_fuel;
         if self.spent > allowed {
-            return Err(Error::limit("E-LIMIT-FUEL", "compile_fuel", self.spent, allowed));
+            return Err(Error::limit(
+                "E-LIMIT-FUEL",
+                "compile_fuel",
+                self.spent,
+                allowed,
+            ));
         }
         Ok(())
     }
@@ -71,8 +76,15 @@ impl<'d> Lowering<'d> {
             None => "json".to_owned(),
             Some(&id) => {
                 let pointer = self.schemas.pointer(id);
-                let last = pointer.rsplit('/').find(|step| step.parse::<u32>().is_err()).unwrap_or("");
-                if last.is_empty() { "document".to_owned() } else { last.to_owned() }
+                let last = pointer
+                    .rsplit('/')
+                    .find(|step| step.parse::<u32>().is_err())
+                    .unwrap_or("");
+                if last.is_empty() {
+                    "document".to_owned()
+                } else {
+                    last.to_owned()
+                }
             }
         };
         let rule = self.fresh(&name);
@@ -83,15 +95,27 @@ impl<'d> Lowering<'d> {
 
     /// A new rule under a name like this one.
     pub(super) fn fresh(&mut self, name: &str) -> RuleId {
-        let mut base: String =
-            name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+        let mut base: String = name
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
         if !base.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             base.insert(0, '_');
         }
         let count = self.names.entry(base.clone()).or_insert(0);
         *count += 1;
         // Numbers are set off by a dot, which no name of a property keeps: names stay unique.
-        let unique = if *count == 1 { base } else { format!("{base}.{count}") };
+        let unique = if *count == 1 {
+            base
+        } else {
+            format!("{base}.{count}")
+        };
         self.builder.rule(&unique)
     }
 
@@ -126,7 +150,12 @@ impl<'d> Lowering<'d> {
     }
 
     /// The listed values that everything else allows.
-    fn values(&mut self, conjunction: &Conjunction, values: &[Value], first: bool) -> Result<ExprId, Error> {
+    fn values(
+        &mut self,
+        conjunction: &Conjunction,
+        values: &[Value],
+        first: bool,
+    ) -> Result<ExprId, Error> {
         self.spend(values.len())?;
         let mut words = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
         for value in values {
@@ -134,8 +163,14 @@ impl<'d> Lowering<'d> {
                 Some(false) => continue,
                 Some(true) => {}
                 None => {
-                    let pointer = conjunction.members.first().map_or(String::new(), |&id| self.schemas.pointer(id));
-                    self.schemas.widen(&pointer, "whether listed values satisfy the keywords beside them is not decided");
+                    let pointer = conjunction
+                        .members
+                        .first()
+                        .map_or(String::new(), |&id| self.schemas.pointer(id));
+                    self.schemas.widen(
+                        &pointer,
+                        "whether listed values satisfy the keywords beside them is not decided",
+                    );
                 }
             }
             words.insert(self.spelling.value(value, first));
@@ -153,7 +188,10 @@ impl<'d> Lowering<'d> {
                 return;
             }
             if let Some(left_out) = choices.pop() {
-                self.schemas.widen(&left_out.choice.pointer, "too many combinations with other keywords");
+                self.schemas.widen(
+                    &left_out.choice.pointer,
+                    "too many combinations with other keywords",
+                );
                 conjunction.made.push((left_out.owner, left_out.index));
                 conjunction.made.sort_unstable();
             }
@@ -161,7 +199,12 @@ impl<'d> Lowering<'d> {
     }
 
     /// One of the branches.
-    fn choice(&mut self, conjunction: &Conjunction, choice: &Open, first: bool) -> Result<ExprId, Error> {
+    fn choice(
+        &mut self,
+        conjunction: &Conjunction,
+        choice: &Open,
+        first: bool,
+    ) -> Result<ExprId, Error> {
         let mut branches: Vec<(LocationId, Conjunction)> = Vec::new();
         for &branch in &choice.choice.branches {
             let chosen = self.schemas.chosen(conjunction, choice, branch)?;
@@ -181,11 +224,19 @@ impl<'d> Lowering<'d> {
                 parts.push(self.builder.reference(rule));
             }
         }
-        Ok(if parts.is_empty() { self.nothing() } else { self.builder.alt(parts) })
+        Ok(if parts.is_empty() {
+            self.nothing()
+        } else {
+            self.builder.alt(parts)
+        })
     }
 
     /// Exactly one branch: to each is added that those that it overlaps with fail.
-    fn exclude(&mut self, branches: &mut [(LocationId, Conjunction)], choice: &Open) -> Result<(), Error> {
+    fn exclude(
+        &mut self,
+        branches: &mut [(LocationId, Conjunction)],
+        choice: &Open,
+    ) -> Result<(), Error> {
         const REASON: &str = "more than one of the branches may hold";
         if branches.len() > COMPARED {
             self.schemas.widen(&choice.choice.pointer, REASON);
@@ -195,7 +246,7 @@ impl<'d> Lowering<'d> {
         for left in 0..branches.len() {
             for right in left + 1..branches.len() {
                 self.spend(1)?;
-                let both = self.schemas.joined(&branches[left].1, &branches[right].1);
+                let both = branches[left].1.joined(&branches[right].1);
                 if !self.schemas.impossible(&both)? {
                     overlaps[left].push(right);
                     overlaps[right].push(left);
@@ -208,7 +259,7 @@ impl<'d> Lowering<'d> {
                 match self.schemas.negation(ids[other])? {
                     Some(negation) => {
                         let fails = self.schemas.conjunction([negation])?;
-                        branches[own].1 = self.schemas.joined(&branches[own].1, &fails);
+                        branches[own].1 = branches[own].1.joined(&fails);
                     }
                     None => self.schemas.widen(&choice.choice.pointer, REASON),
                 }
@@ -248,7 +299,10 @@ impl<'d> Lowering<'d> {
                 || (value.is_object() && demands.types.has(Types::OBJECT))
         });
         if containers {
-            self.schemas.widen("", "arrays and objects that are excluded by value are not left out");
+            self.schemas.widen(
+                "",
+                "arrays and objects that are excluded by value are not left out",
+            );
         }
         if demands.types.has(Types::ARRAY) {
             parts.push(self.array(demands, first)?);
@@ -256,7 +310,11 @@ impl<'d> Lowering<'d> {
         if demands.types.has(Types::OBJECT) {
             parts.push(self.object(demands, first)?);
         }
-        Ok(if parts.is_empty() { self.nothing() } else { self.builder.alt(parts) })
+        Ok(if parts.is_empty() {
+            self.nothing()
+        } else {
+            self.builder.alt(parts)
+        })
     }
 
     pub(super) fn word(&mut self, word: Regex, first: bool) -> ExprId {
@@ -265,7 +323,11 @@ impl<'d> Lowering<'d> {
     }
 
     /// A count that the engine's counters can hold; one that is larger is an error or says nothing.
-    pub(super) fn bounds(&mut self, min: u64, max: Option<u64>) -> Result<(u32, Option<u32>), Error> {
+    pub(super) fn bounds(
+        &mut self,
+        min: u64,
+        max: Option<u64>,
+    ) -> Result<(u32, Option<u32>), Error> {
         let limits = self.schemas.limits;
         let Some(min) = counter(min, limits) else {
             return Err(Error::limit(
@@ -280,14 +342,26 @@ impl<'d> Lowering<'d> {
             Some(max) => {
                 let fits = counter(max, limits);
                 if fits.is_none() {
-                    self.schemas.widen("", &format!("an upper bound of {max} is not counted"));
+                    self.schemas
+                        .widen("", &format!("an upper bound of {max} is not counted"));
                 }
                 Ok((min, fits))
             }
         }
     }
 
-    pub(super) fn repeat(&mut self, inner: ExprId, min: u32, max: Option<u32>, separator: Option<ExprId>) -> ExprId {
-        self.builder.add(Expr::Repeat { inner, min, max, separator })
+    pub(super) fn repeat(
+        &mut self,
+        inner: ExprId,
+        min: u32,
+        max: Option<u32>,
+        separator: Option<ExprId>,
+    ) -> ExprId {
+        self.builder.add(Expr::Repeat {
+            inner,
+            min,
+            max,
+            separator,
+        })
     }
 }

@@ -24,9 +24,14 @@ fn ends(regex: &Regex, text: &[u8], starts: &[usize]) -> Ends {
             .filter(|&&at| text[at..].starts_with(bytes))
             .map(|&at| at + bytes.len())
             .collect(),
-        Regex::Concat(parts) => parts.iter().fold(starts.to_vec(), |now, part| ends(part, text, &now)),
+        Regex::Concat(parts) => parts
+            .iter()
+            .fold(starts.to_vec(), |now, part| ends(part, text, &now)),
         Regex::Alt(parts) => {
-            let mut all: Ends = parts.iter().flat_map(|part| ends(part, text, starts)).collect();
+            let mut all: Ends = parts
+                .iter()
+                .flat_map(|part| ends(part, text, starts))
+                .collect();
             all.sort_unstable();
             all.dedup();
             all
@@ -42,7 +47,9 @@ fn ends(regex: &Regex, text: &[u8], starts: &[usize]) -> Ends {
         }),
         Regex::Not(inner) => one_by_one(starts, |start| {
             let found = ends(inner, text, &[start]);
-            (start..=text.len()).filter(|at| found.binary_search(at).is_err()).collect()
+            (start..=text.len())
+                .filter(|at| found.binary_search(at).is_err())
+                .collect()
         }),
         Regex::Repeat { inner, min, max } => {
             let mut now = starts.to_vec();

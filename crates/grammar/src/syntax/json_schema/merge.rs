@@ -1,7 +1,7 @@
 //! Subschemas that must hold together, as one set of demands.
 //!
-//! A [`Conjunction`] is a set of subschemas; intersecting two schemas is joining their sets. Equal sets are equal schemas,
-//! which is what makes recursion end.
+//! A [`Conjunction`] is a set of subschemas in the order in which their properties are written; intersecting two schemas is
+//! joining their sets. There are finitely many, which is what makes recursion end.
 
 use std::rc::Rc;
 
@@ -19,10 +19,25 @@ use crate::limits::Limits;
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(super) struct Conjunction {
-    /// Sorted.
+    /// What is included stands before what includes it: that is the order in which properties are written.
     pub(super) members: Vec<LocationId>,
     /// Sorted: (member, which of its choices).
     pub(super) made: Vec<(LocationId, u16)>,
+}
+
+impl Conjunction {
+    /// Both conjunctions at once.
+    pub(super) fn joined(&self, right: &Self) -> Self {
+        let mut joined = self.clone();
+        let mut seen: FxHashSet<LocationId> = joined.members.iter().copied().collect();
+        joined
+            .members
+            .extend(right.members.iter().filter(|&&id| seen.insert(id)));
+        joined.made.extend(&right.made);
+        joined.made.sort_unstable();
+        joined.made.dedup();
+        joined
+    }
 }
 
 /// A choice that is still to be made.
@@ -55,17 +70,14 @@ pub(super) struct Demands {
 impl Demands {
     /// Declared names in order: listed properties first, then those only required.
     pub(super) fn names(&self) -> IndexSet<&str, FxBuildHasher> {
-        let listed = self.members.iter().flat_map(|member| &member.properties).map(|(name, _)| name.as_str());
-        listed.chain(self.required.iter().map(String::as_str)).collect()
-    }
-
-    /// Whether something is asked of arrays beyond being one.
-    pub(super) fn says_arrays(&self) -> bool {
-        self.min_items > 0
-            || self.max_items.is_some()
-            || self.members.iter().any(|member| {
-                !member.prefix.is_empty() || member.rest.is_some() || member.contains.is_some() || member.unique.is_some()
-            })
+        let listed = self
+            .members
+            .iter()
+            .flat_map(|member| &member.properties)
+            .map(|(name, _)| name.as_str());
+        listed
+            .chain(self.required.iter().map(String::as_str))
+            .collect()
     }
 }
 
@@ -77,20 +89,35 @@ impl Schemas<'_> {
     ) -> Result<Conjunction, Error> {
         let mut seen: FxHashSet<LocationId> = FxHashSet::default();
         let mut members = Vec::new();
-        let mut work: Vec<LocationId> = starts.into_iter().collect();
-        while let Some(start) = work.pop() {
+        // (subschema, whether what it includes is done)
+        let mut work: Vec<(LocationId, bool)> =
+            starts.into_iter().map(|start| (start, false)).collect();
+        work.reverse();
+        while let Some((start, done)) = work.pop() {
+            if done {
+                members.push(start);
+                continue;
+            }
             let id = self.behind_references(start)?;
             if !seen.insert(id) {
                 continue;
             }
             let keywords = self.keywords(id)?;
             if !keywords.is_silent() {
-                members.push(id);
+                work.push((id, true));
             }
-            work.extend(&keywords.includes);
+            work.extend(
+                keywords
+                    .includes
+                    .iter()
+                    .rev()
+                    .map(|&include| (include, false)),
+            );
         }
-        members.sort_unstable();
-        Ok(Conjunction { members, made: Vec::new() })
+        Ok(Conjunction {
+            members,
+            made: Vec::new(),
+        })
     }
 
     /// Follows subschemas that are only a reference.
@@ -99,14 +126,20 @@ impl Schemas<'_> {
         let mut passed: FxHashSet<LocationId> = FxHashSet::default();
         loop {
             let keywords = self.keywords(id)?;
-            let [target] = keywords.includes[..] else { return Ok(id) };
+            let [target] = keywords.includes[..] else {
+                return Ok(id);
+            };
             if !keywords.only_reference {
                 return Ok(id);
             }
             if !passed.insert(id) {
                 let pointer = self.pointer(id);
                 let reason = "the reference refers to itself";
-                return Err(Error::schema("E-SCHEMA-REF", reason, vec![(pointer, reason.to_owned())]));
+                return Err(Error::schema(
+                    "E-SCHEMA-REF",
+                    reason,
+                    vec![(pointer, reason.to_owned())],
+                ));
             }
             let allowed = self.limits.schema_ref_hops;
             if passed.len() > allowed {
@@ -121,18 +154,6 @@ impl Schemas<'_> {
         }
     }
 
-    /// Both conjunctions at once.
-    pub(super) fn joined(&mut self, left: &Conjunction, right: &Conjunction) -> Conjunction {
-        let mut joined = left.clone();
-        joined.members.extend(&right.members);
-        joined.members.sort_unstable();
-        joined.members.dedup();
-        joined.made.extend(&right.made);
-        joined.made.sort_unstable();
-        joined.made.dedup();
-        joined
-    }
-
     /// The conjunction with one more subschema, which a choice of its own led to.
     pub(super) fn chosen(
         &mut self,
@@ -141,7 +162,7 @@ impl Schemas<'_> {
         branch: LocationId,
     ) -> Result<Conjunction, Error> {
         let branch = self.conjunction([branch])?;
-        let mut chosen = self.joined(conjunction, &branch);
+        let mut chosen = conjunction.joined(&branch);
         chosen.made.push((choice.owner, choice.index));
         chosen.made.sort_unstable();
         chosen.made.dedup();
@@ -171,16 +192,21 @@ impl Schemas<'_> {
             let member = self.keywords(id)?;
             all.types = all.types.and(member.types);
             all.values = match (all.values.take(), &member.values) {
-                (Some(values), Some(others)) => {
-                    Some(values.into_iter().filter(|value| others.iter().any(|other| equal(value, other))).collect())
-                }
+                (Some(values), Some(others)) => Some(
+                    values
+                        .into_iter()
+                        .filter(|value| others.iter().any(|other| equal(value, other)))
+                        .collect(),
+                ),
                 (values, others) => values.or_else(|| others.clone()),
             };
             all.excluded.extend(member.excluded.iter().cloned());
             all.min_length = all.min_length.max(member.min_length);
             all.max_length = least(all.max_length, member.max_length);
             for pattern in &member.patterns {
-                let known = |other: &Pattern| other.source == pattern.source && other.negated == pattern.negated;
+                let known = |other: &Pattern| {
+                    other.source == pattern.source && other.negated == pattern.negated
+                };
                 if !all.patterns.iter().any(known) {
                     all.patterns.push(pattern.clone());
                 }
@@ -195,7 +221,11 @@ impl Schemas<'_> {
             for (index, choice) in member.choices.iter().enumerate() {
                 let index = index as u16;
                 if conjunction.made.binary_search(&(id, index)).is_err() {
-                    all.choices.push(Open { owner: id, index, choice: choice.clone() });
+                    all.choices.push(Open {
+                        owner: id,
+                        index,
+                        choice: choice.clone(),
+                    });
                 }
             }
             all.members.push(member);
@@ -208,7 +238,13 @@ impl Schemas<'_> {
         let mut parts: Vec<LocationId> = Vec::new();
         for member in &demands.members {
             let before = parts.len();
-            parts.extend(member.properties.iter().filter(|(own, _)| own == name).map(|&(_, schema)| schema));
+            parts.extend(
+                member
+                    .properties
+                    .iter()
+                    .filter(|(own, _)| own == name)
+                    .map(|&(_, schema)| schema),
+            );
             for (pattern, schema) in &member.pattern_properties {
                 // A pattern that cannot be read is reported where the object is written.
                 if self.pattern_matches(pattern, name)?.unwrap_or(false) {
@@ -232,5 +268,7 @@ fn least(left: Option<u64>, right: Option<u64>) -> Option<u64> {
 
 /// A count as the engine's counters take it, and whether it fits.
 pub(super) fn counter(count: u64, limits: &Limits) -> Option<u32> {
-    u32::try_from(count).ok().filter(|&count| count <= limits.regex_repetition)
+    u32::try_from(count)
+        .ok()
+        .filter(|&count| count <= limits.regex_repetition)
 }

@@ -65,7 +65,11 @@ impl Draft {
     /// The version that a schema says it is of; the latest if it does not say.
     fn of(schema: &Value) -> Self {
         match schema.get("$schema").and_then(Value::as_str) {
-            Some(uri) if ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|old| uri.contains(old)) => {
+            Some(uri)
+                if ["draft-03", "draft-04", "draft-06", "draft-07"]
+                    .iter()
+                    .any(|old| uri.contains(old)) =>
+            {
                 Self::Draft7
             }
             _ => Self::Draft2020,
@@ -90,7 +94,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { whitespace: Whitespace::default(), allow_widened: true, draft: None }
+        Self {
+            whitespace: Whitespace::default(),
+            allow_widened: true,
+            draft: None,
+        }
     }
 }
 
@@ -129,14 +137,21 @@ fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Gramm
     let start = lowering.document(&root)?;
     let pointers: Vec<(String, String)> = lowering.schemas.report.into_iter().collect();
     if !options.allow_widened && !pointers.is_empty() {
-        let message = format!("{} keyword(s) of the schema cannot be enforced", pointers.len());
+        let message = format!(
+            "{} keyword(s) of the schema cannot be enforced",
+            pointers.len()
+        );
         return Err(Error::schema("E-SCHEMA-WIDENED", message, pointers)
             .with_hint("allow widened grammars and check the result against the schema"));
     }
     let grammar = lowering.builder.finish(start, Report { pointers });
     if grammar.is_empty_language() {
         let reason = "no value satisfies the schema";
-        return Err(Error::schema("E-SCHEMA-UNSATISFIABLE", reason, vec![(String::new(), reason.to_owned())]));
+        return Err(Error::schema(
+            "E-SCHEMA-UNSATISFIABLE",
+            reason,
+            vec![(String::new(), reason.to_owned())],
+        ));
     }
     Ok(grammar)
 }

@@ -22,7 +22,9 @@ impl Schemas<'_> {
         self.negations += 1;
         let alternatives = self.failures(id);
         self.negations -= 1;
-        let Some(mut branches) = alternatives? else { return Ok(None) };
+        let Some(mut branches) = alternatives? else {
+            return Ok(None);
+        };
         if branches.len() > MOST {
             return Ok(None);
         }
@@ -31,8 +33,18 @@ impl Schemas<'_> {
             0 => self.locations.made(&pointer, Keywords::never()),
             1 => branches.remove(0),
             _ => {
-                let choice = Choice { branches, exclusive: false, pointer: Rc::clone(&pointer) };
-                self.locations.made(&pointer, Keywords { choices: vec![choice], ..Keywords::default() })
+                let choice = Choice {
+                    branches,
+                    exclusive: false,
+                    pointer: Rc::clone(&pointer),
+                };
+                self.locations.made(
+                    &pointer,
+                    Keywords {
+                        choices: vec![choice],
+                        ..Keywords::default()
+                    },
+                )
             }
         }))
     }
@@ -57,85 +69,177 @@ impl Schemas<'_> {
             ways.push(Keywords::of_type(Types::ALL.without(keywords.types)));
         }
         if let Some(values) = &keywords.values {
-            ways.push(Keywords { excluded: values.clone(), ..Keywords::default() });
+            ways.push(Keywords {
+                excluded: values.clone(),
+                ..Keywords::default()
+            });
         }
         if !keywords.excluded.is_empty() {
-            ways.push(Keywords { values: Some(keywords.excluded.clone()), ..Keywords::default() });
+            ways.push(Keywords {
+                values: Some(keywords.excluded.clone()),
+                ..Keywords::default()
+            });
         }
         strings(&keywords, &mut ways);
         numbers(&keywords, &mut ways);
-        let of = |types: Types| Keywords::of_type(types);
-        if keywords.min_items > 0 {
-            ways.push(Keywords { max_items: Some(keywords.min_items - 1), ..of(Types::ARRAY) });
+        if !self.arrays(&keywords, &pointer, &mut ways)?
+            || !self.objects(&keywords, &pointer, &mut ways)?
+        {
+            return Ok(None);
         }
-        if let Some(max) = keywords.max_items {
-            ways.push(Keywords { min_items: max.saturating_add(1), ..of(Types::ARRAY) });
-        }
-        if let Some(rest) = keywords.rest {
-            let Some(negation) = self.negation(rest)? else { return Ok(None) };
-            ways.push(Keywords { contains: Some((negation, Rc::clone(&pointer))), ..of(Types::ARRAY) });
-        }
-        if let Some((contains, _)) = keywords.contains {
-            let Some(negation) = self.negation(contains)? else { return Ok(None) };
-            ways.push(Keywords { rest: Some(negation), ..of(Types::ARRAY) });
-        }
-        for name in &keywords.required {
-            let never = self.locations.made(&pointer, Keywords::never());
-            ways.push(Keywords { properties: vec![(name.clone(), never)], ..of(Types::OBJECT) });
-        }
-        for (name, schema) in &keywords.properties {
-            let Some(negation) = self.negation(*schema)? else { return Ok(None) };
-            ways.push(Keywords {
-                required: vec![name.clone()],
-                properties: vec![(name.clone(), negation)],
-                ..of(Types::OBJECT)
-            });
-        }
-        if keywords.min_properties > 0 {
-            ways.push(Keywords { max_properties: Some(keywords.min_properties - 1), ..of(Types::OBJECT) });
-        }
-        if let Some(max) = keywords.max_properties {
-            ways.push(Keywords { min_properties: max.saturating_add(1), ..of(Types::OBJECT) });
-        }
-        let mut branches: Vec<LocationId> =
-            ways.into_iter().map(|way| self.locations.made(&pointer, way)).collect();
+        let mut branches: Vec<LocationId> = ways
+            .into_iter()
+            .map(|way| self.locations.made(&pointer, way))
+            .collect();
         for &include in &keywords.includes {
-            let Some(negation) = self.negation(include)? else { return Ok(None) };
+            let Some(negation) = self.negation(include)? else {
+                return Ok(None);
+            };
             branches.push(negation);
         }
         for choice in &keywords.choices {
             // None of the branches holds.
             let mut includes = Vec::with_capacity(choice.branches.len());
             for &branch in &choice.branches {
-                let Some(negation) = self.negation(branch)? else { return Ok(None) };
+                let Some(negation) = self.negation(branch)? else {
+                    return Ok(None);
+                };
                 includes.push(negation);
             }
-            branches.push(self.locations.made(&pointer, Keywords { includes, ..Keywords::default() }));
+            branches.push(self.locations.made(
+                &pointer,
+                Keywords {
+                    includes,
+                    ..Keywords::default()
+                },
+            ));
         }
         Ok(Some(branches))
+    }
+
+    /// Adds how an array may fail; false if that cannot be expressed.
+    fn arrays(
+        &mut self,
+        keywords: &Keywords,
+        pointer: &Rc<str>,
+        ways: &mut Vec<Keywords>,
+    ) -> Result<bool, Error> {
+        if keywords.min_items > 0 {
+            ways.push(Keywords {
+                max_items: Some(keywords.min_items - 1),
+                ..Keywords::of_type(Types::ARRAY)
+            });
+        }
+        if let Some(max) = keywords.max_items {
+            ways.push(Keywords {
+                min_items: max.saturating_add(1),
+                ..Keywords::of_type(Types::ARRAY)
+            });
+        }
+        if let Some(rest) = keywords.rest {
+            let Some(negation) = self.negation(rest)? else {
+                return Ok(false);
+            };
+            ways.push(Keywords {
+                contains: Some((negation, Rc::clone(pointer))),
+                ..Keywords::of_type(Types::ARRAY)
+            });
+        }
+        if let Some((contains, _)) = keywords.contains {
+            let Some(negation) = self.negation(contains)? else {
+                return Ok(false);
+            };
+            ways.push(Keywords {
+                rest: Some(negation),
+                ..Keywords::of_type(Types::ARRAY)
+            });
+        }
+        Ok(true)
+    }
+
+    /// Adds how an object may fail; false if that cannot be expressed.
+    fn objects(
+        &mut self,
+        keywords: &Keywords,
+        pointer: &Rc<str>,
+        ways: &mut Vec<Keywords>,
+    ) -> Result<bool, Error> {
+        for name in &keywords.required {
+            let never = self.locations.made(pointer, Keywords::never());
+            ways.push(Keywords {
+                properties: vec![(name.clone(), never)],
+                ..Keywords::of_type(Types::OBJECT)
+            });
+        }
+        for (name, schema) in &keywords.properties {
+            let Some(negation) = self.negation(*schema)? else {
+                return Ok(false);
+            };
+            ways.push(Keywords {
+                required: vec![name.clone()],
+                properties: vec![(name.clone(), negation)],
+                ..Keywords::of_type(Types::OBJECT)
+            });
+        }
+        if keywords.min_properties > 0 {
+            ways.push(Keywords {
+                max_properties: Some(keywords.min_properties - 1),
+                ..Keywords::of_type(Types::OBJECT)
+            });
+        }
+        if let Some(max) = keywords.max_properties {
+            ways.push(Keywords {
+                min_properties: max.saturating_add(1),
+                ..Keywords::of_type(Types::OBJECT)
+            });
+        }
+        Ok(true)
     }
 }
 
 fn strings(keywords: &Keywords, ways: &mut Vec<Keywords>) {
     let string = || Keywords::of_type(Types::STRING);
     if keywords.min_length > 0 {
-        ways.push(Keywords { max_length: Some(keywords.min_length - 1), ..string() });
+        ways.push(Keywords {
+            max_length: Some(keywords.min_length - 1),
+            ..string()
+        });
     }
     if let Some(max) = keywords.max_length {
-        ways.push(Keywords { min_length: max.saturating_add(1), ..string() });
+        ways.push(Keywords {
+            min_length: max.saturating_add(1),
+            ..string()
+        });
     }
     for pattern in &keywords.patterns {
-        let pattern = Pattern { negated: !pattern.negated, ..pattern.clone() };
-        ways.push(Keywords { patterns: vec![pattern], ..string() });
+        let pattern = Pattern {
+            negated: !pattern.negated,
+            ..pattern.clone()
+        };
+        ways.push(Keywords {
+            patterns: vec![pattern],
+            ..string()
+        });
     }
 }
 
 fn numbers(keywords: &Keywords, ways: &mut Vec<Keywords>) {
-    let flipped = |bound: &Bound| Some(Bound { value: bound.value.clone(), exclusive: !bound.exclusive });
+    let flipped = |bound: &Bound| {
+        Some(Bound {
+            value: bound.value.clone(),
+            exclusive: !bound.exclusive,
+        })
+    };
     if let Some(bound) = &keywords.minimum {
-        ways.push(Keywords { maximum: flipped(bound), ..Keywords::of_type(Types::NUMBER) });
+        ways.push(Keywords {
+            maximum: flipped(bound),
+            ..Keywords::of_type(Types::NUMBER)
+        });
     }
     if let Some(bound) = &keywords.maximum {
-        ways.push(Keywords { minimum: flipped(bound), ..Keywords::of_type(Types::NUMBER) });
+        ways.push(Keywords {
+            minimum: flipped(bound),
+            ..Keywords::of_type(Types::NUMBER)
+        });
     }
 }

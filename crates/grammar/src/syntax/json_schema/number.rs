@@ -23,7 +23,10 @@ fn digits(min: usize, max: Option<usize>) -> Regex {
 
 /// Non-negative integers without a leading zero.
 fn natural() -> Regex {
-    Regex::alt(vec![Regex::literal(b"0"), Regex::concat(vec![digit(b'1', b'9'), digits(0, None)])])
+    Regex::alt(vec![
+        Regex::literal(b"0"),
+        Regex::concat(vec![digit(b'1', b'9'), digits(0, None)]),
+    ])
 }
 
 fn minus() -> Regex {
@@ -37,9 +40,16 @@ pub(super) fn any_integer() -> Regex {
 
 /// Any JSON number.
 pub(super) fn any_number() -> Regex {
-    let sign = Regex::repeat(Regex::Class(ByteSet::byte(b'+').union(&ByteSet::byte(b'-'))), 0, Some(1));
-    let exponent =
-        Regex::concat(vec![Regex::Class(ByteSet::byte(b'e').union(&ByteSet::byte(b'E'))), sign, digits(1, None)]);
+    let sign = Regex::repeat(
+        Regex::Class(ByteSet::byte(b'+').union(&ByteSet::byte(b'-'))),
+        0,
+        Some(1),
+    );
+    let exponent = Regex::concat(vec![
+        Regex::Class(ByteSet::byte(b'e').union(&ByteSet::byte(b'E'))),
+        sign,
+        digits(1, None),
+    ]);
     Regex::concat(vec![plain_number(), Regex::repeat(exponent, 0, Some(1))])
 }
 
@@ -51,13 +61,27 @@ fn plain_number() -> Regex {
 
 /// Any number without an exponent that is no integer.
 pub(super) fn any_fraction() -> Regex {
-    Regex::concat(vec![any_integer(), Regex::literal(b"."), digits(0, None), digit(b'1', b'9'), digits(0, None)])
+    Regex::concat(vec![
+        any_integer(),
+        Regex::literal(b"."),
+        digits(0, None),
+        digit(b'1', b'9'),
+        digits(0, None),
+    ])
 }
 
 /// The plain spellings of one number: zeros behind the point change nothing.
 pub(super) fn spellings(value: &Decimal) -> Regex {
-    let mut text = if value.negative { b"-".to_vec() } else { Vec::new() };
-    text.extend(if value.int.is_empty() { b"0" } else { &value.int[..] });
+    let mut text = if value.negative {
+        b"-".to_vec()
+    } else {
+        Vec::new()
+    };
+    text.extend(if value.int.is_empty() {
+        b"0"
+    } else {
+        &value.int[..]
+    });
     let zeros = Regex::repeat(Regex::literal(b"0"), 0, None);
     if value.frac.is_empty() {
         let fraction = Regex::concat(vec![Regex::literal(b".0"), zeros]);
@@ -75,8 +99,8 @@ pub(super) fn spellings(value: &Decimal) -> Regex {
 
 /// Integers between two bounds.
 pub(super) fn integers(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
-    let low = min.map(|bound| lowest(bound));
-    let high = max.map(|bound| highest(bound));
+    let low = min.map(lowest);
+    let high = max.map(highest);
     if let (Some(low), Some(high)) = (&low, &high)
         && low > high
     {
@@ -107,18 +131,32 @@ pub(super) fn integers(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
 /// The lowest integer that a lower bound allows.
 pub(super) fn lowest(bound: &Bound) -> Decimal {
     let ceil = bound.value.ceil();
-    if bound.exclusive && bound.value.is_integer() { ceil.successor() } else { ceil }
+    if bound.exclusive && bound.value.is_integer() {
+        ceil.successor()
+    } else {
+        ceil
+    }
 }
 
 /// The highest integer that an upper bound allows.
 pub(super) fn highest(bound: &Bound) -> Decimal {
     let floor = bound.value.floor();
-    if bound.exclusive && bound.value.is_integer() { floor.predecessor() } else { floor }
+    if bound.exclusive && bound.value.is_integer() {
+        floor.predecessor()
+    } else {
+        floor
+    }
 }
 
 /// Non-negative integers from `low` to `high`, both inclusive and `low <= high`.
 fn naturals(low: &Decimal, high: Option<&Decimal>) -> Regex {
-    let written = |value: &Decimal| if value.int.is_empty() { b"0".to_vec() } else { value.int.clone() };
+    let written = |value: &Decimal| {
+        if value.int.is_empty() {
+            b"0".to_vec()
+        } else {
+            value.int.clone()
+        }
+    };
     let low = written(low);
     let mut parts = Vec::new();
     let Some(high) = high.map(written) else {
@@ -126,7 +164,10 @@ fn naturals(low: &Decimal, high: Option<&Decimal>) -> Regex {
         if low == b"0" {
             parts = vec![Regex::literal(b"0"), at_least(b"1")];
         }
-        parts.push(Regex::concat(vec![digit(b'1', b'9'), digits(low.len(), None)]));
+        parts.push(Regex::concat(vec![
+            digit(b'1', b'9'),
+            digits(low.len(), None),
+        ]));
         return Regex::alt(parts);
     };
     if low.len() == high.len() {
@@ -140,7 +181,10 @@ fn naturals(low: &Decimal, high: Option<&Decimal>) -> Regex {
         parts.push(at_least(&low));
     }
     if high.len() > low.len() + 1 {
-        parts.push(Regex::concat(vec![digit(b'1', b'9'), digits(low.len(), Some(high.len() - 2))]));
+        parts.push(Regex::concat(vec![
+            digit(b'1', b'9'),
+            digits(low.len(), Some(high.len() - 2)),
+        ]));
     }
     let mut smallest = vec![b'0'; high.len()];
     smallest[0] = b'1';
@@ -155,7 +199,11 @@ fn at_least(low: &[u8]) -> Regex {
 
 /// Digit strings of one length between two of that length.
 fn between(low: &[u8], high: &[u8]) -> Regex {
-    let common = low.iter().zip(high).take_while(|(low, high)| low == high).count();
+    let common = low
+        .iter()
+        .zip(high)
+        .take_while(|(low, high)| low == high)
+        .count();
     let prefix = Regex::literal(&low[..common]);
     if common == low.len() {
         return prefix;
@@ -184,7 +232,10 @@ fn between(low: &[u8], high: &[u8]) -> Regex {
     let middle_first = if low_is_round { first } else { first + 1 };
     let middle_last = if high_is_round { last } else { last - 1 };
     if middle_first <= middle_last {
-        parts.push(Regex::concat(vec![digit(middle_first, middle_last), digits(rest, Some(rest))]));
+        parts.push(Regex::concat(vec![
+            digit(middle_first, middle_last),
+            digits(rest, Some(rest)),
+        ]));
     }
     if !high_is_round {
         for at in common + 1..high.len() {
@@ -223,14 +274,21 @@ pub(super) fn numbers(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
         }
     }
     // What is below zero is not zero.
-    let zero = Bound { value: Decimal::default(), exclusive: true };
+    let zero = Bound {
+        value: Decimal::default(),
+        exclusive: true,
+    };
     negative.push(size_at_least(&zero));
     let all = |mut parts: Vec<Regex>| {
         // A bound says all that the general form says.
         if parts.len() > 1 {
             parts.remove(0);
         }
-        if parts.len() == 1 { parts.remove(0) } else { Regex::And(parts.into()) }
+        if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Regex::And(parts.into())
+        }
     };
     let mut parts = Vec::new();
     if has_negative {
@@ -258,21 +316,37 @@ fn with_fraction(int: Regex, fraction: Option<Regex>, none: bool) -> Regex {
         }
         Some(fraction) => {
             let fraction = Regex::concat(vec![Regex::literal(b"."), fraction]);
-            let fraction = if none { Regex::repeat(fraction, 0, Some(1)) } else { fraction };
+            let fraction = if none {
+                Regex::repeat(fraction, 0, Some(1))
+            } else {
+                fraction
+            };
             Regex::concat(vec![int, fraction])
         }
     }
 }
 
 fn int_digits(value: &Decimal) -> Regex {
-    Regex::literal(if value.int.is_empty() { b"0" } else { &value.int })
+    Regex::literal(if value.int.is_empty() {
+        b"0"
+    } else {
+        &value.int
+    })
 }
 
 /// Numbers without sign that are at least as large as the bound.
 fn size_at_least(bound: &Bound) -> Regex {
     let Bound { value, exclusive } = bound;
-    let whole = Decimal { negative: false, int: value.int.clone(), frac: Vec::new() };
-    let above = with_fraction(naturals(&whole.successor(), None), Some(digits(1, None)), true);
+    let whole = Decimal {
+        negative: false,
+        int: value.int.clone(),
+        frac: Vec::new(),
+    };
+    let above = with_fraction(
+        naturals(&whole.successor(), None),
+        Some(digits(1, None)),
+        true,
+    );
     // The same integer part and a fraction that is large enough.
     let frac = &value.frac;
     let mut fractions = Vec::new();
@@ -293,7 +367,10 @@ fn size_at_least(bound: &Bound) -> Regex {
             digits(0, None),
         ]));
     } else {
-        fractions.push(Regex::concat(vec![Regex::literal(frac), digits(usize::from(frac.is_empty()), None)]));
+        fractions.push(Regex::concat(vec![
+            Regex::literal(frac),
+            digits(usize::from(frac.is_empty()), None),
+        ]));
     }
     let none = frac.is_empty() && !exclusive;
     let same = with_fraction(int_digits(value), Some(Regex::alt(fractions)), none);
@@ -305,7 +382,11 @@ fn size_at_most(bound: &Bound) -> Regex {
     let Bound { value, exclusive } = bound;
     let mut parts = Vec::new();
     if !value.int.is_empty() {
-        let whole = Decimal { negative: false, int: value.int.clone(), frac: Vec::new() };
+        let whole = Decimal {
+            negative: false,
+            int: value.int.clone(),
+            frac: Vec::new(),
+        };
         let below = naturals(&Decimal::default(), Some(&whole.predecessor()));
         parts.push(with_fraction(below, Some(digits(1, None)), true));
     }
@@ -326,10 +407,17 @@ fn size_at_most(bound: &Bound) -> Regex {
         }
     }
     if !exclusive {
-        fractions.push(Regex::concat(vec![Regex::literal(frac), zeros(u32::from(frac.is_empty()))]));
+        fractions.push(Regex::concat(vec![
+            Regex::literal(frac),
+            zeros(u32::from(frac.is_empty())),
+        ]));
     }
     let none = !frac.is_empty() || !exclusive;
-    let fractions = if fractions.is_empty() { None } else { Some(Regex::alt(fractions)) };
+    let fractions = if fractions.is_empty() {
+        None
+    } else {
+        Some(Regex::alt(fractions))
+    };
     parts.push(with_fraction(int_digits(value), fractions, none));
     Regex::alt(parts)
 }

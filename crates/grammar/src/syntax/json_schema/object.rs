@@ -46,7 +46,9 @@ struct Shape {
 impl Lowering<'_> {
     /// An object.
     pub(super) fn object(&mut self, demands: &Demands, first: bool) -> Result<ExprId, Error> {
-        let Some(shape) = self.shape(demands)? else { return Ok(self.nothing()) };
+        let Some(shape) = self.shape(demands)? else {
+            return Ok(self.nothing());
+        };
         let open = self.word(Regex::literal(b"{"), first);
         let members = self.members(&shape)?;
         Ok(self.builder.seq(vec![open, members]))
@@ -56,8 +58,11 @@ impl Lowering<'_> {
         let mut listed = Vec::new();
         let names: Vec<String> = demands.names().into_iter().map(str::to_owned).collect();
         self.spend(names.len() + 1)?;
-        let name_schemas: Vec<(LocationId, Rc<str>)> =
-            demands.members.iter().filter_map(|member| member.names.clone()).collect();
+        let name_schemas: Vec<(LocationId, Rc<str>)> = demands
+            .members
+            .iter()
+            .filter_map(|member| member.names.clone())
+            .collect();
         for name in &names {
             let required = demands.required.contains(name);
             let value = self.schemas.property(demands, name)?;
@@ -66,32 +71,57 @@ impl Lowering<'_> {
                 let schema = self.schemas.conjunction([*schema])?;
                 match self.schemas.allows(&schema, &Value::String(name.clone()))? {
                     Some(allowed) => forbidden |= !allowed,
-                    None => self.schemas.widen(pointer, "whether listed names satisfy this is not decided"),
+                    None => self
+                        .schemas
+                        .widen(pointer, "whether listed names satisfy this is not decided"),
                 }
             }
             if forbidden && required {
                 return Ok(None);
             }
             if !forbidden {
-                listed.push(Listed { name: name.clone(), value, required });
+                listed.push(Listed {
+                    name: name.clone(),
+                    value,
+                    required,
+                });
             }
         }
         let others = self.others(demands, &names, &name_schemas)?;
         let required = listed.iter().filter(|property| property.required).count() as u64;
-        let possible = if others.is_empty() { Some(listed.len() as u64) } else { None };
-        let mut min = if demands.min_properties <= required { 0 } else { demands.min_properties };
-        let mut max = demands.max_properties.filter(|&max| possible.is_none_or(|possible| max < possible));
-        if max.is_some_and(|max| max < min.max(required)) || possible.is_some_and(|possible| possible < min) {
+        let possible = if others.is_empty() {
+            Some(listed.len() as u64)
+        } else {
+            None
+        };
+        let mut min = if demands.min_properties <= required {
+            0
+        } else {
+            demands.min_properties
+        };
+        let mut max = demands
+            .max_properties
+            .filter(|&max| possible.is_none_or(|possible| max < possible));
+        if max.is_some_and(|max| max < min.max(required))
+            || possible.is_some_and(|possible| possible < min)
+        {
             return Ok(None);
         }
         let cap = min.max(max.unwrap_or(0)).max(1);
         let states = cap.saturating_mul(listed.len() as u64 + 1);
         if states > STATES && cap > 1 {
-            self.schemas.widen("", "the number of properties is too large to be counted");
+            self.schemas
+                .widen("", "the number of properties is too large to be counted");
             (min, max) = (min.min(1), None);
         }
         let cap = min.max(max.unwrap_or(0)).max(1);
-        Ok(Some(Shape { listed, others, min, max, cap }))
+        Ok(Some(Shape {
+            listed,
+            others,
+            min,
+            max,
+            cap,
+        }))
     }
 
     /// Names that are not listed, by the patterns that match them.
@@ -109,13 +139,16 @@ impl Lowering<'_> {
                     continue;
                 }
                 let pointer = self.schemas.pointer(*schema);
-                let readings = self.schemas.readings(&Source::Pattern(Rc::clone(pattern)), &pointer)?;
+                let readings = self
+                    .schemas
+                    .readings(&Source::Pattern(Rc::clone(pattern)), &pointer)?;
                 match readings {
                     Ok(readings) if patterns.len() < PATTERNS => {
                         patterns.push((Rc::clone(pattern), readings.escaped));
                     }
                     Ok(_) => {
-                        self.schemas.widen(&pointer, "too many patterns of names in one object");
+                        self.schemas
+                            .widen(&pointer, "too many patterns of names in one object");
                         unread.push(Rc::clone(pattern));
                     }
                     Err(reason) => {
@@ -130,7 +163,9 @@ impl Lowering<'_> {
             let schema = self.schemas.conjunction([*schema])?;
             match self.name_body(&schema)? {
                 Some(body) => demanded.push(body),
-                None => self.schemas.widen(pointer, "what names must satisfy is not enforced"),
+                None => self
+                    .schemas
+                    .widen(pointer, "what names must satisfy is not enforced"),
             }
         }
         let taken: Vec<Regex> = listed.iter().map(|name| text::body(name)).collect();
@@ -147,7 +182,10 @@ impl Lowering<'_> {
                     }
                 }
                 // A pattern that cannot be read may match: then nothing is known to be additional.
-                let hidden = member.pattern_properties.iter().any(|(pattern, _)| unread.contains(pattern));
+                let hidden = member
+                    .pattern_properties
+                    .iter()
+                    .any(|(pattern, _)| unread.contains(pattern));
                 if parts.len() == before && !hidden {
                     parts.extend(member.additional);
                 }
@@ -162,14 +200,25 @@ impl Lowering<'_> {
             }
             for (known, (_, matching)) in patterns.iter().enumerate() {
                 let holds = mask >> known & 1 == 1;
-                demands.push(if holds { matching.clone() } else { Regex::Not(matching.clone().into()) });
+                demands.push(if holds {
+                    matching.clone()
+                } else {
+                    Regex::Not(matching.clone().into())
+                });
             }
             // Complements hold what is no JSON at all; something must say what a name is.
             if demanded.is_empty() && mask == 0 {
                 demands.insert(0, Regex::repeat(text::canonical_character(), 0, None));
             }
-            let body = if demands.len() == 1 { demands.remove(0) } else { Regex::And(demands.into()) };
-            others.push(Others { name: text::quoted(body), value });
+            let body = if demands.len() == 1 {
+                demands.remove(0)
+            } else {
+                Regex::And(demands.into())
+            };
+            others.push(Others {
+                name: text::quoted(body),
+                value,
+            });
         }
         Ok(others)
     }
@@ -202,13 +251,20 @@ impl Lowering<'_> {
                 }
                 if !full {
                     for other in &shape.others {
-                        parts.push(self.member(other.name.clone(), count, &other.value, |lowering| {
-                            lowering.state(&mut states, &mut work, (at, next))
-                        }));
+                        parts.push(self.member(
+                            other.name.clone(),
+                            count,
+                            &other.value,
+                            |lowering| lowering.state(&mut states, &mut work, (at, next)),
+                        ));
                     }
                 }
             }
-            let body = if parts.is_empty() { self.nothing() } else { self.builder.alt(parts) };
+            let body = if parts.is_empty() {
+                self.nothing()
+            } else {
+                self.builder.alt(parts)
+            };
             self.builder.define(rule, body);
         }
         Ok(self.builder.reference(start))

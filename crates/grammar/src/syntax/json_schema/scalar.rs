@@ -15,7 +15,11 @@ use crate::ir::{ByteSet, Regex};
 const LISTED: i64 = 1_000;
 
 fn all_of(mut parts: Vec<Regex>) -> Regex {
-    if parts.len() == 1 { parts.remove(0) } else { Regex::And(parts.into()) }
+    if parts.len() == 1 {
+        parts.remove(0)
+    } else {
+        Regex::And(parts.into())
+    }
 }
 
 fn none_of(words: Vec<Regex>) -> Regex {
@@ -48,7 +52,13 @@ impl Lowering<'_> {
             }
         }
         // One kind of character, repeated, takes the length as its own bounds.
-        if let [Regex::Repeat { inner, min: own_min, max: own_max }] = &parts[..]
+        if let [
+            Regex::Repeat {
+                inner,
+                min: own_min,
+                max: own_max,
+            },
+        ] = &parts[..]
             && is_character(inner)
         {
             min = min.max(*own_min);
@@ -63,8 +73,12 @@ impl Lowering<'_> {
         if max.is_some_and(|max| max < min) {
             return Ok(Regex::Nothing);
         }
-        let excluded: Vec<Regex> =
-            demands.excluded.iter().filter_map(Value::as_str).map(text::body).collect();
+        let excluded: Vec<Regex> = demands
+            .excluded
+            .iter()
+            .filter_map(Value::as_str)
+            .map(text::body)
+            .collect();
         if !excluded.is_empty() {
             parts.push(none_of(excluded));
         }
@@ -77,7 +91,12 @@ impl Lowering<'_> {
         if !demands.types.has(Types::STRING) {
             return Ok(Some(Regex::Nothing));
         }
-        if !demands.choices.is_empty() || demands.members.iter().any(|member| !member.widened.is_empty()) {
+        if !demands.choices.is_empty()
+            || demands
+                .members
+                .iter()
+                .any(|member| !member.widened.is_empty())
+        {
             return Ok(None);
         }
         if let Some(values) = &demands.values {
@@ -125,7 +144,9 @@ impl Lowering<'_> {
             match multiple(&factor, integer) {
                 Some(Multiple::Always) => {}
                 Some(Multiple::Regular(regex)) => parts.push(regex),
-                None => self.schemas.widen(&pointer, "multiples of this number are not counted"),
+                None => self
+                    .schemas
+                    .widen(&pointer, "multiples of this number are not counted"),
             }
         }
         // A number under further conditions is written without an exponent.
@@ -134,7 +155,11 @@ impl Lowering<'_> {
 }
 
 fn all_but(regex: Regex, excluded: Vec<Regex>) -> Regex {
-    if excluded.is_empty() { regex } else { Regex::And([regex, none_of(excluded)].into()) }
+    if excluded.is_empty() {
+        regex
+    } else {
+        Regex::And([regex, none_of(excluded)].into())
+    }
 }
 
 /// Whether a regular language visibly consists of single characters.
@@ -152,7 +177,10 @@ fn listed(demands: &Demands, multiples: &[(Decimal, String)]) -> Option<Regex> {
     }
     let low = lowest(demands.minimum.as_ref()?).small()?;
     let high = highest(demands.maximum.as_ref()?).small()?;
-    let factors: Vec<i64> = multiples.iter().map(|(factor, _)| factor.small()).collect::<Option<_>>()?;
+    let factors: Vec<i64> = multiples
+        .iter()
+        .map(|(factor, _)| factor.small())
+        .collect::<Option<_>>()?;
     if high.checked_sub(low)? > LISTED.saturating_mul(*factors.iter().max()?) {
         return None;
     }
@@ -176,7 +204,9 @@ enum Multiple {
 }
 
 fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
-    let power_of_ten = |digits: &[u8]| digits.first() == Some(&b'1') && digits[1..].iter().all(|&digit| digit == b'0');
+    let power_of_ten = |digits: &[u8]| {
+        digits.first() == Some(&b'1') && digits[1..].iter().all(|&digit| digit == b'0')
+    };
     if factor.int.is_empty() {
         // 10^-k, written 0.00…1.
         let (last, zeros) = factor.frac.split_last()?;
@@ -193,20 +223,28 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
         return None;
     }
     if factor.int == b"1" {
-        return Some(if integer { Multiple::Always } else { Multiple::Regular(number::with_places(0)) });
+        return Some(if integer {
+            Multiple::Always
+        } else {
+            Multiple::Regular(number::with_places(0))
+        });
     }
     if !integer {
         return None;
     }
     let size = factor.small()?;
     if power_of_ten(&factor.int) {
-        return Some(Multiple::Regular(ending(&[Regex::literal(&factor.int[1..])])));
+        return Some(Multiple::Regular(ending(&[Regex::literal(
+            &factor.int[1..],
+        )])));
     }
     // Divisors of 1000 show in the last three digits.
     if 1000 % size != 0 {
         return None;
     }
-    let places = [1usize, 2, 3].into_iter().find(|&places| 10i64.pow(places as u32) % size == 0)?;
+    let places = [1usize, 2, 3]
+        .into_iter()
+        .find(|&places| 10i64.pow(places as u32) % size == 0)?;
     let endings: Vec<Regex> = (0..10i64.pow(places as u32))
         .step_by(usize::try_from(size).ok()?)
         .map(|value| Regex::literal(format!("{value:0places$}").as_bytes()))
@@ -217,7 +255,10 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
         .map(|value| Regex::literal(value.to_string().as_bytes()))
         .collect();
     let sign = Regex::repeat(Regex::literal(b"-"), 0, Some(1));
-    Some(Multiple::Regular(Regex::alt(vec![ending(&endings), Regex::concat(vec![sign, Regex::alt(short)])])))
+    Some(Multiple::Regular(Regex::alt(vec![
+        ending(&endings),
+        Regex::concat(vec![sign, Regex::alt(short)]),
+    ])))
 }
 
 /// Integers whose digits end in one of these.

@@ -73,20 +73,29 @@ impl<'d> Schemas<'d> {
         }
         let pointer = Rc::clone(&location.pointer);
         let value = location.value.unwrap_or(&Value::Bool(true));
-        let (mut keywords, pending) = keywords::read(&mut self.locations, self.draft, &pointer, value)?;
+        let (mut keywords, pending) =
+            keywords::read(&mut self.locations, self.draft, &pointer, value)?;
         if let Some(values) = &keywords.values {
             self.enum_values += values.len();
             let allowed = self.limits.schema_enum_values;
             if self.enum_values > allowed {
                 let given = self.enum_values as u64;
-                return Err(Error::limit("E-LIMIT-SCHEMA-ENUM", "schema_enum_values", given, allowed as u64));
+                return Err(Error::limit(
+                    "E-LIMIT-SCHEMA-ENUM",
+                    "schema_enum_values",
+                    given,
+                    allowed as u64,
+                ));
             }
         }
         if let Some(not) = pending.not {
             match self.negation(not)? {
                 Some(negation) => keywords.includes.push(negation),
                 None => {
-                    keywords.widened.push((format!("{pointer}/not"), "this negation is not enforced".to_owned()));
+                    keywords.widened.push((
+                        format!("{pointer}/not"),
+                        "this negation is not enforced".to_owned(),
+                    ));
                 }
             }
             keywords.only_reference = false;
@@ -122,13 +131,24 @@ impl<'d> Schemas<'d> {
             includes: std::iter::once(negation).chain(otherwise).collect(),
             ..Keywords::default()
         };
-        let branches = vec![self.locations.made(pointer, holds), self.locations.made(pointer, fails)];
-        keywords.choices.push(Choice { branches, exclusive: false, pointer: format!("{pointer}/if").into() });
+        let branches = vec![
+            self.locations.made(pointer, holds),
+            self.locations.made(pointer, fails),
+        ];
+        keywords.choices.push(Choice {
+            branches,
+            exclusive: false,
+            pointer: format!("{pointer}/if").into(),
+        });
         Ok(())
     }
 
     /// The readings of a pattern or format; Err(reason) where it cannot be enforced.
-    pub(super) fn readings(&mut self, source: &Source, pointer: &str) -> Result<Result<Readings, String>, Error> {
+    pub(super) fn readings(
+        &mut self,
+        source: &Source,
+        pointer: &str,
+    ) -> Result<Result<Readings, String>, Error> {
         match source {
             Source::Pattern(pattern) => self.pattern(pattern, pointer),
             Source::Format(name) => {
@@ -137,7 +157,10 @@ impl<'d> Schemas<'d> {
                     return Ok(known.clone());
                 }
                 let pattern = format!("^(?:{})$", formats::pattern(name));
-                let limits = Limits { regex_bytes: usize::MAX, ..Limits::default() };
+                let limits = Limits {
+                    regex_bytes: usize::MAX,
+                    ..Limits::default()
+                };
                 let readings = both(&pattern, &limits)?;
                 self.patterns.insert(key, Ok(readings.clone()));
                 Ok(Ok(readings))
@@ -166,9 +189,15 @@ impl<'d> Schemas<'d> {
     }
 
     /// Whether a pattern is found in a name; None where it cannot be enforced.
-    pub(super) fn pattern_matches(&mut self, pattern: &str, name: &str) -> Result<Option<bool>, Error> {
+    pub(super) fn pattern_matches(
+        &mut self,
+        pattern: &str,
+        name: &str,
+    ) -> Result<Option<bool>, Error> {
         let readings = self.pattern(pattern, "")?;
-        Ok(readings.ok().map(|readings| matching::matches(&readings.plain, name.as_bytes())))
+        Ok(readings
+            .ok()
+            .map(|readings| matching::matches(&readings.plain, name.as_bytes())))
     }
 
     /// What a string's characters must be for a pattern to hold, reporting one that cannot be enforced.

@@ -15,18 +15,33 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Value, Error> {
     reader.disable_recursion_limit();
     let mut values = reader.into_iter::<Value>();
     let broken = |error: &serde_json::Error| {
-        Error::schema("E-SCHEMA-JSON", format!("the schema is no JSON: {error}"), Vec::new())
-            .at(Place::in_text(text, offset(text, error.line(), error.column())))
+        Error::schema(
+            "E-SCHEMA-JSON",
+            format!("the schema is no JSON: {error}"),
+            Vec::new(),
+        )
+        .at(Place::in_text(
+            text,
+            offset(text, error.line(), error.column()),
+        ))
     };
     let value = match values.next() {
         Some(Ok(value)) => value,
         Some(Err(error)) => return Err(broken(&error)),
-        None => return Err(Error::schema("E-SCHEMA-JSON", "the schema is empty", Vec::new())),
+        None => {
+            return Err(Error::schema(
+                "E-SCHEMA-JSON",
+                "the schema is empty",
+                Vec::new(),
+            ));
+        }
     };
     let end = values.byte_offset();
     if !text[end..].trim_matches([' ', '\t', '\r', '\n']).is_empty() {
-        return Err(Error::schema("E-SCHEMA-JSON", "something follows the schema", Vec::new())
-            .at(Place::in_text(text, end)));
+        return Err(
+            Error::schema("E-SCHEMA-JSON", "something follows the schema", Vec::new())
+                .at(Place::in_text(text, end)),
+        );
     }
     // A short text is short in compact form too.
     if text.len() > limits.schema_bytes {
@@ -44,7 +59,11 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Value, Error> {
 }
 
 fn offset(text: &str, line: usize, column: usize) -> usize {
-    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
     start + column.saturating_sub(1)
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Spelling {
 }
 
 enum Piece<'v> {
-    Word(&'static str),
+    Sign(&'static str),
     Key(&'v str),
     Value(&'v Value),
 }
@@ -26,8 +26,14 @@ impl Spelling {
         let blanks = match options.whitespace {
             Whitespace::Compact => None,
             Whitespace::Flexible => {
-                let set = b" \t\n\r".iter().fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
-                Some(Regex::repeat(Regex::Class(set), 0, Some(limits.json_whitespace)))
+                let set = b" \t\n\r"
+                    .iter()
+                    .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
+                Some(Regex::repeat(
+                    Regex::Class(set),
+                    0,
+                    Some(limits.json_whitespace),
+                ))
             }
         };
         Self { blanks }
@@ -37,9 +43,11 @@ impl Spelling {
     pub(super) fn word(&self, word: Regex, first: bool) -> Regex {
         match &self.blanks {
             Some(blanks) if !first => match word {
-                Regex::Concat(parts) => {
-                    Regex::Concat(std::iter::once(blanks.clone()).chain(parts.iter().cloned()).collect())
-                }
+                Regex::Concat(parts) => Regex::Concat(
+                    std::iter::once(blanks.clone())
+                        .chain(parts.iter().cloned())
+                        .collect(),
+                ),
                 word => Regex::concat(vec![blanks.clone(), word]),
             },
             _ => word,
@@ -67,35 +75,36 @@ impl Spelling {
         let mut words: Vec<Regex> = Vec::new();
         let mut work = vec![Piece::Value(value)];
         while let Some(piece) = work.pop() {
-            let word = match piece {
-                Piece::Word(word) => Regex::literal(word.as_bytes()),
+            let spelled = match piece {
+                Piece::Sign(sign) => Regex::literal(sign.as_bytes()),
                 Piece::Key(name) => Regex::literal(text::canonical(name).as_bytes()),
                 Piece::Value(Value::Array(items)) => {
-                    work.push(Piece::Word("]"));
+                    work.push(Piece::Sign("]"));
                     for (at, item) in items.iter().enumerate().rev() {
                         work.push(Piece::Value(item));
                         if at > 0 {
-                            work.push(Piece::Word(","));
+                            work.push(Piece::Sign(","));
                         }
                     }
                     Regex::literal(b"[")
                 }
                 Piece::Value(Value::Object(members)) => {
-                    work.push(Piece::Word("}"));
+                    work.push(Piece::Sign("}"));
                     for (at, (name, member)) in members.iter().enumerate().rev() {
-                        work.extend([Piece::Value(member), Piece::Word(":"), Piece::Key(name)]);
+                        work.extend([Piece::Value(member), Piece::Sign(":"), Piece::Key(name)]);
                         if at > 0 {
-                            work.push(Piece::Word(","));
+                            work.push(Piece::Sign(","));
                         }
                     }
                     Regex::literal(b"{")
                 }
                 Piece::Value(Value::Number(number)) => spellings(&number.to_string()),
-                Piece::Value(Value::String(string)) => Regex::literal(text::canonical(string).as_bytes()),
+                Piece::Value(Value::String(string)) => {
+                    Regex::literal(text::canonical(string).as_bytes())
+                }
                 Piece::Value(scalar) => Regex::literal(scalar.to_string().as_bytes()),
             };
-            let word = self.word(word, first && words.is_empty());
-            words.push(word);
+            words.push(self.word(spelled, first && words.is_empty()));
         }
         sequence(words)
     }
@@ -105,8 +114,17 @@ impl Spelling {
 fn spellings(given: &str) -> Regex {
     let mut all = vec![Regex::literal(given.as_bytes())];
     if let Some(number) = Decimal::parse(given).filter(Decimal::is_integer) {
-        let digits = if number.int.is_empty() { b"0".to_vec() } else { number.int.clone() };
-        let plain: Vec<u8> = number.negative.then_some(b'-').into_iter().chain(digits).collect();
+        let digits = if number.int.is_empty() {
+            b"0".to_vec()
+        } else {
+            number.int.clone()
+        };
+        let plain: Vec<u8> = number
+            .negative
+            .then_some(b'-')
+            .into_iter()
+            .chain(digits)
+            .collect();
         if plain != given.as_bytes() {
             all.push(Regex::literal(&plain));
         }

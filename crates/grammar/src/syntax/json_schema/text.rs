@@ -41,8 +41,10 @@ impl Alphabet for Escaped {
     }
 
     fn bytes(&mut self, ranges: &[(u8, u8)]) -> Regex {
-        let ranges: Vec<(char, char)> =
-            ranges.iter().map(|&(first, last)| (char::from(first), char::from(last))).collect();
+        let ranges: Vec<(char, char)> = ranges
+            .iter()
+            .map(|&(first, last)| (char::from(first), char::from(last)))
+            .collect();
         self.class(&ranges)
     }
 
@@ -76,7 +78,11 @@ fn escape(c: char) -> Regex {
         let lower = char::from_digit(digit, 16).unwrap_or('0') as u8;
         Regex::Class(ByteSet::byte(lower).union(&ByteSet::byte(lower.to_ascii_uppercase())))
     };
-    let long = Regex::concat(vec![Regex::literal(b"\\u00"), hex(code >> 4), hex(code & 15)]);
+    let long = Regex::concat(vec![
+        Regex::literal(b"\\u00"),
+        hex(code >> 4),
+        hex(code & 15),
+    ]);
     match short {
         Some(letter) => Regex::alt(vec![Regex::literal(&[b'\\', letter]), long]),
         None => long,
@@ -113,9 +119,19 @@ pub(super) fn canonical(text: &str) -> String {
 pub(super) fn any_character() -> Regex {
     let hex = || {
         let digits = ByteSet::range(b'0', b'9');
-        Regex::Class(digits.union(&ByteSet::range(b'a', b'f')).union(&ByteSet::range(b'A', b'F')))
+        Regex::Class(
+            digits
+                .union(&ByteSet::range(b'a', b'f'))
+                .union(&ByteSet::range(b'A', b'F')),
+        )
     };
-    let one_of = |bytes: &[u8]| Regex::Class(bytes.iter().fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte))));
+    let one_of = |bytes: &[u8]| {
+        Regex::Class(
+            bytes
+                .iter()
+                .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte))),
+        )
+    };
     let d = || one_of(b"dD");
     let plain = utf8_class(&[(' ', '!'), ('#', '['), (']', char::MAX)]);
     let short = Regex::concat(vec![Regex::literal(b"\\"), one_of(b"\"\\/bfnrt")]);
@@ -134,7 +150,11 @@ pub(super) fn any_character() -> Regex {
             hex(),
         ]),
     ]);
-    Regex::alt(vec![plain, short, Regex::concat(vec![Regex::literal(b"\\u"), basic])])
+    Regex::alt(vec![
+        plain,
+        short,
+        Regex::concat(vec![Regex::literal(b"\\u"), basic]),
+    ])
 }
 
 /// One character, escaped only where it must be.

@@ -43,7 +43,8 @@ impl Alphabet for Utf8 {
 pub(crate) fn utf8_class(ranges: &[(char, char)]) -> Regex {
     let mut sequences: Vec<Vec<Utf8Range>> = Vec::new();
     for &(first, last) in ranges {
-        sequences.extend(Utf8Sequences::new(first, last).map(|sequence| sequence.as_slice().to_vec()));
+        sequences
+            .extend(Utf8Sequences::new(first, last).map(|sequence| sequence.as_slice().to_vec()));
     }
     let borrowed: Vec<&[Utf8Range]> = sequences.iter().map(Vec::as_slice).collect();
     factored(&borrowed)
@@ -55,20 +56,29 @@ fn factored(sequences: &[&[Utf8Range]]) -> Regex {
     let mut by_first: BTreeMap<(u8, u8), Vec<&[Utf8Range]>> = BTreeMap::new();
     for sequence in sequences {
         if let [first, rest @ ..] = sequence {
-            by_first.entry((first.start, first.end)).or_default().push(rest);
+            by_first
+                .entry((first.start, first.end))
+                .or_default()
+                .push(rest);
         }
     }
     let mut by_rest: IndexMap<Regex, ByteSet, FxBuildHasher> = IndexMap::default();
     for ((first, last), rests) in by_first {
-        let rest = if rests.iter().all(|rest| rest.is_empty()) { Regex::empty() } else { factored(&rests) };
+        let rest = if rests.iter().all(|rest| rest.is_empty()) {
+            Regex::empty()
+        } else {
+            factored(&rests)
+        };
         let set = by_rest.entry(rest).or_default();
         *set = set.union(&ByteSet::range(first, last));
     }
     let parts = by_rest.into_iter().map(|(rest, set)| match rest {
         Regex::Literal(bytes) if bytes.is_empty() => Regex::Class(set),
-        Regex::Concat(parts) => {
-            Regex::Concat(std::iter::once(Regex::Class(set)).chain(parts.iter().cloned()).collect())
-        }
+        Regex::Concat(parts) => Regex::Concat(
+            std::iter::once(Regex::Class(set))
+                .chain(parts.iter().cloned())
+                .collect(),
+        ),
         rest => Regex::concat(vec![Regex::Class(set), rest]),
     });
     Regex::alt(parts.collect())

@@ -21,11 +21,19 @@ pub(super) struct Failure {
 
 impl Failure {
     fn syntax(offset: usize, message: impl Into<String>) -> Self {
-        Self { code: "E-REGEX-SYNTAX", message: message.into(), offset }
+        Self {
+            code: "E-REGEX-SYNTAX",
+            message: message.into(),
+            offset,
+        }
     }
 
     fn unsupported(offset: usize, message: impl Into<String>) -> Self {
-        Self { code: "E-REGEX-UNSUPPORTED", message: message.into(), offset }
+        Self {
+            code: "E-REGEX-UNSUPPORTED",
+            message: message.into(),
+            offset,
+        }
     }
 }
 
@@ -34,8 +42,12 @@ const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2
 
 /// Rewrites a pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
-    let mut reader =
-        Reader { source: pattern, chars: pattern.char_indices().peekable(), out: String::new(), offsets: Vec::new() };
+    let mut reader = Reader {
+        source: pattern,
+        chars: pattern.char_indices().peekable(),
+        out: String::new(),
+        offsets: Vec::new(),
+    };
     while let Some((at, c)) = reader.next() {
         reader.offsets.push((reader.out.len(), at));
         match c {
@@ -52,7 +64,10 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
             c => push_char(&mut reader.out, c),
         }
     }
-    Ok(Translated { text: reader.out, offsets: reader.offsets })
+    Ok(Translated {
+        text: reader.out,
+        offsets: reader.offsets,
+    })
 }
 
 struct Reader<'p> {
@@ -94,7 +109,9 @@ impl Reader<'_> {
         }
         match self.next() {
             Some((_, ':')) => {}
-            Some((_, '=' | '!')) => return Err(Failure::unsupported(at, "look-ahead is not supported")),
+            Some((_, '=' | '!')) => {
+                return Err(Failure::unsupported(at, "look-ahead is not supported"));
+            }
             Some((_, '<')) => {
                 if matches!(self.peek(), Some('=' | '!')) {
                     return Err(Failure::unsupported(at, "look-behind is not supported"));
@@ -103,11 +120,18 @@ impl Reader<'_> {
                     match self.next() {
                         Some((_, '>')) => break,
                         Some((_, c)) if c.is_alphanumeric() || matches!(c, '_' | '$') => {}
-                        _ => return Err(Failure::syntax(at, "the name of the group is not closed")),
+                        _ => {
+                            return Err(Failure::syntax(at, "the name of the group is not closed"));
+                        }
                     }
                 }
             }
-            _ => return Err(Failure::unsupported(at, "this kind of group is not supported")),
+            _ => {
+                return Err(Failure::unsupported(
+                    at,
+                    "this kind of group is not supported",
+                ));
+            }
         }
         self.out.push_str("(?:");
         Ok(())
@@ -116,7 +140,9 @@ impl Reader<'_> {
     /// `{` is a quantifier only in `{m}`, `{m,}`, `{m,n}`; else it stands for itself.
     fn brace(&mut self, at: usize) {
         let rest = self.rest();
-        let Some(end) = rest.find('}') else { return self.out.push_str(r"\{") };
+        let Some(end) = rest.find('}') else {
+            return self.out.push_str(r"\{");
+        };
         let (min, max) = rest[..end].split_once(',').unwrap_or((&rest[..end], ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if min.is_empty() || !digits(min) || !digits(max) {
@@ -132,8 +158,13 @@ impl Reader<'_> {
 
     fn escape(&mut self, at: usize) -> Result<(), Failure> {
         match self.peek() {
-            Some('b' | 'B') => Err(Failure::unsupported(at, "word boundaries are not supported")),
-            Some('k' | '1'..='9') => Err(Failure::unsupported(at, "back-references are not regular")),
+            Some('b' | 'B') => Err(Failure::unsupported(
+                at,
+                "word boundaries are not supported",
+            )),
+            Some('k' | '1'..='9') => {
+                Err(Failure::unsupported(at, "back-references are not regular"))
+            }
             _ => match self.escaped(at, false)? {
                 Escape::Char(c) => {
                     push_char(&mut self.out, c);
@@ -169,7 +200,9 @@ impl Reader<'_> {
             'b' if in_class => char('\x08'),
             '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => char('\0'),
             'c' => match self.next() {
-                Some((_, letter)) if letter.is_ascii_alphabetic() => char(char::from(letter as u8 & 31)),
+                Some((_, letter)) if letter.is_ascii_alphabetic() => {
+                    char(char::from(letter as u8 & 31))
+                }
                 _ => Err(Failure::syntax(at, "a letter must follow \\c")),
             },
             'x' => char(self.hex(at, 2).and_then(|code| Self::scalar(at, code))?),
@@ -187,15 +220,18 @@ impl Reader<'_> {
                 Ok(Escape::Set(format!("\\{c}{name}"), false))
             }
             c if !c.is_alphanumeric() => char(c),
-            c => Err(Failure::syntax(at, format!("\\{c} is no escape of ECMA-262"))),
+            c => Err(Failure::syntax(
+                at,
+                format!("\\{c} is no escape of ECMA-262"),
+            )),
         }
     }
 
     fn hex(&mut self, at: usize, digits: usize) -> Result<u32, Failure> {
         let text: String = self.rest().chars().take(digits).collect();
-        let code = u32::from_str_radix(&text, 16).ok().filter(|_| {
-            text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-        });
+        let code = u32::from_str_radix(&text, 16)
+            .ok()
+            .filter(|_| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         for _ in text.chars() {
             self.chars.next();
         }
@@ -213,10 +249,14 @@ impl Reader<'_> {
             let rest = self.rest();
             let digits = rest.find('}').map(|end| rest[..end].to_owned());
             let digits = digits.filter(|digits| {
-                (1..=8).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+                (1..=8).contains(&digits.len())
+                    && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
             });
             let Some(digits) = digits else {
-                return Err(Failure::syntax(at, "a code point is written \\u{…} in hexadecimal digits"));
+                return Err(Failure::syntax(
+                    at,
+                    "a code point is written \\u{…} in hexadecimal digits",
+                ));
             };
             for _ in 0..=digits.len() {
                 self.chars.next();
@@ -227,7 +267,9 @@ impl Reader<'_> {
         let code = self.hex(at, 4)?;
         if (0xD800..0xDC00).contains(&code) && self.rest().starts_with("\\u") {
             let rest = &self.rest()[2..];
-            let low = rest.get(..4).and_then(|text| u32::from_str_radix(text, 16).ok());
+            let low = rest
+                .get(..4)
+                .and_then(|text| u32::from_str_radix(text, 16).ok());
             if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
                 for _ in 0..6 {
                     self.chars.next();
@@ -284,7 +326,11 @@ impl Reader<'_> {
     }
 
     fn member(&mut self, at: usize, c: char) -> Result<Escape, Failure> {
-        if c == '\\' { self.escaped(at, true) } else { Ok(Escape::Char(c)) }
+        if c == '\\' {
+            self.escaped(at, true)
+        } else {
+            Ok(Escape::Char(c))
+        }
     }
 }
 

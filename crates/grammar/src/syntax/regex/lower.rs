@@ -33,7 +33,10 @@ impl Anchored {
     fn held(edges: usize, regex: Regex) -> Self {
         let mut variants = [const { None }; 4];
         variants[edges] = Some(regex);
-        Self { variants, expansion: 1 }
+        Self {
+            variants,
+            expansion: 1,
+        }
     }
 
     fn is_plain(&self) -> bool {
@@ -41,7 +44,10 @@ impl Anchored {
     }
 
     fn each(self) -> impl Iterator<Item = (usize, Regex)> {
-        self.variants.into_iter().enumerate().filter_map(|(edges, regex)| Some((edges, regex?)))
+        self.variants
+            .into_iter()
+            .enumerate()
+            .filter_map(|(edges, regex)| Some((edges, regex?)))
     }
 
     /// The language of whole matches: whatever edge is asked for is there.
@@ -71,7 +77,11 @@ fn is_empty(regex: &Regex) -> bool {
 }
 
 /// Lowers one pattern.
-pub(super) fn lower(hir: &Hir, limits: &Limits, alphabet: &mut dyn Alphabet) -> Result<Anchored, Failure> {
+pub(super) fn lower(
+    hir: &Hir,
+    limits: &Limits,
+    alphabet: &mut dyn Alphabet,
+) -> Result<Anchored, Failure> {
     let mut work = vec![(hir, false)];
     let mut values: Vec<Anchored> = Vec::new();
     while let Some((node, visited)) = work.pop() {
@@ -113,12 +123,26 @@ fn leaf(kind: &HirKind, alphabet: &mut dyn Alphabet) -> Result<Anchored, Failure
     let regex = match kind {
         HirKind::Literal(literal) => alphabet.literal(&literal.0),
         HirKind::Class(Class::Unicode(class)) => {
-            let ranges: Vec<(char, char)> = class.iter().map(|range| (range.start(), range.end())).collect();
-            if ranges.is_empty() { Regex::Nothing } else { alphabet.class(&ranges) }
+            let ranges: Vec<(char, char)> = class
+                .iter()
+                .map(|range| (range.start(), range.end()))
+                .collect();
+            if ranges.is_empty() {
+                Regex::Nothing
+            } else {
+                alphabet.class(&ranges)
+            }
         }
         HirKind::Class(Class::Bytes(class)) => {
-            let ranges: Vec<(u8, u8)> = class.iter().map(|range| (range.start(), range.end())).collect();
-            if ranges.is_empty() { Regex::Nothing } else { alphabet.bytes(&ranges) }
+            let ranges: Vec<(u8, u8)> = class
+                .iter()
+                .map(|range| (range.start(), range.end()))
+                .collect();
+            if ranges.is_empty() {
+                Regex::Nothing
+            } else {
+                alphabet.bytes(&ranges)
+            }
         }
         HirKind::Look(Look::Start) => return Ok(Anchored::held(START, Regex::empty())),
         HirKind::Look(Look::End) => return Ok(Anchored::held(END, Regex::empty())),
@@ -132,7 +156,8 @@ fn leaf(kind: &HirKind, alphabet: &mut dyn Alphabet) -> Result<Anchored, Failure
 }
 
 fn concat(inner: Vec<Anchored>) -> Result<Anchored, Failure> {
-    const MISPLACED: Failure = Failure::Unsupported("an anchor inside the pattern is not supported");
+    const MISPLACED: Failure =
+        Failure::Unsupported("an anchor inside the pattern is not supported");
     // By edges: the parts so far.
     let mut lines: Vec<(usize, Vec<Regex>)> = vec![(0, Vec::new())];
     for part in inner {
@@ -163,7 +188,10 @@ fn concat(inner: Vec<Anchored>) -> Result<Anchored, Failure> {
             .filter(|(_, group)| !group.is_empty())
             .map(|(edges, mut group)| match group.len() {
                 1 => (edges, group.remove(0)),
-                _ => (edges, vec![Regex::alt(group.into_iter().map(joined_parts).collect())]),
+                _ => (
+                    edges,
+                    vec![Regex::alt(group.into_iter().map(joined_parts).collect())],
+                ),
             })
             .collect();
     }
@@ -175,7 +203,11 @@ fn concat(inner: Vec<Anchored>) -> Result<Anchored, Failure> {
 }
 
 fn joined_parts(parts: Vec<Regex>) -> Regex {
-    if parts.is_empty() { Regex::empty() } else { Regex::concat(parts) }
+    if parts.is_empty() {
+        Regex::empty()
+    } else {
+        Regex::concat(parts)
+    }
 }
 
 fn alternation(inner: Vec<Anchored>) -> Anchored {
@@ -186,7 +218,11 @@ fn alternation(inner: Vec<Anchored>) -> Anchored {
         }
     }
     let mut result = Anchored::default();
-    for (edges, group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+    for (edges, group) in groups
+        .into_iter()
+        .enumerate()
+        .filter(|(_, group)| !group.is_empty())
+    {
         result.variants[edges] = Some(Regex::alt(group));
     }
     result
@@ -200,7 +236,9 @@ fn repeat(inner: Anchored, min: u32, max: Option<u32>) -> Result<Anchored, Failu
     match (min, max) {
         (1, Some(1)) => Ok(inner),
         (0, Some(1)) => Ok(alternation(vec![Anchored::plain(Regex::empty()), inner])),
-        _ => Err(Failure::Unsupported("an anchor inside a repetition is not supported")),
+        _ => Err(Failure::Unsupported(
+            "an anchor inside a repetition is not supported",
+        )),
     }
 }
 

@@ -70,7 +70,12 @@ pub(crate) fn anchored(
 ) -> Result<Anchored, Error> {
     if pattern.len() > limits.regex_bytes {
         let given = pattern.len() as u64;
-        return Err(Error::limit("E-LIMIT-REGEX-BYTES", "regex_bytes", given, limits.regex_bytes as u64));
+        return Err(Error::limit(
+            "E-LIMIT-REGEX-BYTES",
+            "regex_bytes",
+            given,
+            limits.regex_bytes as u64,
+        ));
     }
     let source = Source::new(pattern, dialect)?;
     let hir = source.hir()?;
@@ -92,33 +97,52 @@ struct Source<'p> {
 impl<'p> Source<'p> {
     fn new(given: &'p str, dialect: Dialect) -> Result<Self, Error> {
         match dialect {
-            Dialect::Rust => Ok(Self { given, text: given.to_owned(), offsets: vec![(0, 0)] }),
+            Dialect::Rust => Ok(Self {
+                given,
+                text: given.to_owned(),
+                offsets: vec![(0, 0)],
+            }),
             Dialect::Ecma => {
                 let translated = ecma::translate(given).map_err(|failure| {
-                    Error::grammar(failure.code, failure.message).at(Place::in_text(given, failure.offset))
+                    Error::grammar(failure.code, failure.message)
+                        .at(Place::in_text(given, failure.offset))
                 })?;
-                Ok(Self { given, text: translated.text, offsets: translated.offsets })
+                Ok(Self {
+                    given,
+                    text: translated.text,
+                    offsets: translated.offsets,
+                })
             }
         }
     }
 
     fn place(&self, offset: usize) -> Place {
-        let at = self.offsets.partition_point(|&(translated, _)| translated <= offset).saturating_sub(1);
+        let at = self
+            .offsets
+            .partition_point(|&(translated, _)| translated <= offset)
+            .saturating_sub(1);
         let (translated, given) = self.offsets.get(at).copied().unwrap_or((0, 0));
         // Between two anchors the texts run in step, unless the translation is longer than what it stands for.
         let ahead = offset.saturating_sub(translated);
-        let room = self.offsets.get(at + 1).map_or(usize::MAX, |next| next.1.saturating_sub(given + 1));
+        let room = self
+            .offsets
+            .get(at + 1)
+            .map_or(usize::MAX, |next| next.1.saturating_sub(given + 1));
         Place::in_text(self.given, given + ahead.min(room))
     }
 
     fn hir(&self) -> Result<Hir, Error> {
-        let parsed = ParserBuilder::new().nest_limit(NESTING).build().parse(&self.text);
+        let parsed = ParserBuilder::new()
+            .nest_limit(NESTING)
+            .build()
+            .parse(&self.text);
         let ast = parsed.map_err(|error| {
             use regex_syntax::ast::ErrorKind;
             let place = self.place(error.span().start.offset);
             match error.kind() {
                 ErrorKind::UnsupportedBackreference => {
-                    Error::grammar("E-REGEX-UNSUPPORTED", "back-references are not regular").at(place)
+                    Error::grammar("E-REGEX-UNSUPPORTED", "back-references are not regular")
+                        .at(place)
                 }
                 ErrorKind::UnsupportedLookAround => {
                     Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported").at(place)
@@ -128,13 +152,24 @@ impl<'p> Source<'p> {
                     format!("the pattern nests deeper than {limit} groups"),
                 )
                 .at(place),
-                kind => Error::grammar("E-REGEX-SYNTAX", format!("the pattern cannot be read: {kind}")).at(place),
+                kind => Error::grammar(
+                    "E-REGEX-SYNTAX",
+                    format!("the pattern cannot be read: {kind}"),
+                )
+                .at(place),
             }
         })?;
-        TranslatorBuilder::new().utf8(false).build().translate(&self.text, &ast).map_err(|error| {
-            Error::grammar("E-REGEX-SYNTAX", format!("the pattern cannot be read: {}", error.kind()))
+        TranslatorBuilder::new()
+            .utf8(false)
+            .build()
+            .translate(&self.text, &ast)
+            .map_err(|error| {
+                Error::grammar(
+                    "E-REGEX-SYNTAX",
+                    format!("the pattern cannot be read: {}", error.kind()),
+                )
                 .at(self.place(error.span().start.offset))
-        })
+            })
     }
 
     fn unsupported(&self, what: &'static str) -> Error {

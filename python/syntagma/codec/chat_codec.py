@@ -1,141 +1,25 @@
-"""`ChatCodec`: prompt, grammar and parser of one model in one object."""
+"""`ChatCodec`: everything between messages and the raw text of one model."""
 
 from __future__ import annotations
 
 import datetime
 import functools
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from syntagma.analysis import Analysis, Capabilities, analyze
-from syntagma.constraints import Budgets, Enforce, build_grammar, read_choice, read_response_format, read_tools
-from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.format_schema import StartState
+from syntagma.codec.normalise import MessageLike, call_count, shown_message, with_call_ids
+from syntagma.codec.turn import Turn, TurnRequest
+from syntagma.constraints import Budgets, Enforce, read_choice, read_response_format, read_tools
+from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
-from syntagma.grammars import Grammar
 from syntagma.limits import Limits
-from syntagma.messages import Message, Tool, ToolChoice, ToolLike, tools_from
-from syntagma.parsing import Policies, StreamParser, start_state
+from syntagma.messages import ToolChoice, ToolLike, tools_from
+from syntagma.parsing import Policies
 from syntagma.templates import ChatTemplate, Prompt
 
-__all__ = ["ChatCodec", "Turn"]
-
-MessageLike = Message | Mapping[str, Any]
-
-
-class _Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What one turn was asked to be, and how it is to be read."""
-
-    tools: tuple[Tool, ...] | None
-    tool_choice: ToolChoice
-    parallel_tool_calls: bool
-    response_format: Mapping[str, Any] | None
-    enforce: Enforce
-    budgets: Budgets | None
-    reasoning: Literal["auto", "open", "closed", "off"]
-    reasoning_format: Literal["auto", "none", "deepseek"]
-    stream_reasoning: bool
-    template_kwargs: Mapping[str, Any] | None
-    policies: Policies
-    history_calls: int
-    id_seed: str | None
-    strict: bool
-    limits: Limits | None
-
-
-class Turn:
-    """One turn of a model: what it is given, what it may write, and how that is read.
-
-    Attributes:
-        prompt: the rendered prompt; `prompt.start` is where the assistant's turn begins in it.
-        format: the format that the model writes.
-    """
-
-    def __init__(self, prompt: Prompt, fmt: ChatFormat, request: _Request, *, constrained: bool) -> None:
-        self.prompt = prompt
-        self.format = fmt
-        self._request = request
-        self._constrained = constrained
-
-    @property
-    def tools(self) -> tuple[Tool, ...] | None:
-        """The declared tools; None if none were declared."""
-        return self._request.tools
-
-    @functools.cached_property
-    def start(self) -> StartState:
-        """What the prompt has already begun."""
-        request = self._request
-        return start_state(
-            self.format.spec,
-            prompt=self.prompt,
-            reasoning=request.reasoning,
-            template_kwargs=request.template_kwargs,
-        )
-
-    @functools.cached_property
-    def grammar(self) -> Grammar | None:
-        """What the model may write, built when first asked for; None where the request holds the model to nothing.
-
-        That is so with a text answer, `tool_choice="auto"` (or no tools), `enforce="off"` and no tool that is strict:
-        the parser then reads whatever the model writes.
-
-        Raises:
-            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
-        """
-        if not self._constrained:
-            return None
-        request = self._request
-        return build_grammar(
-            self.format.spec,
-            request.tools,
-            start=self.start,
-            tool_choice=request.tool_choice,
-            parallel_tool_calls=request.parallel_tool_calls,
-            response_format=request.response_format,
-            enforce=request.enforce,
-            budgets=request.budgets,
-            limits=request.limits,
-        )
-
-    def parser(self) -> StreamParser:
-        """A fresh parser for one answer to the prompt."""
-        request = self._request
-        return StreamParser(
-            self.format.spec,
-            request.tools,
-            prompt=self.prompt,
-            id_seed=request.id_seed,
-            reasoning=request.reasoning,
-            reasoning_format=request.reasoning_format,
-            stream_reasoning=request.stream_reasoning,
-            tool_choice=request.tool_choice,
-            response_format=request.response_format,
-            template_kwargs=request.template_kwargs,
-            policies=request.policies,
-            history_calls=request.history_calls,
-            strict=request.strict,
-            limits=request.limits,
-        )
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """What begins a call as the format writes it."""
-        return self.format.triggers
-
-    @property
-    def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
-        return self.format.stop_strings
-
-    @property
-    def preserved_tokens(self) -> tuple[str, ...]:
-        """Markers: tokens that a detokenizer must not drop."""
-        return self.format.preserved_tokens
+__all__ = ["ChatCodec"]
 
 
 class ChatCodec:
@@ -204,11 +88,11 @@ class ChatCodec:
         if not declared and wants.no_tools in ("none", "undefined"):
             declared = None
         template = self.template.variant(lenient=wants.lenient, omit_none=wants.no_tools == "undefined")
-        shown = [_shown(message, wants) for message in messages]
+        shown = [shown_message(message, wants) for message in messages]
         if wants.needs_system and not any(message.get("role") == "system" for message in shown):
             shown.insert(0, {"role": "system", "content": ""})
-        return template.render_prompt(
-            shown,
+        render = functools.partial(
+            template.render_prompt,
             tools=declared,
             documents=documents,
             add_generation_prompt=add_generation_prompt,
@@ -216,6 +100,16 @@ class ChatCodec:
             template_kwargs={**wants.variables, **(template_kwargs or {})},
             now=now,
         )
+        try:
+            return render(shown)
+        except TemplateError as refusal:
+            # Some templates refuse ids that are not of their own form, such as those of another model's calls.
+            if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in shown):
+                raise
+            try:
+                return render(with_call_ids(shown, wants.call_id_form))
+            except TemplateError:
+                raise refusal from None
 
     def prepare(
         self,
@@ -272,11 +166,17 @@ class ChatCodec:
         declared = read_tools(tools, limits or Limits())
         choice = read_choice(tool_choice, declared)
         answer = read_response_format(response_format)
-        held = enforce != "off" or any(tool.strict for _, tool in choice.tools or ())
+        callable_tools = choice.tools or ()
+        held = (
+            enforce != "off"
+            or not parallel_tool_calls
+            or len(callable_tools) < len(declared or ())
+            or any(tool.strict for _, tool in callable_tools)
+        )
         constrained = (
             choice.forced
             or answer.kind != "text"
-            or (choice.mode == "auto" and bool(choice.tools) and held)
+            or (choice.mode == "auto" and bool(callable_tools) and held)
             or (choice.mode == "none" and bool(declared))
         )
         if budgets is not None:
@@ -290,7 +190,7 @@ class ChatCodec:
             template_kwargs=template_kwargs,
             now=now,
         )
-        request = _Request(
+        request = TurnRequest(
             tools=declared,
             tool_choice=tool_choice,
             parallel_tool_calls=parallel_tool_calls,
@@ -302,77 +202,9 @@ class ChatCodec:
             stream_reasoning=stream_reasoning,
             template_kwargs=template_kwargs,
             policies=policies if policies is not None else Policies(),
-            history_calls=sum(_calls_in(message) for message in messages),
+            history_calls=sum(call_count(message) for message in messages),
             id_seed=id_seed,
             strict=strict,
             limits=limits,
         )
         return Turn(prompt, self.format, request, constrained=constrained)
-
-
-def _calls_in(message: MessageLike) -> int:
-    calls = message.tool_calls if isinstance(message, Message) else message.get("tool_calls")
-    return len(calls or ())
-
-
-def _shown(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
-    """A message as the dictionary that the template wants."""
-    if isinstance(message, Message):
-        data = message.to_openai()
-    elif isinstance(message, Mapping):
-        data = dict(message)
-    else:
-        raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message is a mapping, not {type(message).__name__}")
-    if data.get("role") != "assistant":
-        return data
-    if data.get("tool_calls"):
-        data["tool_calls"] = [_shown_call(call, wants) for call in data["tool_calls"]]
-    else:
-        data.pop("tool_calls", None)
-    if not data.get("content"):
-        _empty_content(data, wants)
-    return _shown_thoughts(data, wants)
-
-
-def _empty_content(data: dict[str, Any], wants: Capabilities) -> None:
-    if not data.get("tool_calls") or wants.empty_content == "text":
-        data["content"] = ""
-    elif wants.empty_content == "null":
-        data["content"] = None
-    else:
-        data.pop("content", None)
-
-
-def _shown_thoughts(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]:
-    """Thoughts in the field that the template reads; a template that reads none gets the usual one."""
-    thoughts = data.pop("reasoning_content", None)
-    other = data.pop("reasoning", None)
-    thoughts = other if thoughts is None else thoughts
-    if not isinstance(thoughts, str):
-        return data
-    field, _, block = (wants.reasoning or "reasoning_content").partition(":")
-    if not block:
-        data[field] = thoughts
-        return data
-    content = data.get("content")
-    rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    data["content"] = [{"type": block, block: thoughts}, *rest]
-    return data
-
-
-def _shown_call(call: Any, wants: Capabilities) -> Any:
-    """A call with its arguments as an object or as JSON text; what cannot be turned stays as it is."""
-    if not isinstance(call, Mapping):
-        return call
-    inner = call.get("function")
-    function = inner if isinstance(inner, Mapping) else call
-    arguments = function.get("arguments")
-    if wants.arguments == "object" and isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            return call
-    elif wants.arguments == "string" and isinstance(arguments, Mapping):
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    changed = {**function, "arguments": arguments}
-    return {"type": "function", **call, "function": changed} if function is inner else changed

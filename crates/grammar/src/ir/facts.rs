@@ -9,41 +9,60 @@ const SHORT_LOOP: u32 = 16;
 
 /// What is known of one [`Regex`] from its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(in crate::ir) struct Facts {
     /// Nodes and literal bytes, saturating.
-    pub(super) weight: u32,
+    pub(in crate::ir) weight: u32,
     /// Nesting.
-    pub(super) depth: u32,
+    pub(in crate::ir) depth: u32,
     /// Whether it matches the empty string.
-    pub(super) nullable: bool,
+    pub(in crate::ir) nullable: bool,
     /// Whether it visibly matches nothing at all. Intersections and complements are not solved here.
-    pub(super) nothing: bool,
+    pub(in crate::ir) nothing: bool,
     /// Whether it holds a loop over many bytes, an intersection or a complement: what follows stays a terminal of its own.
-    pub(super) open: bool,
+    pub(in crate::ir) open: bool,
     /// The widest class inside.
     width: u32,
 }
 
 impl Facts {
-    const LEAF: Self = Self { weight: 1, depth: 1, nullable: false, nothing: false, open: false, width: 0 };
+    const LEAF: Self = Self {
+        weight: 1,
+        depth: 1,
+        nullable: false,
+        nothing: false,
+        open: false,
+        width: 0,
+    };
 
     /// Computes the facts without recursion.
-    pub(super) fn of(regex: &Regex) -> Self {
+    pub(in crate::ir) fn of(regex: &Regex) -> Self {
         let mut work = vec![(regex, false)];
         let mut values: Vec<Self> = Vec::new();
         while let Some((node, visited)) = work.pop() {
             let children: &[Regex] = match node {
                 Regex::Nothing => {
-                    values.push(Self { nothing: true, ..Self::LEAF });
+                    values.push(Self {
+                        nothing: true,
+                        ..Self::LEAF
+                    });
                     continue;
                 }
                 Regex::Class(set) => {
-                    values.push(Self { nothing: set.is_empty(), width: set.len(), ..Self::LEAF });
+                    values.push(Self {
+                        nothing: set.is_empty(),
+                        width: set.len(),
+                        ..Self::LEAF
+                    });
                     continue;
                 }
                 Regex::Literal(bytes) => {
                     let weight = 1 + bytes.len().min(u32::MAX as usize - 1) as u32;
-                    values.push(Self { weight, nullable: bytes.is_empty(), width: 1, ..Self::LEAF });
+                    values.push(Self {
+                        weight,
+                        nullable: bytes.is_empty(),
+                        width: 1,
+                        ..Self::LEAF
+                    });
                     continue;
                 }
                 Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
@@ -87,7 +106,8 @@ impl Facts {
             Regex::Repeat { min, max, .. } => {
                 joined.nullable = *min == 0 || all_nullable;
                 joined.nothing = (*min > 0 && any_nothing) || max.is_some_and(|max| max < *min);
-                joined.open |= joined.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
+                joined.open |=
+                    joined.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
             }
             _ => {
                 joined.nullable = all_nullable;

@@ -1,0 +1,8 @@
+"""Prompt, grammar and parser of one model in one object."""
+
+from __future__ import annotations
+
+from syntagma.codec.chat_codec import ChatCodec
+from syntagma.codec.turn import Turn
+
+__all__ = ["ChatCodec", "Turn"]

@@ -1,0 +1,110 @@
+"""Messages in the form that a template wants."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from syntagma.analysis import Capabilities
+from syntagma.errors import ArgumentTypeError
+from syntagma.messages import Message
+
+__all__ = ["MessageLike", "call_count", "shown_message", "with_call_ids"]
+
+MessageLike = Message | Mapping[str, Any]
+
+
+def call_count(message: MessageLike) -> int:
+    """How many calls a message holds."""
+    calls = message.tool_calls if isinstance(message, Message) else message.get("tool_calls")
+    return len(calls or ())
+
+
+def shown_message(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
+    """A message as the dictionary that the template wants."""
+    if isinstance(message, Message):
+        data = message.to_openai()
+    elif isinstance(message, Mapping):
+        data = dict(message)
+    else:
+        raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message is a mapping, not {type(message).__name__}")
+    if data.get("role") != "assistant":
+        return data
+    if data.get("tool_calls"):
+        data["tool_calls"] = [_shown_call(call, wants) for call in data["tool_calls"]]
+    else:
+        data.pop("tool_calls", None)
+    if not data.get("content"):
+        _empty_content(data, wants)
+    return _shown_thoughts(data, wants)
+
+
+def _empty_content(data: dict[str, Any], wants: Capabilities) -> None:
+    if not data.get("tool_calls") or wants.empty_content == "text":
+        data["content"] = ""
+    elif wants.empty_content == "null":
+        data["content"] = None
+    else:
+        data.pop("content", None)
+
+
+def _shown_thoughts(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]:
+    """Thoughts in the field that the template reads; a template that reads none gets the usual one."""
+    thoughts = data.pop("reasoning_content", None)
+    other = data.pop("reasoning", None)
+    thoughts = other if thoughts is None else thoughts
+    if not isinstance(thoughts, str):
+        return data
+    field, _, block = (wants.reasoning or "reasoning_content").partition(":")
+    if not block:
+        data[field] = thoughts
+        return data
+    content = data.get("content")
+    rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+    data["content"] = [{"type": block, block: thoughts}, *rest]
+    return data
+
+
+def _shown_call(call: Any, wants: Capabilities) -> Any:
+    """A call with its arguments as an object or as JSON text; what cannot be turned stays as it is."""
+    if not isinstance(call, Mapping):
+        return call
+    inner = call.get("function")
+    function = inner if isinstance(inner, Mapping) else call
+    arguments = function.get("arguments")
+    if wants.arguments == "object" and isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except (ValueError, RecursionError):
+            return call
+    elif wants.arguments == "string" and isinstance(arguments, Mapping):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    changed = {**function, "arguments": arguments}
+    return {"type": "function", **call, "function": changed} if function is inner else changed
+
+
+def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[str, Any]]:
+    """The conversation with every call's id, and every reference to it, in a form that the template accepts."""
+    given: dict[str, str] = {}
+
+    def renamed(call: Any) -> Any:
+        if not isinstance(call, Mapping) or not isinstance(call.get("id"), str):
+            return call
+        function = call.get("function")
+        name = str(function.get("name", "")) if isinstance(function, Mapping) else ""
+        word = hashlib.sha256(call["id"].encode("utf-8", "replace")).hexdigest()[:9]
+        number = str(len(given))
+        given[call["id"]] = form.replace("{word}", word).replace("{name}", name).replace("{index}", number)
+        return {**call, "id": given[call["id"]]}
+
+    changed = []
+    for message in messages:
+        copy = dict(message)
+        if copy.get("tool_calls"):
+            copy["tool_calls"] = [renamed(call) for call in copy["tool_calls"]]
+        if copy.get("tool_call_id") in given:
+            copy["tool_call_id"] = given[copy["tool_call_id"]]
+        changed.append(copy)
+    return changed

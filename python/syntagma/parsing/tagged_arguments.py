@@ -1,0 +1,180 @@
+"""Arguments that are written one by one, each with its key and its raw value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from syntagma.limits import Limits
+from syntagma.parsing.patterns import Alternative, Block, Form, Op
+from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.typed_values import allowed_types, any_json, to_json
+from syntagma.parsing.window import Window
+
+if TYPE_CHECKING:
+    from syntagma.parsing.cursor import Cursor
+
+__all__ = ["TaggedArguments"]
+
+_STRING = frozenset(("string",))
+
+
+class TaggedArguments:
+    """Reads values and what is between them; starts behind the opener of the first value.
+
+    A string streams as it comes; any other value must be whole to be typed.
+
+    Attributes:
+        done: the literal behind the arguments was found (it is not read).
+        bad: the next character fits neither an argument nor the end.
+    """
+
+    __slots__ = (
+        *("_allowed", "_closer", "_cursor", "_form", "_held", "_limits", "_make", "_opened", "_properties", "_raw"),
+        *("_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+    )
+
+    def __init__(
+        self,
+        window: Window,
+        alternative: Alternative,
+        limits: Limits,
+        make: type[Cursor],
+        *,
+        key: str,
+        wire: str | None,
+    ) -> None:
+        form = alternative.form
+        assert form.value is not None
+        self._window = window
+        self._form: Form = form
+        self._limits = limits
+        self._make = make
+        self._closer: Op = alternative.closer[0]
+        self._value: Block = form.value
+        self._scanner = Scanner({self._value.closer, self._value.before_closer + self._value.closer})
+        self._schema: Any = None
+        self._properties: Mapping[str, Any] = {}
+        self._cursor: Cursor | None = None
+        self._opened = False
+        self._separated = False
+        self._runs = 0
+        self._held: list[str] = []
+        self._allowed: frozenset[str] | None = None
+        self._raw: tuple[str, str | None] | None = (key, wire)
+        self.done = False
+        self.bad = False
+
+    def declare(self, schema: Mapping[str, Any] | None) -> None:
+        """The tool's parameters, which say how values are typed."""
+        properties = schema.get("properties") if schema is not None else None
+        self._schema = schema
+        self._properties = properties if isinstance(properties, Mapping) else {}
+
+    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        while not (self.done or self.bad):
+            before = (pos, self._raw, self._allowed)
+            if self._raw is not None:
+                pos = self._begin(text, pos, end, out)
+            elif self._allowed is not None:
+                pos = self._read_value(text, pos, end, out)
+            else:
+                pos = self._between(text, pos, end, out)
+            if before == (pos, self._raw, self._allowed):
+                break
+        return pos, "".join(out)
+
+    def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """A value begins: its key, and what types it may have."""
+        assert self._raw is not None
+        edge = self._value.after_opener
+        if text.startswith(edge, pos, end):
+            pos += len(edge)
+        elif self._window.cut_at(pos, edge):
+            return pos
+        (key, wire), self._raw = self._raw, None
+        out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
+        self._opened = True
+        self._allowed = self._types(key, wire)
+        if self._allowed == _STRING:
+            out.append('"')
+        return pos
+
+    def _types(self, key: str, wire: str | None) -> frozenset[str]:
+        if wire is not None:
+            kind = self._form.types.get(wire, self._form.types.get("*", "string"))
+            return _STRING if kind == "string" else frozenset()
+        if key in self._properties:
+            return allowed_types(self._properties[key], self._schema)
+        return _STRING if self._form.values == "text" else frozenset()
+
+    def _read_value(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """The value up to its own closer; an empty set of types means JSON, if it parses."""
+        self._runs += 1
+        while True:
+            at, closer = self._scanner.search(
+                text[:end] if end < len(text) else text, pos, base=self._runs, final=False
+            )
+            if closer is None or self._window.are_markers(
+                at + len(closer) - len(self._value.closer), self._value.pieces
+            ):
+                break
+            self._pass(text[pos : at + 1], out)
+            pos = at + 1
+        self._pass(text[pos:at], out)
+        if closer is None:
+            return at
+        if self._allowed == _STRING:
+            out.append('"')
+        else:
+            held, self._held = "".join(self._held), []
+            out.append(to_json(held, self._allowed) if self._allowed else any_json(held))
+        self._allowed = None
+        self._separated = False
+        return at + len(closer)
+
+    def _pass(self, text: str, out: list[str]) -> None:
+        if self._allowed == _STRING:
+            out.append(json.dumps(text, ensure_ascii=False)[1:-1])
+        elif text:
+            self._held.append(text)
+
+    def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """Behind a value: blanks, a separator, the next argument, or the end of the arguments."""
+        if self._cursor is not None:
+            return self._next(pos)
+        at = min(self._window.behind_blanks(pos), end)
+        if at == end:
+            return at
+        separator, argument = self._form.argument_separator, self._form.argument
+        assert argument is not None
+        if text.startswith(self._closer.text, at) and self._window.are_markers(at, self._closer.pieces):
+            self.done = True
+            out.append("}")
+            return at
+        if separator and not self._separated and text.startswith(separator, at):
+            self._separated = True
+            return at + len(separator)
+        first = argument.first
+        if text.startswith(first, at):
+            self._cursor = self._make(argument, self._window.base + at, self._limits)
+            return self._next(at)
+        wanted = (self._closer.text, "" if self._separated else separator, first)
+        self.bad = not any(one and self._window.cut_at(at, one) for one in wanted)
+        return at
+
+    def _next(self, pos: int) -> int:
+        """The header of the next argument, which is read as a whole."""
+        cursor = self._cursor
+        assert cursor is not None
+        cursor.run(self._window)
+        if cursor.status == "dead":
+            self.bad = True
+        elif cursor.status == "commit":
+            self._raw = (cursor.key or "", cursor.wire)
+            self._cursor = None
+            return cursor.pos - self._window.base
+        return pos

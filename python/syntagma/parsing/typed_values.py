@@ -1,0 +1,142 @@
+"""What the text of an argument means: by its declared type, or by what it looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["allowed_types", "to_json"]
+
+_EVERY = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
+_DEPTH = 256
+"""nesting, at most, of a value that is typed; a deeper one stays text"""
+_HOPS = 64
+"""schemas looked at, at most, to find one type"""
+
+
+def allowed_types(schema: Any, root: Any) -> frozenset[str]:
+    """The JSON types that a schema allows, through `$ref`, unions, `enum` and `const`; all, if it says nothing."""
+    return _types(schema, root, _HOPS)
+
+
+def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
+    if not isinstance(schema, Mapping) or fuel <= 0:
+        return _EVERY
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _types(_resolve(reference, root), root, fuel - 1)
+    found = _EVERY
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        found = frozenset((declared,))
+    elif isinstance(declared, list):
+        found = frozenset(str(one) for one in declared)
+    values = (
+        schema["enum"] if isinstance(schema.get("enum"), list) else [schema["const"]] if "const" in schema else None
+    )
+    if values is not None:
+        found &= frozenset(_type_of(value) for value in values)
+    for union in ("anyOf", "oneOf"):
+        options = schema.get(union)
+        if isinstance(options, list) and options:
+            each = fuel // (len(options) + 1)
+            found &= frozenset().union(*(_types(option, root, each) for option in options))
+    return found or _EVERY
+
+
+def _resolve(reference: str, root: Any) -> Any:
+    at = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(at, Mapping) or key not in at:
+            return None
+        at = at[key]
+    return at
+
+
+def _type_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "object")
+
+
+def to_json(text: str, allowed: frozenset[str]) -> str:
+    """The JSON text that a raw value stands for; text that fits no allowed type is a string.
+
+    Numbers keep their digits. An object or array that parses wins over a string; a string, if allowed, keeps the text.
+    """
+    bare = text.strip()
+    if bare == "null" and "null" in allowed:
+        return "null"
+    kind = _structure(bare)
+    if kind is not None and kind in allowed:
+        return bare
+    if "string" not in allowed:
+        if bare.lower() in ("true", "false") and "boolean" in allowed:
+            return bare.lower()
+        if kind is None and _is_number(bare, allowed):
+            return bare
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _structure(bare: str) -> str | None:
+    """`object` or `array` if the text is one, as JSON."""
+    if bare[:1] not in ("{", "["):
+        return None
+    depth = deepest = 0
+    for char in bare:
+        depth += (char in "{[") - (char in "}]")
+        deepest = max(deepest, depth)
+    if deepest > _DEPTH:
+        return None
+    value = _load(bare)
+    if isinstance(value, dict):
+        return "object"
+    return "array" if isinstance(value, list) else None
+
+
+def _is_number(bare: str, allowed: frozenset[str]) -> bool:
+    if not allowed & {"integer", "number"} or bare[:1] not in "-0123456789" or not bare or len(bare) > 4096:
+        return False
+    value = _load(bare)
+    if isinstance(value, _Digits):
+        return "number" in allowed or value.is_integer
+    return False
+
+
+class _Digits(str):
+    """The digits of a number, so that they survive as they were written."""
+
+    __slots__ = ()
+
+    @property
+    def is_integer(self) -> bool:
+        return self.lstrip("-").isdigit() or float(self).is_integer()
+
+
+def _load(text: str) -> Any:
+    def refuse(word: str) -> Any:
+        raise ValueError(word)
+
+    try:
+        return json.loads(text, parse_int=_Digits, parse_float=_Digits, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+
+
+def any_json(text: str) -> str:
+    """The text itself if it is JSON, else the text as a JSON string."""
+    bare = text.strip()
+    known = bare in ("null", "true", "false") or _structure(bare) is not None or _is_number(bare, _EVERY)
+    if not known and bare.startswith('"'):
+        known = isinstance(_load(bare), str)
+    return bare if known else json.dumps(text, ensure_ascii=False)

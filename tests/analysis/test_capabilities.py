@@ -1,0 +1,31 @@
+"""What the probing ladders find out about a template's inputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from .cases import NAMES, derived
+
+EXPECTED: dict[str, dict[str, object]] = {
+    "array-marker": {"call_ids": True, "content_with_calls": False, "parallel_tool_calls": True, "tools": True},
+    "bare-json": {"parallel_tool_calls": False, "tool_calls": True, "content_with_calls": False},
+    "cut-thoughts": {"reasoning": None, "content_with_calls": True},
+    "delimiter": {"reasoning": "reasoning_content", "call_ids": False},
+    "empty-thoughts": {"reasoning": "thinking", "thinking_switches": {"thinking": (True, False)}},
+    "forced-open": {"thinking_switches": {"enable_thinking": (True, False)}, "tool_results": True},
+    "plain": {"tool_calls": False, "system": False, "tools": False},
+    "string-arguments": {"arguments": "string"},
+    "tags-json": {"arguments": "object", "tools": True, "system": True, "reasoning": "reasoning_content"},
+    "wrapped-answer": {"content_with_calls": False, "reasoning": "reasoning_content"},
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_capabilities(name: str) -> None:
+    found = derived(name).capabilities
+    assert {key: getattr(found, key) for key in EXPECTED[name]} == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_object_arguments_are_preferred(name: str) -> None:
+    assert derived(name).capabilities.arguments == ("string" if name == "string-arguments" else "object")

@@ -1,0 +1,102 @@
+"""What certificates prove, and that they notice damage."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from syntagma.analysis import Analysis, Certificate, analyze
+from syntagma.format_schema import Pattern
+
+from .cases import NAMES, derived, template
+
+UNPROVED = {"wrapped-answer": {"reasoning-end"}}
+"""findings that are right: two closers stand side by side in every render"""
+
+
+def _certificate(analysis: Analysis) -> Certificate:
+    assert analysis.certificate is not None
+    return analysis.certificate
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_message_comes_back(name: str) -> None:
+    found = _certificate(derived(name))
+    if derived(name).derived.spec.tools is None and name != "plain":
+        assert [finding.code for finding in found.findings] == ["calls-unsupported"]
+        return
+    assert [(item.name, item.why) for item in found.failing] == []
+    assert {finding.code for finding in found.findings} == UNPROVED.get(name, set())
+    assert found.clean == (name not in UNPROVED)
+
+
+def test_coverage_stands_beside_the_verdicts() -> None:
+    found = _certificate(derived("tags-json"))
+    assert {"C", "RC", "T", "CT", "RT", "RCT"} <= found.coverage.keys()
+    assert {"string", "integer", "number", "boolean", "null", "array", "object"} <= found.coverage.keys()
+    assert "T" not in _certificate(derived("plain")).coverage
+
+
+def test_what_the_template_drops_is_no_success() -> None:
+    verdicts = {item.name: item.verdict for item in _certificate(derived("array-marker")).items}
+    assert verdicts["content calls 1"] == "dropped"
+    assert verdicts["thoughts content"] == "dropped"
+    assert {item.name: item.verdict for item in _certificate(derived("plain")).items}["calls 1"] == "not rendered"
+    assert {item.name: item.verdict for item in _certificate(derived("bare-json")).items}["calls 2"] == "not rendered"
+
+
+def test_a_switch_without_thoughts_is_a_finding() -> None:
+    source = template("plain").source + "{% if add_generation_prompt and enable_thinking %}{{ 'Think!' }}{% endif %}"
+    found = _certificate(analyze(source, candidates="derived"))
+    assert "mention-thinking" in {finding.code for finding in found.findings}
+    assert not found.clean
+
+
+def test_calls_that_are_not_understood_are_a_finding() -> None:
+    source = template("plain").source.replace(
+        "'</turn>", "(message.tool_calls | default([]) | map(attribute='function.name') | join(' ')) + '</turn>"
+    )
+    found = analyze(source, candidates="derived")
+    assert found.derived.spec.tools is None
+    assert {finding.code for finding in _certificate(found).findings} & {"mention-calls", "calls-unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "change"),
+    [
+        ("tags-json", "call", "<invoke>\n{envelope}"),
+        ("tags-json", "call", "<invok>\n{envelope}\n</invoke>"),
+        ("name-as-key", "section", "<|calls|>[{calls}<|/calls|>"),
+        ("counted-ids", "call", "⟦call⟧{id}⟦wit⟧{arguments}⟦/call⟧"),
+    ],
+)
+def test_damage_is_noticed(name: str, part: str, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from syntagma.analysis import analysis as module
+
+    infer = module.infer
+
+    def damaged(*args: object, **kwargs: object) -> object:
+        found = infer(*args, **kwargs)  # type: ignore[arg-type]
+        tools = msgspec.structs.replace(found.spec.tools, **{part: (Pattern.of(change),)})
+        return msgspec.structs.replace(found, spec=msgspec.structs.replace(found.spec, tools=tools))
+
+    monkeypatch.setattr(module, "infer", damaged)
+    assert not _certificate(analyze(template(name), candidates="derived")).clean
+
+
+def test_a_record_is_plain_data() -> None:
+    record = derived("tags-json").to_dict()
+    assert json.loads(json.dumps(record)) == record
+    assert record["chosen"] == "derived"
+    assert record["certificate"]["clean"] is True
+    assert record["capabilities"]["tool_calls"] is True
+
+
+def test_analyses_are_remembered() -> None:
+    cache: dict[object, Analysis] = {}
+    first = analyze(template("plain"), certify=False, cache=cache)
+    assert analyze(template("plain"), certify=False, cache=cache) is first
+    assert analyze(template("plain"), candidates="derived", cache=cache) is not first
+    assert len(cache) == 2
