@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.main import get_command
 
 import syntagma as sg
-from syntagma.cli import app
+from syntagma.cli.app import app
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by `make docs`; change what it describes instead. -->\n\n"

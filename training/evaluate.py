@@ -119,9 +119,9 @@ def judge(asked: Dialogue, message: Message, score: Score) -> None:
 _NOTHING = "\0 no JSON"
 
 
-def _json(text: str | None) -> object:
+def _json(text: object) -> object:
     try:
-        return json.loads(text or "")
+        return json.loads(text if isinstance(text, str) else "")
     except ValueError:
         return _NOTHING
 

@@ -127,14 +127,14 @@ def _dialogue_call(rng: random.Random, held_out: bool, thinking: bool, *, first:
     given = _arguments(rng, spec)
     calls = [(spec.name, {item.name: value for item, value in given})]
     user: Message = {"role": "user", "content": request(rng, spec, given)}
-    messages = (*_start(rng, first), user, _call(calls, thinking))
+    messages: tuple[Message, ...] = (*_start(rng, first), user, _call(calls, thinking))
     return Dialogue("call", messages, _shelf(rng, [spec], held_out), thinking, tuple(calls))
 
 
 def _dialogue_natural(rng: random.Random, held_out: bool, thinking: bool, *, first: bool = False) -> Dialogue:
     spec, text, given = natural_request(rng)
     calls = [(spec.name, given)]
-    messages = (*_start(rng, first), {"role": "user", "content": text}, _call(calls, thinking))
+    messages: tuple[Message, ...] = (*_start(rng, first), {"role": "user", "content": text}, _call(calls, thinking))
     return Dialogue("natural", messages, _shelf(rng, [spec], held_out), thinking, tuple(calls))
 
 
@@ -148,7 +148,7 @@ def _dialogue_parallel(rng: random.Random, held_out: bool, thinking: bool) -> Di
     calls = [(spec.name, {item.name: value for item, value in said}) for spec, said in zip(wanted, given, strict=True)]
     requests = [request(rng, spec, said) for spec, said in zip(wanted, given, strict=True)]
     text = rng.choice((" and ", " Then ", " Also ", "\n", ". ")).join(requests)
-    messages = (*_system(rng), {"role": "user", "content": text}, _call(calls, thinking))
+    messages: tuple[Message, ...] = (*_system(rng), {"role": "user", "content": text}, _call(calls, thinking))
     return Dialogue(
         "parallel", messages, _shelf(rng, list({s.name: s for s in wanted}.values()), held_out), thinking, tuple(calls)
     )
@@ -198,7 +198,12 @@ def _dialogue_json(rng: random.Random, held_out: bool, thinking: bool) -> Dialog
 
 def _dialogue_talk(rng: random.Random, held_out: bool, thinking: bool) -> Dialogue:
     asked, answer = small_talk(rng)
-    messages = (*_system(rng), *_earlier(rng), {"role": "user", "content": asked}, _said(answer, thinking))
+    messages: tuple[Message, ...] = (
+        *_system(rng),
+        *_earlier(rng),
+        {"role": "user", "content": asked},
+        _said(answer, thinking),
+    )
     # A tool that adds numbers would fit a sum, so the tools beside a sum are never the natural ones.
     shelf = tuple(tool(rng, held_out=held_out) for _ in range(rng.randint(1, 3))) if rng.random() < 0.5 else ()
     return Dialogue("talk", messages, shelf, thinking)
@@ -235,7 +240,11 @@ def _dialogue_result(rng: random.Random, held_out: bool, thinking: bool, *, firs
         result = written(values)
         told = [f"{name} {plain(value)}" for name, value in values.items()]
         answer = f"The result: {', '.join(told)}."
-    messages = (*asked.messages, {"role": "tool", "content": result}, _said(answer, thinking, "Tell the result."))
+    messages: tuple[Message, ...] = (
+        *asked.messages,
+        {"role": "tool", "content": result},
+        _said(answer, thinking, "Tell the result."),
+    )
     return Dialogue("result", messages, asked.tools, thinking, asked.calls)
 
 

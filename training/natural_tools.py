@@ -327,13 +327,13 @@ def natural_request(rng: random.Random) -> tuple[ToolSpec, str, dict[str, Value]
     text = rng.choice(family.requests).format(*spoken)
     if len(values) == len(family.slots) and not declared[-1].required and given[-1]:
         text = f"{text} {rng.choice(family.additions).format(*spoken)}"
-    names = family.names.split("/")
+    called = family.names.split("/")
     tool = ToolSpec(
-        rng.choice(names) if rng.random() < 0.6 else names[0],
+        rng.choice(called) if rng.random() < 0.6 else called[0],
         tuple(declared),
         family.description if rng.random() < 0.5 else "",
         # The family stands for the verb: two of its tools could not be told apart by the request.
-        verb=names[0],
+        verb=called[0],
     )
     arguments = {p.name: value for p, value, said in zip(declared, values, given, strict=True) if said}
     return tool, text, arguments

@@ -16,7 +16,7 @@ from syntagma.analysis.scene import Scene
 from syntagma.analysis.sentinels import Sentinels
 from syntagma.analysis.survey import Survey, survey
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
-from syntagma.format_schema import FormatSpec, write_toml
+from syntagma.format_schema import FormatSpec, Notation, write_toml
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
@@ -140,16 +140,27 @@ def _analyze(
 
 
 def _readable(inferred: Inference) -> Inference:
-    """The inference; without calls if no reader of the library knows how they are written."""
-    try:
-        ChatFormat(inferred.spec).parser()
-    except FormatError as error:
-        return msgspec.structs.replace(
-            inferred,
-            spec=msgspec.structs.replace(inferred.spec, tools=None),
-            findings=(*inferred.findings, Finding("calls-unsupported", error.message)),
-        )
+    """The inference as far as the library reads it: what no reader knows is left out, and that is a finding."""
+    why: FormatError | None = None
+    for spec, code in _weaker(inferred.spec):
+        try:
+            ChatFormat(spec).parser()
+        except FormatError as error:
+            why = error
+            continue
+        findings = inferred.findings if why is None else (*inferred.findings, Finding(code, why.message))
+        return msgspec.structs.replace(inferred, spec=spec, findings=findings)
     return inferred
+
+
+def _weaker(spec: FormatSpec) -> Iterator[tuple[FormatSpec, str]]:
+    """The format, and what is left of it without its notation of values, then without calls."""
+    yield spec, ""
+    if spec.tools is not None:
+        if spec.tools.values == "text" and not spec.tools.literals.is_json:
+            plain = msgspec.structs.replace(spec.tools, literals=Notation())
+            yield msgspec.structs.replace(spec, tools=plain), "notation-unsupported"
+        yield msgspec.structs.replace(spec, tools=None), "calls-unsupported"
 
 
 def _findings(inferred: Inference, seen: Survey, words: Sentinels) -> Iterator[Finding]:

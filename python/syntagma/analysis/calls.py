@@ -31,6 +31,8 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     envelope: str | None = None
     id: str | None = None
     arguments: Arguments | None = None
+    alternate: str = ""
+    """the call without its outer opener: models forget it"""
     drop: str = ""
     """a marker behind the last call of a turn whose calls have no section"""
     uneven: bool = False
@@ -85,6 +87,7 @@ def find_calls(survey: Survey, frame: Frame, thoughts: Thoughts | None, content_
     else:
         body, identity, split = _slots(reading.text, extents, split, arguments)
         made = _calls(split, body, identity=identity, arguments=arguments, unproved=not mids)
+        made = msgspec.structs.replace(made, alternate=_alternate(split, body))
     return msgspec.structs.replace(made, uneven=uneven)
 
 
@@ -210,6 +213,16 @@ def _slots(
     if arguments is not None:
         body += arguments.opens + "{arguments}"
     return _with_glued_id(body, split)
+
+
+def _alternate(split: _Split, body: str) -> str:
+    """The call from its innermost opener on, where that is a tag left open for the name, behind another marker."""
+    pieces = atoms(split.open)
+    if len([piece for piece in pieces if not piece.isspace()]) < 2 or not body.startswith("{name}"):
+        return ""
+    inner = pieces[-1]
+    is_open_tag = len(inner) > 3 and inner[0] == "<" and inner[-1] != ">"
+    return inner + body + split.close if is_open_tag else ""
 
 
 def _gap(text: str, extent: CallExtent, one: str, other: str) -> str:

@@ -63,7 +63,7 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
     evidence: list[Evidence] = []
     findings: list[Finding] = []
     frame = survey.frame
-    thoughts = find_thoughts(survey, scene, probed.inputs, literals)
+    thoughts = find_thoughts(survey, scene, probed.inputs, literals, probed.thinking_names)
     cut = thoughts.lead_cut if thoughts is not None and thoughts.lead_cut else swallowed_opener(survey)
     if cut:
         frame = msgspec.structs.replace(frame, lead=frame.lead[: len(frame.lead) - cut])
@@ -86,6 +86,8 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
     if thoughts is not None:
         tables["reasoning"] = _reasoning_table(thoughts, states, calls)
         evidence.append(Evidence("reasoning", tables["reasoning"]["block"], thoughts.evidence))
+        if thoughts.evidence == "prose":
+            findings.append(Finding("reasoning-prose", "only the instructions of the prompt speak of thoughts"))
         if thoughts.ambiguous:
             findings.append(Finding("reasoning-end", "where the closer of thoughts ends could not be proved"))
     if wrapper is not None:
@@ -206,11 +208,18 @@ def _reasoning_table(thoughts: Thoughts, states: dict[str, str], calls: Calls | 
     if switch:
         table["switch"] = switch
     if calls is not None:
-        openers = [text.partition("{")[0].strip() for text in (calls.section, calls.call)]
-        markers = [text for text in dict.fromkeys(openers) if any(len(atom) > 3 for atom in cores(text))]
+        openers = [text.partition("{")[0].strip() for text in (calls.section, calls.call, calls.alternate)]
+        markers = [_first_marker(text) for text in openers if any(len(atom) > 3 for atom in cores(text))]
+        markers = list(dict.fromkeys(markers))
         if markers:
             table["interrupt"] = markers
     return table
+
+
+def _first_marker(text: str) -> str:
+    """The first atom if it is a whole marker, else all of the text: a word alone would be found anywhere."""
+    first = cores(text)[0]
+    return first if len(first) > 3 and not first[0].isalnum() and not first[-1].isalnum() else text
 
 
 def _tools_table(calls: Calls) -> dict[str, Any]:
@@ -219,7 +228,7 @@ def _tools_table(calls: Calls) -> dict[str, Any]:
         table["section"] = calls.section
     if calls.separator:
         table["separator"] = calls.separator
-    table["call"] = calls.call
+    table["call"] = [calls.call, calls.alternate] if calls.alternate else calls.call
     if calls.envelope is not None:
         table["envelope"] = calls.envelope
     if calls.id is not None:

@@ -37,6 +37,9 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
     switches: tuple[tuple[str, Any], ...]
     """settings of one variable each that change the generation prompt"""
 
+    thinking_names: tuple[str, ...]
+    """undeclared variables that are switches of thinking by their customary names"""
+
     @property
     def id_form(self) -> str:
         """How the ids of calls are made."""
@@ -58,6 +61,7 @@ def probe(scene: Scene, source: str, undeclared: frozenset[str]) -> Probed:
         capabilities=_capabilities(scene, inputs, most_calls, id_form, switches),
         most_calls=most_calls,
         switches=switches,
+        thinking_names=tuple(name for name in _SWITCHES if name in undeclared),
     )
 
 

@@ -22,17 +22,24 @@ class Thoughts(msgspec.Struct, frozen=True, kw_only=True):
 
     start: str
     end: str
-    evidence: Literal["rendered", "cut", "prompts"]
-    """seen in renders; the template cuts content at `end`; only prompts show it"""
+    evidence: Literal["rendered", "cut", "prompts", "prose"]
+    """seen in renders; the template cuts content at `end`; only prompts show it; only instructions speak of it"""
     lead_cut: int = 0
     """how much of the frame's lead, from its end, belongs to `start`"""
     ambiguous: bool = False
     """where `end` ends was decided without proof"""
 
 
-def find_thoughts(survey: Survey, scene: Scene, inputs: Inputs, literals: Iterable[str]) -> Thoughts | None:
-    """Compare the shapes that hold thoughts; without any, look what the template cuts off."""
-    return _rendered(survey) or _cut(survey, scene, inputs, literals) or _switched(survey)
+def find_thoughts(
+    survey: Survey, scene: Scene, inputs: Inputs, literals: Iterable[str], variables: Iterable[str]
+) -> Thoughts | None:
+    """Compare the shapes that hold thoughts; without any, look what the template cuts off, then what it says."""
+    return (
+        _rendered(survey)
+        or _cut(survey, scene, inputs, literals)
+        or _switched(survey)
+        or _told(survey, scene, inputs, variables)
+    )
 
 
 def _rendered(survey: Survey) -> Thoughts | None:
@@ -140,6 +147,22 @@ def _switched(survey: Survey) -> Thoughts | None:
         pieces = cores(extra, survey.frame.whole)
         if len(pieces) == 2 and all(len(piece) > 2 and not piece.isalnum() for piece in pieces):
             return Thoughts(start=pieces[0], end=pieces[1], evidence="prompts", ambiguous=True)
+    return None
+
+
+def _told(survey: Survey, scene: Scene, inputs: Inputs, variables: Iterable[str]) -> Thoughts | None:
+    """A variable that changes only the instructions, and the first pair of tags in what it adds to them."""
+    plain = scene.instructions(inputs, {})
+    for name in variables:
+        told = scene.instructions(inputs, {name: True})
+        if plain is None or told is None or told == plain:
+            continue
+        before = common_prefix([plain, told])
+        pieces = cores(told[len(before) :])
+        for opener in pieces:
+            closer = "</" + opener[1:]
+            if len(opener) > 2 and opener[0] == "<" and opener[1] != "/" and opener[-1] == ">" and closer in pieces:
+                return Thoughts(start=opener, end=closer, evidence="prose")
     return None
 
 

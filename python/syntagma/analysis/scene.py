@@ -96,6 +96,13 @@ class Scene:
         begin = text.rfind(self._users[0])
         return None if begin < 0 else text[begin + len(self._users[0]) :]
 
+    def instructions(self, inputs: Inputs, settings: dict[str, Any]) -> str | None:
+        """What stands before the user's sentinel in a prompt; None if that fails."""
+        text = self.renders.text(
+            [self._user(0)], inputs, tools=self._tools(inputs, None), prompt=True, settings=settings
+        )
+        return None if text is None else text[: max(text.rfind(self._users[0]), 0)]
+
     def user_openers(self, inputs: Inputs) -> tuple[str, str] | None:
         """What stands before the first user's sentinel, and between an assistant's content and the second user's."""
         content = self.sentinels.word("c")

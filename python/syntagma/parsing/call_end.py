@@ -27,6 +27,7 @@ class CallEnd:
         self._live = False
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
+        self._implied: tuple[Op, ...] = ()
         self._edge = ""
         self._after_edge = ""
         self._separator = ""
@@ -54,6 +55,7 @@ class CallEnd:
         if call.section is not None:
             self.section = call.section
         self._live = self.section is not None
+        self._implied = self._compiled.closer_behind(call) if self.section is None else ()
         self._call_closer = call.closer
         self._edge = "" if call.closer else call.after
         self._after_edge = call.after
@@ -61,14 +63,14 @@ class CallEnd:
 
     def begin_loose(self) -> None:
         """The object of what was no call has just ended, inside a section where calls are bare objects."""
-        self._call_closer = ()
+        self._call_closer = self._implied = ()
         self._edge = ""
         separators = [form.separator for form, sections, _ in self._compiled.forms if self.section in sections]
         self._restart(separators[0] if separators else "")
 
     def _restart(self, separator: str) -> None:
         section = self.section
-        self._section_closer = section.closer if section is not None and self._live else ()
+        self._section_closer = section.closer if section is not None and self._live else self._implied
         self._separator, self._separated = separator, False
         self._next = (self._compiled.inner(section) if section is not None else ()) + self._compiled.starts
         self._window.mark()

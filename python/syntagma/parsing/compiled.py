@@ -11,6 +11,7 @@ from syntagma.parsing.patterns import (
     Alternative,
     Block,
     FormParts,
+    Op,
     Section,
     block_of,
     forms_of,
@@ -66,6 +67,14 @@ class CompiledFormat:
     def inner(self, form_section: Section) -> tuple[Alternative, ...]:
         """The calls that may stand inside this section."""
         return tuple(call for _, sections, calls in self.forms if form_section in sections for call in calls)
+
+    def closer_behind(self, call: Alternative) -> tuple[Op, ...]:
+        """The closer of a section that may come behind a call whose section was not opened: one that is a marker."""
+        for form, sections, _ in self.forms:
+            for section in sections if form is call.form else ():
+                if section.opener and section.closer and section.closer[0].marker:
+                    return section.closer
+        return ()
 
     def content_keys(self, *, reasoning: bool, section: Section | None) -> tuple[KeyTable, Scanner]:
         """What leaves content: `reasoning`: a block may begin; `section`: open, so its closer is removed."""

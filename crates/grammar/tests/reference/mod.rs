@@ -1,6 +1,6 @@
 //! Recognisers that are too slow to use and too simple to be wrong: fix points over sets of end positions.
 //!
-//! A set of positions is a `u64`, so an input has at most 63 bytes. Markers and tokens by text match their bytes, tokens by
+//! A set of positions is a `u128`, so an input has at most 127 bytes. Markers and tokens by text match their bytes, tokens by
 //! number nothing.
 #![allow(dead_code, unreachable_pub)]
 
@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use syntagma_grammar::ir::{Expr, ExprId, Grammar, Lnf, Regex, Symbol, TokenSet};
 
-type Ends = u64;
+type Ends = u128;
 
 fn each(set: Ends) -> impl Iterator<Item = usize> {
-    (0..64).filter(move |at| set >> at & 1 == 1)
+    (0..128).filter(move |at| set >> at & 1 == 1)
 }
 
 /// Where a match that starts at `start` may end.
@@ -114,7 +114,7 @@ impl IrTable<'_> {
             .unwrap_or(0)
     }
 
-    fn from_all(&mut self, grammar: &Grammar, expr: ExprId, set: Ends, done: &mut Done) -> Ends {
+    fn after_all(&mut self, grammar: &Grammar, expr: ExprId, set: Ends, done: &mut Done) -> Ends {
         each(set).fold(0, |ends, at| ends | self.expr(grammar, expr, at, done))
     }
 
@@ -130,7 +130,7 @@ impl IrTable<'_> {
             Expr::Marker(text) => literal_ends(text, self.input, start),
             Expr::Token(token) => token_ends(token, self.input, start),
             Expr::Seq(parts) => parts.iter().fold(1 << start, |set, &part| {
-                self.from_all(grammar, part, set, done)
+                self.after_all(grammar, part, set, done)
             }),
             Expr::Alt(parts) => parts.iter().fold(0, |ends, &part| {
                 ends | self.expr(grammar, part, start, done)
@@ -153,9 +153,9 @@ impl IrTable<'_> {
                     if count > 1
                         && let Some(separator) = separator
                     {
-                        now = self.from_all(grammar, separator, now, done);
+                        now = self.after_all(grammar, separator, now, done);
                     }
-                    now = self.from_all(grammar, inner, now, done);
+                    now = self.after_all(grammar, inner, now, done);
                     if count >= min {
                         ends |= now;
                     }

@@ -1,0 +1,372 @@
+//! The grammar language: what it means, what it refuses and where, and its limits.
+
+mod reference;
+
+use syntagma_grammar::ir::{Expr, Grammar, Lnf, TokenSet};
+use syntagma_grammar::{Error, Limits, Place, print, syntax::ebnf};
+
+fn parse(text: &str) -> Result<Grammar, Error> {
+    ebnf::parse(text, "start", &Limits::default())
+}
+
+fn parsed(text: &str) -> Grammar {
+    parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// (grammar, what it matches, what it does not)
+const MEANING: &[(&str, &[&str], &[&str])] = &[
+    (r#"start ::= "a" "b" ;"#, &["ab"], &["", "a", "abb"]),
+    (r#"start ::= "a", 'b'"#, &["ab"], &["a,b"]),
+    (r#"start ::= "a" | "b" "c" ;"#, &["a", "bc"], &["ac", "b"]),
+    (r#"start ::= ("a" | "b") "c" ;"#, &["ac", "bc"], &["a"]),
+    (
+        r#"start ::= ["a"] "b"? "c" ;"#,
+        &["abc", "c", "bc"],
+        &["aac"],
+    ),
+    (r#"start ::= {"a"} "b"* "c"+ ;"#, &["c", "aabbcc"], &["ab"]),
+    (
+        r#"start ::= "a"{2} "b"{1,2} "c"{1,} ;"#,
+        &["aabc", "aabbccc"],
+        &["abc", "aabbb", "aab"],
+    ),
+    (
+        r#"start ::= item{1,3} % "," ; item ::= "x" | "y" "z" ;"#,
+        &["x", "x,yz", "x,x,x"],
+        &["", "x,", "x,x,x,x"],
+    ),
+    (
+        r#"start ::= item* % "," ; item ::= @part("x") ;"#,
+        &["", "x", "x,x"],
+        &[",", "x,"],
+    ),
+    (r#"start ::= "x"* % "," ;"#, &["", "x", "x,x"], &[",", "x,"]),
+    (
+        r#"start ::= #"[a-c]+" & ~("b" | #"c.*") ;"#,
+        &["a", "bb", "abc"],
+        &["b", "c", "cc", ""],
+    ),
+    (
+        r#"start ::= complement!("a") & byte! ;"#,
+        &["b"],
+        &["a", "", "bb"],
+    ),
+    (
+        r#"start ::= "[" except!("--") "]" ;"#,
+        &["[]", "[-]", "[a-b]"],
+        &["[--]", "[a--b]"],
+    ),
+    (
+        r#"start ::= until!("ab") ;"#,
+        &["ab", "aab", "xxab"],
+        &["abab", "a", "abx"],
+    ),
+    (r#"start ::= any! "." ;"#, &[".", "..", "é."], &["", "x"]),
+    (r#"start ::= "a" | nothing! ;"#, &["a"], &[""]),
+    (
+        r#"start ::= "\n\t\\\"\'\x41\u00e9\u{1F600}" ;"#,
+        &["\n\t\\\"'Aé😀"],
+        &["n"],
+    ),
+    (
+        "(* one *) start ::= // two\n \"a\" (* three ; *) ;",
+        &["a"],
+        &["b"],
+    ),
+    ("start ::= a b\na ::= \"x\"\nb ::= \"y\"", &["xy"], &["x"]),
+    (
+        r#"start ::= "(" start ")" | "" ;"#,
+        &["", "()", "(())"],
+        &["(", ")("],
+    ),
+    (
+        r#"start ::= start "+" start | "1" ;"#,
+        &["1", "1+1", "1+1+1"],
+        &["+", "1+"],
+    ),
+    (
+        r#"start ::= @marker("<m>") @token("<t>") <|u|> ;"#,
+        &["<m><t><|u|>"],
+        &["<m>"],
+    ),
+];
+
+#[test]
+fn means_what_it_says() {
+    for (text, matching, other) in MEANING {
+        let grammar = parsed(text);
+        let printed = print::to_ebnf(&grammar);
+        let again = parsed(&printed);
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for (inputs, wanted) in [(matching, true), (other, false)] {
+            for input in *inputs {
+                let input = input.as_bytes();
+                assert_eq!(
+                    reference::grammar_matches(&grammar, input),
+                    wanted,
+                    "{text} on {input:?}"
+                );
+                assert_eq!(
+                    reference::lnf_matches(&lnf, input),
+                    wanted,
+                    "{text} on {input:?}\n{}",
+                    lnf.dump()
+                );
+                assert_eq!(
+                    reference::grammar_matches(&again, input),
+                    wanted,
+                    "{printed} on {input:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn tokens_by_number_are_ranges() {
+    let grammar = parsed("start ::= <[12..20, 30]> ;");
+    let body = grammar.expr(grammar.rule(grammar.start()).body);
+    assert_eq!(
+        *body,
+        Expr::Token(TokenSet::Ids([(12, 20), (30, 30)].into()))
+    );
+    assert!(print::to_ebnf(&grammar).contains("<[12..20,30]>"));
+}
+
+/// (grammar, code, line, column)
+const REFUSED: &[(&str, &str, usize, usize)] = &[
+    ("start ::= other ;", "E-GRAMMAR-UNDEFINED", 1, 11),
+    (
+        "start ::= \"a\" ;\nstart ::= \"b\" ;",
+        "E-GRAMMAR-DUPLICATE",
+        2,
+        1,
+    ),
+    ("begin ::= \"a\" ;", "E-GRAMMAR-START", 1, 1),
+    ("", "E-GRAMMAR-START", 1, 1),
+    ("start ::= \"a ;\n", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= #\"a", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= (* a", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= ( \"a\" ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= \"a\" ) ;", "E-GRAMMAR-SYNTAX", 1, 15),
+    ("start ::= ( \"a\" ] ;", "E-GRAMMAR-SYNTAX", 1, 17),
+    ("start ::= ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= \"a\" | ;", "E-GRAMMAR-SYNTAX", 1, 17),
+    ("start ::= ~ ;", "E-GRAMMAR-SYNTAX", 1, 13),
+    ("start ::= \"a\"{2,1} ;", "E-GRAMMAR-SYNTAX", 1, 14),
+    ("start ::= \"a\"{99999999999} ;", "E-GRAMMAR-SYNTAX", 1, 15),
+    ("start ::= \"\\q\" ;", "E-GRAMMAR-SYNTAX", 1, 12),
+    ("start ::= \"\\u{D800}\" ;", "E-GRAMMAR-SYNTAX", 1, 12),
+    ("start = \"a\" ;", "E-GRAMMAR-SYNTAX", 1, 7),
+    ("start ::= what! ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= @marker(\"\") ;", "E-GRAMMAR-SYNTAX", 1, 19),
+    ("start ::= <|a ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= <[3..1]> ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= #e\"a\" ;", "E-GRAMMAR-UNSUPPORTED", 1, 11),
+    (
+        "start ::= \"a\" & (\"b\" part) ; part ::= \"c\" ;",
+        "E-GRAMMAR-IRREGULAR",
+        1,
+        18,
+    ),
+    ("start ::= \"é\" #\"a(b\" ;", "E-REGEX-SYNTAX", 1, 18),
+    ("start ::= #\"a\\bc\" ;", "E-REGEX-UNSUPPORTED", 1, 15),
+];
+
+#[test]
+fn refusals_have_a_code_and_a_place() {
+    for &(text, code, line, column) in REFUSED {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.code(), code, "{text}: {error}");
+        let Some(Place::Text {
+            line: found_line,
+            column: found_column,
+            excerpt,
+            ..
+        }) = error.place()
+        else {
+            panic!("no place: {error}");
+        };
+        assert_eq!((*found_line, *found_column), (line, column), "{error}");
+        assert!(excerpt.ends_with('^'));
+    }
+}
+
+#[test]
+fn hints_name_what_is_near() {
+    let error = parse("start ::= numbr ; number ::= \"1\" ; word ::= \"x\" ;").unwrap_err();
+    assert_eq!(error.hint(), Some("is one of these meant: number?"));
+}
+
+#[test]
+fn an_empty_language_is_refused() {
+    for text in [
+        "start ::= nothing! ;",
+        "start ::= start ;",
+        "start ::= start \"a\" ;",
+        "start ::= \"a\" b ; b ::= b b ;",
+    ] {
+        let error = Lnf::new(&parsed(text), &Limits::default()).unwrap_err();
+        assert_eq!(error.code(), "E-GRAMMAR-EMPTY", "{text}");
+    }
+    // It never ends, and every beginning of its text can be continued.
+    assert!(Lnf::new(&parsed("start ::= \"a\" start ;"), &Limits::default()).is_ok());
+}
+
+fn nested(depth: usize) -> String {
+    format!(
+        "start ::= {}\"a\"{} ;",
+        "(".repeat(depth),
+        ")".repeat(depth)
+    )
+}
+
+#[test]
+fn limits_hold_at_the_edge() {
+    let alternatives = |count: usize| format!("start ::= {} ;", vec!["\"a\""; count].join(" | "));
+    let counted = |bound: u32| format!("start ::= \"a\"{{1,{bound}}} ;");
+    let product = |inner: u32| format!("start ::= (\"a\"{{{inner}}} \"b\"){{5}} ;");
+    let pattern_product = |inner: u32| format!("start ::= #\"(?:a{{{inner}}}b){{5}}\" ;");
+    let outer_product = |inner: u32| format!("start ::= #\"a{{{inner}}}\"{{5}} ;");
+    let limits = Limits {
+        grammar_bytes: 60,
+        grammar_nesting: 4,
+        grammar_alternatives: 3,
+        regex_repetition: 20,
+        regex_expansion: 50,
+        regex_bytes: 20,
+        ..Limits::default()
+    };
+    let long = |count: usize| format!("start ::= \"{}\" ;", "a".repeat(count - 14));
+    let pattern = |count: usize| format!("start ::= #\"{}\" ;", "a".repeat(count));
+    let cases: [(String, String, &str); 8] = [
+        (long(60), long(61), "E-LIMIT-GRAMMAR-BYTES"),
+        (nested(4), nested(5), "E-LIMIT-GRAMMAR-NESTING"),
+        (
+            alternatives(3),
+            alternatives(4),
+            "E-LIMIT-GRAMMAR-ALTERNATIVES",
+        ),
+        (counted(20), counted(21), "E-LIMIT-REGEX-REPETITION"),
+        (product(10), product(11), "E-LIMIT-REGEX-EXPANSION"),
+        (
+            pattern_product(10),
+            pattern_product(11),
+            "E-LIMIT-REGEX-EXPANSION",
+        ),
+        (
+            outer_product(10),
+            outer_product(11),
+            "E-LIMIT-REGEX-EXPANSION",
+        ),
+        (pattern(20), pattern(21), "E-LIMIT-REGEX-BYTES"),
+    ];
+    for (at, past, code) in cases {
+        assert!(ebnf::parse(&at, "start", &limits).is_ok(), "{at}");
+        let error = ebnf::parse(&past, "start", &limits).expect_err(&past);
+        assert_eq!(error.code(), code, "{past}");
+        assert!(error.limit_detail().is_some());
+    }
+}
+
+#[test]
+fn fuel_bounds_the_normal_form() {
+    let grammar = parsed("start ::= a a a ; a ::= \"x\" a | \"y\" ;");
+    let needed = (1..10_000).find(|&fuel| {
+        Lnf::new(
+            &grammar,
+            &Limits {
+                compile_fuel: fuel,
+                ..Limits::default()
+            },
+        )
+        .is_ok()
+    });
+    let needed = needed.expect("some fuel is enough");
+    let error = Lnf::new(
+        &grammar,
+        &Limits {
+            compile_fuel: needed - 1,
+            ..Limits::default()
+        },
+    )
+    .unwrap_err();
+    assert_eq!(error.code(), "E-LIMIT-FUEL");
+}
+
+#[test]
+fn the_deepest_nesting_is_read_and_dropped() {
+    let limits = Limits {
+        grammar_nesting: 100_000,
+        ..Limits::default()
+    };
+    let parsed = ebnf::parse(&nested(100_000), "start", &limits);
+    assert!(parsed.is_ok() || parsed.unwrap_err().code() == "E-LIMIT-GRAMMAR-NESTING");
+    let options = format!(
+        "start ::= {} rule {} ; rule ::= \"a\" ;",
+        "[".repeat(900),
+        "]".repeat(900)
+    );
+    let grammar = ebnf::parse(&options, "start", &limits).unwrap();
+    assert!(Lnf::new(&grammar, &limits).is_ok());
+}
+
+#[test]
+fn counts_cost_their_logarithm() {
+    let grammar =
+        parsed("start ::= item{1000,1000000} % \",\" ; item ::= \"(\" item \")\" | \"x\" ;");
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    assert!(lnf.productions.len() < 200, "{}", lnf.productions.len());
+    for (min, max) in [
+        (0, 0),
+        (0, 1),
+        (0, 5),
+        (1, 6),
+        (2, 2),
+        (3, 7),
+        (5, 13),
+        (4, 4),
+    ] {
+        for separator in ["", " % \",\""] {
+            let text = format!(
+                "start ::= item{{{min},{max}}}{separator} ; item ::= \"x\" | \"(\" item \")\" ;"
+            );
+            let lnf = Lnf::new(&parsed(&text), &Limits::default());
+            for count in 0..16 {
+                let between = if separator.is_empty() { "" } else { "," };
+                let input = vec!["x"; count].join(between);
+                let matches = lnf
+                    .as_ref()
+                    .is_ok_and(|lnf| reference::lnf_matches(lnf, input.as_bytes()));
+                assert_eq!(matches, (min..=max).contains(&count), "{text} {count}");
+            }
+        }
+    }
+}
+
+/// (grammar, its normal form)
+const GOLDEN: &[(&str, &str)] = &[
+    // Blanks join the word behind them; a name used once is replaced.
+    (
+        "start ::= ws \"[\" list ws \"]\" ; ws ::= \" \" ws | \"\" ; list ::= \"x\" | list ws \",\" ws \"x\" ;",
+        "start.0\n    = (\" \"* \"[x\" (\" \"* \",\" \" \"* \"x\")* \" \"* \"]\")\n",
+    ),
+    // An open loop stays a terminal of its own.
+    (
+        "start ::= \"\\\"\" #\"[a-z]*\" \"\\\"\" rest ; rest ::= \"(\" rest \")\" | \"\" ;",
+        "start.0\n    = (\"\\\"\" #\"[a-z]\"*) \"\\\"\" rest.1\n\nrest.1\n    = (\"(\") rest.1 \")\"\n    | \"\"\n",
+    ),
+    // Cycles of units fall together; a nullable terminal gets an empty production beside it.
+    (
+        "start ::= a ; a ::= b | \"(\" a \")\" ; b ::= a | #\"x?\" ;",
+        "start.0\n    = \"\"\n    | \"(\" start.0 \")\"\n    | \"x\"?\n",
+    ),
+];
+
+#[test]
+fn normal_forms_are_as_written_here() {
+    for (text, wanted) in GOLDEN {
+        let lnf = Lnf::new(&parsed(text), &Limits::default()).unwrap();
+        assert_eq!(lnf.dump(), *wanted, "{text}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Regular expressions: against `regex-automata` on random patterns, and ECMA-262 where it differs.
+
+mod reference;
+
+use proptest::prelude::*;
+use regex_automata::meta;
+use syntagma_grammar::syntax::regex::{Dialect, ecma_search, parse};
+use syntagma_grammar::{Error, Limits, Place};
+
+fn pattern() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        4 => "[ab]".prop_map(|text| text),
+        1 => Just("é".to_owned()),
+        1 => Just(".".to_owned()),
+        1 => Just("[^a]".to_owned()),
+        1 => Just("[a-bé]".to_owned()),
+        1 => Just("\\w".to_owned()),
+        1 => Just("(?i:A)".to_owned()),
+        1 => Just("".to_owned()),
+    ];
+    leaf.prop_recursive(4, 16, 3, |inner| {
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            2 => (inner.clone(), "[?*+]\\??").prop_map(|(part, sign)| format!("(?:{part}){sign}")),
+            1 => (inner, 0u32..3, 0u32..3)
+                .prop_map(|(part, min, more)| format!("({part}){{{min},{}}}", min + more)),
+        ]
+    })
+}
+
+fn texts() -> Vec<String> {
+    let letters = ['a', 'b', 'é'];
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    for _ in 0..4 {
+        let until = all.len();
+        for at in from..until {
+            for letter in letters {
+                all.push(format!("{}{letter}", all[at]));
+            }
+        }
+        from = until;
+    }
+    all
+}
+
+/// A pattern whose alternatives are held to the edges at random.
+fn anchored() -> impl Strategy<Value = String> {
+    let one = (any::<bool>(), pattern(), any::<bool>()).prop_map(|(start, inner, end)| {
+        format!(
+            "{}{inner}{}",
+            if start { "^" } else { "" },
+            if end { "$" } else { "" }
+        )
+    });
+    prop::collection::vec(one, 1..4).prop_map(|parts| format!("(?:{})", parts.join("|")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whole_matches_agree(pattern in pattern()) {
+        let ours = parse(&pattern, Dialect::Rust, &Limits::default()).unwrap();
+        let theirs = meta::Regex::new(&format!("^(?:{pattern})$")).unwrap();
+        for text in texts() {
+            prop_assert_eq!(
+                reference::regex_matches(&ours, text.as_bytes()), theirs.is_match(&text), "{} on {:?}", pattern, text
+            );
+        }
+    }
+
+    #[test]
+    fn searches_agree(pattern in anchored()) {
+        // Rust's `.` and `\w` differ from ECMA's on no letter of these texts but é.
+        prop_assume!(!pattern.contains("\\w") && !pattern.contains("(?i"));
+        let ours = ecma_search(&pattern, &Limits::default()).unwrap();
+        let theirs = meta::Regex::new(&pattern).unwrap();
+        for text in texts() {
+            prop_assert_eq!(
+                reference::regex_matches(&ours, text.as_bytes()), theirs.is_match(&text), "{} on {:?}", pattern, text
+            );
+        }
+    }
+}
+
+/// (pattern, texts that match as a whole, texts that do not)
+const ECMA: &[(&str, &[&str], &[&str])] = &[
+    (r"\d+", &["12"], &["٣", ""]),
+    (r"\w", &["a", "_", "9"], &["é", "-"]),
+    (
+        r"\s",
+        &[" ", "\u{FEFF}", "\u{2028}", "\t"],
+        &["x", "\u{85}"],
+    ),
+    (r"[\s\d]", &[" ", "1"], &["x"]),
+    (r"[^\d]", &["x", "é"], &["1"]),
+    (r"[\D]", &["x"], &["1"]),
+    (r"a\/b", &["a/b"], &["ab"]),
+    (r"\cJ", &["\n"], &["J"]),
+    (r"[^]", &["x", "\n"], &[""]),
+    (r"a|[]", &["a"], &["", "b"]),
+    (r"(?<year>\d)(?:x)", &["1x"], &["x"]),
+    (r"\u0041\u{42}\x43", &["ABC"], &["abc"]),
+    (r"\ud83d\ude00", &["😀"], &["x"]),
+    (r"\p{Lu}", &["É"], &["é"]),
+    (r"a{,2}", &["a{,2}"], &["aa"]),
+    (r"a{2", &["a{2"], &["aa"]),
+    (r"x}]", &["x}]"], &["x"]),
+    (r".", &["a", "\u{85}"], &["\n", "\u{2028}"]),
+    (r"[a&&b]", &["a", "&", "b"], &["ab"]),
+    (r"[[a]", &["[", "a"], &["]"]),
+    (r"[a\-z]", &["a", "-", "z"], &["b"]),
+    (r"[a-]", &["a", "-"], &["b"]),
+    (r"[-a]", &["a", "-"], &["b"]),
+    (r"[\w-.]", &["a", "-", "."], &["!"]),
+    (r"[\b]", &["\u{8}"], &["b"]),
+    (r"^ab$", &["ab"], &["a"]),
+    (r"a+?b*?", &["aab"], &["b"]),
+    (r"\-\_\@\ ", &["-_@ "], &["-"]),
+    (r"# a", &["# a"], &["a"]),
+];
+
+#[test]
+fn ecma_patterns_mean_what_ecma_says() {
+    for (pattern, matching, other) in ECMA {
+        let regex = parse(pattern, Dialect::Ecma, &Limits::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        for (texts, wanted) in [(matching, true), (other, false)] {
+            for text in *texts {
+                assert_eq!(
+                    reference::regex_matches(&regex, text.as_bytes()),
+                    wanted,
+                    "{pattern} on {text:?}"
+                );
+            }
+        }
+    }
+}
+
+fn refused(pattern: &str, dialect: Dialect) -> Error {
+    parse(pattern, dialect, &Limits::default()).expect_err(pattern)
+}
+
+#[test]
+fn refusals_have_a_code_and_a_column() {
+    let cases = [
+        (r"a(?=b)", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 2),
+        (r"é(?<!b)", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 2),
+        (r"(a)\1", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 4),
+        (r"ab\b", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 3),
+        (r"\ud800", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 1),
+        (r"a^b", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 2),
+        (r"(^a)*", Dialect::Ecma, "E-REGEX-UNSUPPORTED", 1),
+        (r"a(b", Dialect::Ecma, "E-REGEX-SYNTAX", 2),
+        (r"a[b", Dialect::Ecma, "E-REGEX-SYNTAX", 2),
+        (r"[z-a]", Dialect::Ecma, "E-REGEX-SYNTAX", 2),
+        (r"a\q", Dialect::Ecma, "E-REGEX-SYNTAX", 2),
+        (r"\", Dialect::Ecma, "E-REGEX-SYNTAX", 1),
+        (r"*a", Dialect::Ecma, "E-REGEX-SYNTAX", 1),
+        (r"a(?=b)", Dialect::Rust, "E-REGEX-UNSUPPORTED", 2),
+        (r"(a)\1", Dialect::Rust, "E-REGEX-UNSUPPORTED", 4),
+        (r"a\bb", Dialect::Rust, "E-REGEX-UNSUPPORTED", 3),
+        (r"(?m)^a", Dialect::Rust, "E-REGEX-UNSUPPORTED", 5),
+        (r"a)", Dialect::Rust, "E-REGEX-SYNTAX", 2),
+    ];
+    for (pattern, dialect, code, column) in cases {
+        let error = refused(pattern, dialect);
+        assert_eq!(error.code(), code, "{pattern}: {error}");
+        let Some(Place::Text { column: found, .. }) = error.place() else {
+            panic!("no place: {error}")
+        };
+        assert_eq!(*found, column, "{pattern}: {error}");
+    }
+}
+
+#[test]
+fn limits_hold_at_the_edge() {
+    let limits = Limits {
+        regex_bytes: 12,
+        regex_repetition: 30,
+        regex_expansion: 60,
+        ..Limits::default()
+    };
+    for (at, past, code) in [
+        ("aaaaaaaaaaaa", "aaaaaaaaaaaaa", "E-LIMIT-REGEX-BYTES"),
+        ("a{30}", "a{31}", "E-LIMIT-REGEX-REPETITION"),
+        ("a{30,}", "a{31,}", "E-LIMIT-REGEX-REPETITION"),
+        ("(a{6}){10}", "(a{6}){11}", "E-LIMIT-REGEX-EXPANSION"),
+    ] {
+        for dialect in [Dialect::Rust, Dialect::Ecma] {
+            assert!(parse(at, dialect, &limits).is_ok(), "{at}");
+            assert_eq!(parse(past, dialect, &limits).expect_err(past).code(), code);
+        }
+    }
+    // A large count alone is no product, and nothing is expanded.
+    assert!(parse("a{1000000}", Dialect::Ecma, &Limits::default()).is_ok());
+}
