@@ -59,7 +59,7 @@ class Request(NamedTuple):
         messages = [{"role": "user", "content": self.text}]
         if self.tool is None:
             wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": self.schema, "strict": True}}
-            return codec.prepare(messages, response_format=wanted if constrained else None)
+            return codec.prepare(messages, tools=[], response_format=wanted if constrained else None)
         tool = {"type": "function", "function": {"name": self.tool, "parameters": self.schema}}
         choice = "required" if constrained else "auto"
         return codec.prepare(messages, tools=[tool], tool_choice=choice, parallel_tool_calls=False)

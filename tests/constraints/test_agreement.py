@@ -17,7 +17,8 @@ from syntagma.constraints.text import has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
-from syntagma.messages import Message, ToolCall
+from syntagma.limits import Limits
+from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
 from tests.constraints.walks import accepts, walk
 from tests.formats.cases import TOOLS
@@ -230,3 +231,16 @@ def test_arguments_that_are_spelled_as_a_string() -> None:
     read = [_odd(fmt, text) for text in texts if text is not None]
     assert all(not odd for _, odd in read)
     assert any(message.tool_calls for message, _ in read)
+
+
+def test_as_many_tools_as_the_limit_allows_compile() -> None:
+    tools = [
+        Tool(name=f"tool_{n}", parameters={**SCHEMAS["save_note"], "title": str(n)}) for n in range(Limits().tools)
+    ]
+    fmt = FORMATS["delimited"]
+    grammar = fmt.grammar(tools, tool_choice="required", reasoning="off")
+    for tool in (tools[0], tools[-1]):
+        call = ToolCall(id="", name=tool.name, arguments='{"text": "x"}')
+        assert accepts(grammar, fmt.write(Message(tool_calls=(call,)), tools).removeprefix("\n[GO]\n"))
+    unknown = Message(tool_calls=(ToolCall(id="", name="tool_", arguments='{"text": "x"}'),))
+    assert not accepts(grammar, fmt.write(unknown).removeprefix("\n[GO]\n"))

@@ -133,7 +133,8 @@ impl CompiledGrammar {
 
     /// Where a token leads from a state.
     pub(crate) fn step(&self, state: StateId, id: u32) -> Result<Step, Error> {
-        if let Some(step) = self.read().memo.step(state, id) {
+        let known = self.read().memo.step(state, id);
+        if let Some(step) = known {
             return Ok(step);
         }
         let found = &mut *self.write();
@@ -175,8 +176,9 @@ impl CompiledGrammar {
 
     /// The mask of a state.
     pub(crate) fn mask(&self, state: StateId) -> Result<Mask, Error> {
-        let known = self.read().memo.mask(state).cloned();
-        if let (Some(mask), false) = (&known, self.verify) {
+        if !self.verify
+            && let Some(mask) = self.read().memo.mask(state)
+        {
             return Ok(mask.clone());
         }
         let found = &mut *self.write();
@@ -186,6 +188,13 @@ impl CompiledGrammar {
             frames,
             ..
         } = found;
+        // Another thread may have computed it while this one waited for the lock.
+        let known = memo.mask(state).cloned();
+        if !self.verify
+            && let Some(mask) = known
+        {
+            return Ok(mask);
+        }
         let mask = mask::compute(
             recognizer,
             &self.vocabulary,

@@ -31,6 +31,8 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     envelope: str | None = None
     id: str | None = None
     arguments: Arguments | None = None
+    edge: str = ""
+    """blanks between content and the first call, which calls alone do not begin with"""
     alternate: str = ""
     """the call without its outer opener: models forget it"""
     drop: str = ""
@@ -78,7 +80,10 @@ def find_calls(survey: Survey, frame: Frame, thoughts: Thoughts | None, content_
         mids, tail = [mid[cut:] for mid in mids], tail[cut:]
     mid, uneven = _counted(mids)
     split = _split(head, mid, tail, frame, in_array=extents[0].in_array)
-    split = _with_leading_blank(split, survey, frame, content_close)
+    edge = _edge(split, survey, frame, content_close)
+    if edge and _always_behind(reading, frame, thoughts, edge):
+        split = msgspec.structs.replace(split, section_open=edge + split.section_open)
+        edge = ""
     if extents[0].json is not None:
         envelope = envelope_text(reading.text, extents)
         if envelope is None:
@@ -88,7 +93,7 @@ def find_calls(survey: Survey, frame: Frame, thoughts: Thoughts | None, content_
         body, identity, split = _slots(reading.text, extents, split, arguments)
         made = _calls(split, body, identity=identity, arguments=arguments, unproved=not mids)
         made = msgspec.structs.replace(made, alternate=_alternate(split, body))
-    return msgspec.structs.replace(made, uneven=uneven)
+    return msgspec.structs.replace(made, uneven=uneven, edge=edge)
 
 
 def _calls(
@@ -177,20 +182,29 @@ def _split(head: str, mid: str | None, tail: str, frame: Frame, *, in_array: boo
     if not closer.strip():
         closer = ""
     separator = mid[len(closer) : len(mid) - len(opener)]
-    return _Split(head[: len(head) - len(opener)], opener, closer, separator, tail[len(closer) :].rstrip("\n"))
+    return _Split(head[: len(head) - len(opener)], opener, closer, separator, tail[len(closer) :])
 
 
-def _with_leading_blank(split: _Split, survey: Survey, frame: Frame, content_close: str) -> _Split:
-    """The split with the blanks that stand between content and the first call: there they are data."""
+def _edge(split: _Split, survey: Survey, frame: Frame, content_close: str) -> str:
+    """The blanks between content and the first call: there they are data, and belong to the calls."""
     beside = next((reading for reading in survey.all("CT") if reading.follower("C") == "T"), None)
     if beside is None or frame.lead != survey.frame.lead:
-        return split
+        return ""
     gap = beside.before("T").removeprefix(content_close)
-    blank = gap[: len(gap) - len(gap.lstrip())]
-    opened = split.section_open + split.open
-    if not blank or gap.lstrip() != opened.lstrip():
-        return split
-    return msgspec.structs.replace(split, section_open=blank + split.section_open.lstrip())
+    same = gap.lstrip() == (split.section_open + split.open).lstrip()
+    return gap[: len(gap) - len(gap.lstrip())] if same else ""
+
+
+def _always_behind(reading: Reading, frame: Frame, thoughts: Thoughts | None, edge: str) -> bool:
+    """Whether calls without content begin with the same blanks."""
+    if reading.shape != "T":
+        return False
+    body = frame.body(reading)
+    rest = without_empty_block(body, thoughts)
+    if thoughts is not None and rest != body:
+        end = thoughts.end
+        rest = rest.removeprefix(end[len(end.rstrip()) :])
+    return rest.startswith(edge)
 
 
 def _slots(

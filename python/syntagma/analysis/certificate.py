@@ -137,11 +137,13 @@ class Certifier:
             if item.verdict in ("works", "dropped", "other context"):
                 for key in (item.shape, *item.kinds) if item.shape else ():
                     coverage[key] = coverage.get(key, 0) + 1
+        if grammars.unsupported is not None:
+            findings = (*findings, Finding("grammar-unsupported", grammars.unsupported))
         return Certificate(
             items=tuple(items),
             findings=(*findings, *self._missing(fmt, coverage, {finding.code for finding in findings})),
             coverage=coverage,
-            grammar_checked=grammars.available,
+            grammar_checked=grammars.available and grammars.unsupported is None,
         )
 
     def _missing(self, fmt: ChatFormat, coverage: dict[str, int], known: set[str]) -> Iterator[Finding]:
@@ -205,8 +207,9 @@ class Certifier:
                 why = difference(read_back(fmt, start, chunks, tools), shown, ids=ids)
                 if why is not None:
                     return f"behind the {start.name}: {why}", start.output
-            why = grammars.refuses(start, has_calls=bool(shown.calls), tail=self._end(fmt, view))
-            if why is not None:
+            output = self._without_end(fmt, start.output, shown)
+            why = grammars.refuses(start, output, has_calls=bool(shown.calls))
+            if why is not None and not _unsayable(fmt, shown):
                 return f"behind the {start.name}: {why}", start.output
         return None, ""
 
@@ -214,11 +217,15 @@ class Certifier:
         extra = self._frame.epilogue if view.context == "last" else self._frame.user_open
         return view.text.removesuffix(extra)
 
-    def _end(self, fmt: ChatFormat, view: View) -> str:
-        """What of the view's end is the end of the turn, as the engine may swallow it."""
-        text = self._text(view)
+    def _without_end(self, fmt: ChatFormat, output: str, shown: Turn) -> str:
+        """The output as an engine may give it back: without the end of the turn, and blanks around it behind calls."""
         drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
-        return next((end for end in (self._frame.end_of_turn, *drop) if end and text.endswith(end)), "")
+        text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self._frame.without_end(output))
+        if not shown.calls or fmt.spec.tools is None:
+            return text
+        tools = fmt.spec.tools
+        closer = tools.section[0].closer or tools.call[0].closer
+        return text.rstrip() + closer[len(closer.rstrip()) :]
 
     def _starts(self, fmt: ChatFormat, view: View, shown: Turn) -> list[Start]:
         """The whole turn, and what stands behind every generation prompt that fits."""
@@ -324,7 +331,7 @@ class Certifier:
             expected = Turn(reasoning=thought, content=text)
             ways = chunkings(start.output, _SEED)
             wrong = [difference(read_back(fmt, start, way, None), expected, ids=False) for way in ways]
-            why = next((one for one in wrong if one), None) or grammars.refuses(start, has_calls=False, tail="")
+            why = next((one for one in wrong if one), None) or grammars.refuses(start, start.output, has_calls=False)
             verdict: Verdict = "fails" if why else "works"
             items.append(Item(name="prompted thoughts", verdict=verdict, why=why or "", example=start.output))
         return items
@@ -341,6 +348,13 @@ def _state(fmt: ChatFormat, shown: Turn) -> Literal["auto", "open", "closed"]:
     if reasoning is None:
         return "auto"
     return "open" if shown.reasoning is not None and not reasoning.block[0].opener.strip() else "closed"
+
+
+def _unsayable(fmt: ChatFormat, shown: Turn) -> bool:
+    """Content that begins like a call where calls are bare JSON: the strict reading keeps such text for calls."""
+    tools = fmt.spec.tools
+    bare = tools is not None and not (tools.section[0].opener.strip() or tools.call[0].opener.strip())
+    return bare and not shown.calls and (shown.content or "").lstrip()[:1] in ("{", "[")
 
 
 def _shows(coverage: dict[str, int], letter: str) -> bool:

@@ -51,7 +51,10 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     def tail(self, reading: Reading) -> str:
         """The text behind the last element, without the end of the turn and what is not part of it."""
-        text = clean_tail(reading, self.epilogue, self.user_open)
+        return self.without_end(clean_tail(reading, self.epilogue, self.user_open))
+
+    def without_end(self, text: str) -> str:
+        """The text without the whole end of the turn, blanks ignored; the text itself if it ends otherwise."""
         wanted = cores(self.end_of_turn, self.whole)
         pieces = atoms(text, self.whole)
         at, missing = len(pieces), len(wanted)

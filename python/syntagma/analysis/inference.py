@@ -224,11 +224,14 @@ def _first_marker(text: str) -> str:
 
 def _tools_table(calls: Calls) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    if calls.section != "{calls}":
-        table["section"] = calls.section
+    bare = calls.section == "{calls}"
+    if not bare:
+        table["section"] = [calls.section, calls.edge + calls.section] if calls.edge else calls.section
     if calls.separator:
         table["separator"] = calls.separator
-    table["call"] = [calls.call, calls.alternate] if calls.alternate else calls.call
+    edge = calls.edge if bare else ""
+    ways = dict.fromkeys(text for text in (calls.call, edge + calls.call, calls.alternate) if text)
+    table["call"] = list(ways) if len(ways) > 1 else calls.call
     if calls.envelope is not None:
         table["envelope"] = calls.envelope
     if calls.id is not None:

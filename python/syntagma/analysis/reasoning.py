@@ -38,7 +38,7 @@ def find_thoughts(
         _rendered(survey)
         or _cut(survey, scene, inputs, literals)
         or _switched(survey)
-        or _told(survey, scene, inputs, variables)
+        or _told(scene, inputs, variables)
     )
 
 
@@ -150,7 +150,7 @@ def _switched(survey: Survey) -> Thoughts | None:
     return None
 
 
-def _told(survey: Survey, scene: Scene, inputs: Inputs, variables: Iterable[str]) -> Thoughts | None:
+def _told(scene: Scene, inputs: Inputs, variables: Iterable[str]) -> Thoughts | None:
     """A variable that changes only the instructions, and the first pair of tags in what it adds to them."""
     plain = scene.instructions(inputs, {})
     for name in variables:

@@ -20,6 +20,8 @@ class GrammarVerdicts:
         self._compiler: Any = None
         self._matcher: Any = None
         self._compiled: dict[tuple[str, str, bool], Any] = {}
+        self.unsupported: str | None = None
+        """why the format has no strict reading, once that is known"""
         try:
             from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
         except ImportError:
@@ -34,9 +36,9 @@ class GrammarVerdicts:
         """Whether grammars can be compiled here."""
         return self._compiler is not None
 
-    def refuses(self, start: Start, *, has_calls: bool, tail: str) -> str | None:
-        """Why the grammar behind `start.prompt` does not accept the output without its `tail`; None if it does."""
-        if not self.available:
+    def refuses(self, start: Start, output: str, *, has_calls: bool) -> str | None:
+        """Why the grammar behind the start's prompt does not accept `output`, without end of turn; None if it does."""
+        if not self.available or self.unsupported is not None:
             return None
         key = (start.prompt, start.reasoning, has_calls)
         try:
@@ -45,9 +47,11 @@ class GrammarVerdicts:
                 grammar = self._fmt.grammar(tools, prompt=start.prompt, reasoning=start.reasoning)
                 self._compiled[key] = self._compiler.compile(grammar)
             matcher = self._matcher(self._compiled[key])
-            output = start.output.removesuffix(tail)
             if not matcher.accept_bytes(output.encode()):
                 return "the grammar refuses it"
             return None if matcher.is_accepting() else "the grammar wants more"
         except SyntagmaError as error:
+            if error.code == "E-FORMAT-UNSUPPORTED":
+                self.unsupported = error.message
+                return None
             return f"no grammar: {error.message}"

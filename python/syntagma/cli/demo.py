@@ -54,7 +54,7 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
         messages = [{"role": "user", "content": self.ask}]
         if self.tool is None:
             wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": self.schema}}
-            return codec.prepare(messages, response_format=wanted if held else None)
+            return codec.prepare(messages, tools=[], response_format=wanted if held else None)
         tool = {"type": "function", "function": {"name": self.tool, "parameters": self.schema}}
         return codec.prepare(messages, tools=[tool], tool_choice="required" if held else "auto")
 

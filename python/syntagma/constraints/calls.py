@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from syntagma.constraints.encoded import encoded_object
 from syntagma.constraints.literals import pieces
@@ -76,23 +77,39 @@ def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Lim
     writer = _CallWriter(tools)
     anything = encoded_object() if writer.encoded else Grammar.json()
     if choice.tools is None:
-        return writer.call(None, anything)
+        return writer.call([_Part(None, anything)])
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
     if held and writer.encoded:
         raise _unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    calls = [writer.call((tool.name,), _arguments(index, tool, limits)) for index, tool in held]
-    if free:
+    parts = [_Part((tool.name,), _arguments(index, tool, limits)) for index, tool in held]
+    if free and writer.names == 1:
         # Tools whose arguments are any object share one grammar; only their names differ.
-        groups: list[Sequence[str]] = [free] if writer.names == 1 else [[name] for name in free]
-        calls += [writer.call(group, anything) for group in groups]
-    return Grammar.union(*calls)
+        parts.append(_Part(tuple(free), anything))
+    else:
+        parts += [_Part((name,), anything) for name in free]
+    return writer.call(parts)
 
 
 def _arguments(index: int, tool: Tool, limits: Limits | None) -> Grammar:
     schema = arguments_schema(tool)
     return schema_grammar(schema, strict=tool.strict, pointer=f"/tools/{index}/function/parameters", limits=limits)
+
+
+class _Part(NamedTuple):
+    """What differs between tools: the names that a call may have (None: any), and the arguments behind them."""
+
+    names: tuple[str, ...] | None
+    arguments: Grammar
+
+
+class _Item(NamedTuple):
+    """A literal or a hole of a call; what stands in an envelope is JSON text, without markers."""
+
+    text: str = ""
+    hole: str = ""
+    in_json: bool = False
 
 
 class _CallWriter:
@@ -105,6 +122,7 @@ class _CallWriter:
         inner = self._envelope.pattern.holes if self._envelope else ()
         holes = (*self._pattern.holes, *inner)
         shape = tools.id[0].holes if tools.id and "id" in holes else ()
+        self._differing = ("name", "arguments", "id") if "name" in shape else ("name", "arguments")
         self.names = (*holes, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
@@ -114,30 +132,39 @@ class _CallWriter:
         )
         """whether the arguments are an object that is spelled as a string"""
 
-    def call(self, names: Sequence[str] | None, arguments: Grammar) -> Grammar:
-        """A call of one of `names` (None: of any)."""
-        parts: list[Grammar] = []
-        for item in self._pattern.items:
-            match item:
-                case LiteralItem(text):
-                    parts += literal(text)
-                case Hole("envelope"):
-                    parts += self._filled(names, arguments)
-                case Hole(hole):
-                    parts += self._hole(hole, names, arguments, quoted=False)
-        return Grammar.concat(*parts)
+    def call(self, parts: Sequence[_Part]) -> Grammar:
+        """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""
+        items = list(self._items())
+        differs = [i for i, item in enumerate(items) if item.hole in self._differing]
+        first, behind = differs[0], differs[-1] + 1
+        return Grammar.concat(
+            *self._sequence(items[:first], parts[0]),
+            Grammar.union(*(Grammar.concat(*self._sequence(items[first:behind], part)) for part in parts)),
+            *self._sequence(items[behind:], parts[0]),
+        )
 
-    def _filled(self, names: Sequence[str] | None, arguments: Grammar) -> list[Grammar]:
-        if self._envelope is None:
-            raise _unsupported("a call with {envelope} and no envelope")
-        parts: list[Grammar] = []
-        for item in self._envelope.pattern.items:
-            match item:
-                case LiteralItem(text):
-                    parts.append(Grammar.literal(text))
-                case Hole(hole):
-                    parts += self._hole(hole, names, arguments, quoted=True)
-        return parts
+    def _items(self) -> Iterator[_Item]:
+        """The items of the call, those of the envelope in its place."""
+        for item in self._pattern.items:
+            if isinstance(item, LiteralItem):
+                yield _Item(text=item.text)
+            elif item.name == "envelope" and self._envelope is not None:
+                for inner in self._envelope.pattern.items:
+                    if isinstance(inner, LiteralItem):
+                        yield _Item(text=inner.text, in_json=True)
+                    else:
+                        yield _Item(hole=inner.name, in_json=True)
+            else:
+                yield _Item(hole=item.name)
+
+    def _sequence(self, items: Sequence[_Item], part: _Part) -> list[Grammar]:
+        found: list[Grammar] = []
+        for item in items:
+            if item.hole:
+                found += self._hole(item.hole, part.names, part.arguments, quoted=item.in_json)
+            else:
+                found += [Grammar.literal(item.text)] if item.in_json else literal(item.text)
+        return found
 
     def _hole(self, hole: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool) -> list[Grammar]:
         match hole:

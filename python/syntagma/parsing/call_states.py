@@ -181,9 +181,15 @@ class CallStates(ABC):
             self._out.call_end(complete=False, span=(window.here, window.here))
             self._call_end.section_seen(cursor.alternative.section, live=True)
             return self._go(self._content, "content")
-        if window.here > start:
+        if fragment or window.here > start:
             return True
-        return self._truncated() if final else False
+        if not final:
+            return False
+        if isinstance(cursor.source, TaggedArguments):
+            fragment = cursor.source.cut(window.text[window.pos :])
+            self._out.call_delta(fragment, (start, window.end))
+        window.pos = len(window.text)
+        return self._truncated()
 
     def _arguments_end(self, cursor: Cursor) -> bool:
         here = (self.window.here, self.window.here)

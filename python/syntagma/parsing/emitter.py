@@ -59,6 +59,7 @@ class Emitter:
         self._thoughts_at = 0
         self._calls = 0
         self._prefilled = ""
+        self._blanks: list[tuple[str, int]] = []
         # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
         self._muted = False
         self._muted_call: tuple[str, str | None, list[str]] | None = None
@@ -100,9 +101,14 @@ class Emitter:
         if self._muted or not text:
             return
         if self._inline:
-            if self._prefilled and not text.isspace():
-                self._add(ContentDelta(self._prefilled, _after_zero((start, start))))
-                self._prefilled = ""
+            if self._prefilled:
+                # Whether the opener comes back is known at the first thought that is not blank.
+                self._blanks.append((text, start))
+                if not text.isspace():
+                    at = max(0, self._blanks[0][1])
+                    self._add(ContentDelta(self._prefilled, (at, at)))
+                    self._release_blanks()
+                return
             self.content(text, start)
             return
         if start < 0:
@@ -117,12 +123,23 @@ class Emitter:
 
     def tag(self, text: str, start: int) -> None:
         """A marker of reasoning, with the blanks that belong to it."""
-        if self._inline:
+        if not self._inline or self._muted:
+            return
+        if self._prefilled and text.isspace():
+            self._blanks.append((text, start))
+        else:
+            self._release_blanks()
+            self.content(text, start)
+
+    def _release_blanks(self) -> None:
+        self._prefilled = ""
+        blanks, self._blanks = self._blanks, []
+        for text, start in blanks:
             self.content(text, start)
 
     def thoughts_end(self) -> None:
         """The thoughts are over."""
-        self._prefilled = ""
+        self._release_blanks()
         if self._thoughts:
             text, self._thoughts = "".join(self._thoughts), []
             self._push(ReasoningDelta(text, (self._thoughts_at, self._thoughts_at + len(text))))

@@ -251,7 +251,9 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
         header: tuple[Op, ...] = ()
         if tools.argument:
             ops = compile_ops(tools.argument[0])
-            header = ops[: next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value") + 1]
+            at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
+            # Blanks in front of a value are data, and not the header's.
+            header = (*_trim(ops[:at]), ops[at])
             argument = Alternative(header, (), form, None, "", "", bare_call=False)
             form = msgspec.structs.replace(form, argument=argument)
         calls = []

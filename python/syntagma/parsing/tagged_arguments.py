@@ -75,7 +75,8 @@ class TaggedArguments:
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
-        while not (self.done or self.bad):
+        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        while not (self.done or self.bad or out):
             before = (pos, self._raw, self._allowed)
             if self._raw is not None:
                 pos = self._begin(text, pos, end, out)
@@ -86,6 +87,10 @@ class TaggedArguments:
             if before == (pos, self._raw, self._allowed):
                 break
         return pos, "".join(out)
+
+    def cut(self, text: str) -> str:
+        """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
+        return json.dumps(text, ensure_ascii=False)[1:-1] if self._allowed == _STRING else ""
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A value begins: its key, and what types it may have."""

@@ -61,6 +61,10 @@ impl GrammarMatcher {
     }
 
     /// Takes a token if it may come next; where not, nothing changes and the answer is false.
+    ///
+    /// A token that may be text and a symbol of the grammar at once is both. A token that ends the turn ends the text
+    /// wherever the grammar accepts; elsewhere it is a symbol, if the grammar names it, and ends the text if the
+    /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
         self.history.extend(place);

@@ -13,6 +13,7 @@ const COPIED_WEIGHT: u32 = 32;
 /// Replaces names by what they name. Expects every nonterminal to be reachable.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
+    move_start(draft);
     let uses = draft.uses();
     let mut named = names(draft, &uses);
     break_cycles(draft, &mut named);
@@ -33,6 +34,19 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         }
     }
     spread_units(draft)
+}
+
+/// A start that only names another nonterminal gives way to it, and leaves it its name.
+fn move_start(draft: &mut Draft) {
+    let mut steps = draft.rules.len();
+    while let [rhs] = draft.rules_of(draft.start)
+        && let [Symbol::Nonterminal(next)] = rhs[..]
+        && steps > 0
+    {
+        draft.names[next.0 as usize] = draft.names[draft.start.0 as usize].clone();
+        draft.start = next;
+        steps -= 1;
+    }
 }
 
 /// Which nonterminals are replaced.

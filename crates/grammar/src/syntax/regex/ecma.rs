@@ -297,16 +297,19 @@ impl Reader<'_> {
                 push_member(&mut members, &first);
                 continue;
             }
-            let Escape::Char(low) = first else {
-                return Err(Failure::syntax(at, "a range runs between two characters"));
-            };
             self.next();
             let Some((end_at, end)) = self.next() else {
                 return Err(Failure::syntax(start, "the class is not closed"));
             };
-            let Escape::Char(high) = self.member(end_at, end)? else {
-                return Err(Failure::syntax(at, "a range runs between two characters"));
+            let second = self.member(end_at, end)?;
+            let (Escape::Char(low), Escape::Char(high)) = (&first, &second) else {
+                // Beside a class a hyphen stands for itself.
+                push_member(&mut members, &first);
+                push_code(&mut members, '-');
+                push_member(&mut members, &second);
+                continue;
             };
+            let (low, high) = (*low, *high);
             if low > high {
                 return Err(Failure::syntax(at, "the range is out of order"));
             }
