@@ -1,6 +1,6 @@
 """Measures the shipped model, free and held by the grammar of each request, and writes `EVALUATION.md`.
 
-    python evaluate.py [--model FOLDER] [--count 100] [--out EVALUATION.md]
+    python evaluate.py [--model FOLDER] [--count 50] [--out EVALUATION.md]
 
 Needs the library itself and jsonschema, but no torch. The dialogues come from seeds that training does not use.
 """
@@ -25,6 +25,7 @@ from syntagma.embedded import EmbeddedModel, load
 from syntagma.generation import GenerationOptions, Generator
 from syntagma.messages import Message
 from syntagma.templates import ChatTemplate
+from tools import ToolSpec
 
 GROUPS: dict[str, tuple[str, bool]] = {
     "tools of the kind seen in training": ("call", False),
@@ -35,7 +36,8 @@ GROUPS: dict[str, tuple[str, bool]] = {
 }
 """what stands in the table: the kind of dialogue, and whether its tools are held out"""
 
-MOST_TOKENS = 300
+MOST_TOKENS = 200
+"""An answer is cut off there; the longest expected ones have about 150."""
 
 
 @dataclass
@@ -46,13 +48,14 @@ class Score:
     valid: int = 0
     tool: int = 0
     exact: int = 0
+    cut: int = 0
     tokens: int = 0
     seconds: float = 0.0
     misses: list[str] = field(default_factory=list)
 
     def row(self, *, tools: bool) -> str:
         """The cells of a table: shares in percent."""
-        shares = [self.valid, self.tool if tools else None, self.exact]
+        shares = [self.valid, self.cut, self.tool if tools else None, self.exact]
         return " | ".join("–" if share is None else f"{100 * share / self.total:.0f} %" for share in shares)
 
 
@@ -69,12 +72,13 @@ class Exam:
         last_user = max(index for index, message in enumerate(asked.messages) if message["role"] == "user")
         options: dict[str, Any] = {}
         if held and asked.schema is not None:
-            form = {"name": "answer", "schema": asked.schema, "strict": True}
+            form = {"name": "answer", "schema": _closed(asked.schema), "strict": True}
             options = {"response_format": {"type": "json_schema", "json_schema": form}}
         elif held:
             parallel = len(asked.calls) > 1
             options = {"tool_choice": "required", "enforce": "parameters", "parallel_tool_calls": parallel}
-        return self.codec.prepare(list(asked.messages[: last_user + 1]), tools=asked.declarations(), **options)
+        tools = [_declared(spec) for spec in asked.tools] or None
+        return self.codec.prepare(list(asked.messages[: last_user + 1]), tools=tools, **options)
 
     def ask(self, asked: Dialogue, *, held: bool, temperature: float, seed: int, score: Score) -> Message:
         """What the model answers; its tokens and their time are added to the score."""
@@ -88,6 +92,7 @@ class Exam:
                 parser.feed_tokens([step.token_id], self.model.tokenizer_info)
         score.seconds += time.process_time() - began
         score.tokens += generation.metrics.completion_tokens
+        score.cut += generation.finish_reason == "length"
         parser.finish(generation.finish_reason)
         return parser.message
 
@@ -101,7 +106,7 @@ def judge(asked: Dialogue, message: Message, score: Score) -> None:
         valid = value != _NOTHING and _satisfies(value, asked.schema)
         exact = valid and _same(value, asked.answer)
     else:
-        declared: dict[str, Any] = {spec.name: spec.declaration()["function"] for spec in asked.tools}
+        declared: dict[str, Any] = {spec.name: _declared(spec)["function"] for spec in asked.tools}
         calls = [(call.name, _json(call.arguments)) for call in message.tool_calls or ()]
         tool = [name for name, _ in calls] == [name for name, _ in asked.calls]
         valid = bool(calls) and all(
@@ -126,9 +131,18 @@ def _json(text: object) -> object:
         return _NOTHING
 
 
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without room for members that it does not name."""
+    return schema | {"additionalProperties": False}
+
+
+def _declared(spec: ToolSpec) -> dict[str, Any]:
+    function: dict[str, Any] = dict(spec.declaration()["function"])  # type: ignore[call-overload]
+    return {"type": "function", "function": function | {"parameters": _closed(function["parameters"])}}
+
+
 def _satisfies(value: object, schema: Any) -> bool:
-    # Parameters that no tool declares are no part of its schema's language here.
-    return bool(jsonschema.Draft202012Validator(schema | {"additionalProperties": False}).is_valid(value))
+    return bool(jsonschema.Draft202012Validator(_closed(schema)).is_valid(value))
 
 
 def _same(first: object, second: object) -> bool:
@@ -158,10 +172,11 @@ def report(exam: Exam, count: int, seed: int, *, misses: int) -> str:
         "*held* is the same model under the grammar of the request (`tool_choice` required, parameters enforced; or",
         "the response format). *Valid*: every call names a declared tool and its arguments satisfy the tool's schema,",
         "or the answer satisfies the schema. *Right tool*: exactly the expected calls, by name. *Exact*: every",
-        "argument or value is the expected one.",
+        "argument or value is the expected one. *Cut off*: not finished after "
+        f"{MOST_TOKENS} tokens, and counted as not valid.",
         "",
-        "| dialogues | temperature | | valid | right tool | exact |",
-        "|---|---|---|---|---|---|",
+        "| dialogues | temperature | | valid | cut off | right tool | exact |",
+        "|---|---|---|---|---|---|---|",
     ]
     speeds: dict[bool, list[float]] = {False: [], True: []}
     for group, temperature, held, score in examine(exam, count, seed):
@@ -185,7 +200,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, help="a model folder; the shipped one by default")
-    parser.add_argument("--count", type=int, default=100, help="dialogues in a group")
+    parser.add_argument("--count", type=int, default=50, help="dialogues in a group")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--misses", type=int, default=0, help="print so many wrong answers of every row")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "EVALUATION.md")

@@ -80,6 +80,13 @@ def test_three_probes_beyond_a_limit_end_the_analysis() -> None:
     assert "limit" in caught.value.message
 
 
+def test_endless_answers_are_no_turns() -> None:
+    source = template("plain").source.replace("'</turn>", "('[' * 20000) + '</turn>")
+    with pytest.raises(TemplateError) as caught:
+        analyze(source)
+    assert caught.value.code == "E-TEMPLATE-ANALYSIS"
+
+
 def test_all_renders_share_one_account() -> None:
     with pytest.raises(TemplateError) as caught:
         analyze(ChatTemplate(template("tags-json").source, limits=Limits(analysis_seconds=0.0)))

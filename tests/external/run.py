@@ -23,8 +23,13 @@ SUITES = {
     "renders": "autoparser/renders.json",
     "tool_formats": "formats/tool_vectors.jsonl",
     "reasoning_formats": "formats/reasoning_vectors.jsonl",
+    "autoparser": "autoparser/roundtrip.jsonl",
 }
 """Every suite with a file that must be there for it to run, relative to the data; the module has the suite's name."""
+
+
+KNOWN = HERE / "known"
+"""One file a suite, if needed: the cases that are known to fail, one a line, a reason behind the blank."""
 
 
 class Result(NamedTuple):
@@ -41,6 +46,13 @@ class Result(NamedTuple):
 def is_there(suite: str, data: Path) -> bool:
     """Whether the suite has its data."""
     return (data / SUITES[suite]).exists()
+
+
+def known_failures(suite: str) -> frozenset[str]:
+    """The cases of a suite that are known to fail; the list may only become shorter."""
+    path = KNOWN / f"{suite}.txt"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return frozenset(line.split(" ", 1)[0] for line in lines if line.strip() and not line.startswith("#"))
 
 
 def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
@@ -68,7 +80,7 @@ def run_suite(suite: str, data: Path) -> Result:
 
 
 def main() -> int:
-    """Run the suites named on the command line; 0 if nothing failed."""
+    """Run the suites named on the command line; 0 if nothing failed that is not known to fail."""
     parser = argparse.ArgumentParser(description="run suites of outside cases")
     parser.add_argument("suites", nargs="+", choices=[*SUITES, "all"], metavar="SUITE", help="a suite's name, or all")
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the folder of the cases")
@@ -87,7 +99,7 @@ def main() -> int:
                 print(f"{name}: {result.total - len(result.failed)} of {result.total} passed")
             for case, problem in sorted(result.failed.items()):
                 print(f"  {case}: {problem}" if options.verbose else f"  {case}")
-    return 1 if any(result.failed for result in results.values()) else 0
+    return 1 if any(result.failed.keys() - known_failures(name) for name, result in results.items()) else 0
 
 
 if __name__ == "__main__":

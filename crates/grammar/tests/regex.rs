@@ -16,7 +16,7 @@ fn pattern() -> impl Strategy<Value = String> {
         1 => Just("[a-bé]".to_owned()),
         1 => Just("\\w".to_owned()),
         1 => Just("(?i:A)".to_owned()),
-        1 => Just("".to_owned()),
+        1 => Just(String::new()),
     ];
     leaf.prop_recursive(4, 16, 3, |inner| {
         prop_oneof![

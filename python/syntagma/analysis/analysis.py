@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Literal
 
@@ -65,7 +66,7 @@ def analyze(
     *,
     certify: bool = True,
     candidates: Literal["all", "derived", "named"] = "all",
-    cache: MutableMapping[Any, Analysis] | None = None,
+    cache: MutableMapping[str, Analysis] | None = None,
     seed: int = 0,
 ) -> Analysis:
     """Derive a template's format from renders, and prove it.
@@ -75,7 +76,7 @@ def analyze(
         certify: render messages of every shape and read them back; without it, nothing but `derived` is offered.
         candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
             `named`: only registered ones.
-        cache: remembers analyses; keyed by everything that decides the result.
+        cache: remembers analyses; the key is a hash of everything that decides the result.
         seed: of the made-up words; the result does not depend on it.
 
     Raises:
@@ -92,7 +93,8 @@ def analyze(
             "E-ARGUMENT-CANDIDATES",
             'candidates is "all", "derived" or "named"; "named" needs a certificate',
         )
-    key = (template.source, template.eos_token, certify, candidates, seed, tuple(names()) if certify else ())
+    parts = [template.source, template.eos_token, certify, candidates, seed, names() if certify else ()]
+    key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
     if cache is not None and key in cache:
         return cache[key]
     found = _analyze(template, certify=certify, candidates=candidates, seed=seed)
@@ -197,9 +199,9 @@ def _named(
 
 
 def _beats(one: Certificate, other: Certificate) -> bool:
-    if one.clean != other.clean:
-        return one.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
-    return one.rank > other.rank
+    if one.clean:
+        return not other.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
+    return not other.clean and one.rank > other.rank
 
 
 def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:

@@ -15,6 +15,14 @@ import msgspec
 from syntagma.analysis.atoms import atoms, skip_prefix
 from syntagma.analysis.battery import Trial, battery, tools_of
 from syntagma.analysis.conversations import Inputs, Turn
+from syntagma.analysis.expectations import (
+    covers,
+    is_unsayable,
+    markers_of,
+    rendered_state,
+    shown_turn,
+    shows_ids,
+)
 from syntagma.analysis.extents import read_view
 from syntagma.analysis.frame import Frame, clean_tail
 from syntagma.analysis.inference import Finding
@@ -25,8 +33,8 @@ from syntagma.formats import ChatFormat
 
 __all__ = ["Certificate", "Certifier", "Item", "Mentions", "Verdict"]
 
-Verdict: TypeAlias = Literal["works", "dropped", "ambiguous", "other context", "not rendered", "fails"]
-_CONTEXTS: tuple[Context, ...] = ("last", "middle")
+Verdict: TypeAlias = Literal["works", "dropped", "refused", "ambiguous", "other context", "not rendered", "fails"]
+"""`refused`: it comes back, but the format's grammar does not let a model write it"""
 _SEED = 20
 
 
@@ -44,6 +52,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     example: str = ""
 
 
+class _Problem(msgspec.Struct, frozen=True):
+    """What is wrong with a turn: why, its raw text, and whether only the grammar objects."""
+
+    why: str
+    example: str
+    refused: bool = False
+
+
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """What is proved about a format and a template."""
 
@@ -57,7 +73,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def clean(self) -> bool:
         """No item fails, and nothing was found that speaks against the format."""
-        return not self.findings and all(item.verdict != "fails" for item in self.items)
+        return not self.findings and all(item.verdict not in ("fails", "refused") for item in self.items)
 
     @property
     def failing(self) -> tuple[Item, ...]:
@@ -66,8 +82,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """For comparisons, greater is better: coverage first, then failures, then findings."""
-        return (sum(self.coverage.values()), -len(self.failing), -len(self.findings))
+        """For comparisons, greater is better: coverage first, then failures, then what the grammar refuses."""
+        refused = sum(item.verdict == "refused" for item in self.items)
+        return (sum(self.coverage.values()), -len(self.failing), -refused)
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain JSON data."""
@@ -134,7 +151,7 @@ class Certifier:
             items += self._prompted_thoughts(fmt, grammars)
         coverage: dict[str, int] = {}
         for item in items:
-            if item.verdict in ("works", "dropped", "other context"):
+            if item.verdict in ("works", "dropped", "refused", "other context"):
                 for key in (item.shape, *item.kinds) if item.shape else ():
                     coverage[key] = coverage.get(key, 0) + 1
         if grammars.unsupported is not None:
@@ -164,31 +181,42 @@ class Certifier:
                 begun = delimited or any(text.startswith(extra) for text in others)
                 if extra and extra not in prompted and not begun:
                     yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-80:]!r}")
-        if self._mentions.calls and "calls-unsupported" not in known and not _shows(coverage, "T"):
+        if self._mentions.calls and "calls-unsupported" not in known and not covers(coverage, "T"):
             yield Finding("mention-calls", "the template speaks of `tool_calls`, and no call came back")
-        if self._mentions.thoughts and not prompted and not _shows(coverage, "R"):
+        if self._mentions.thoughts and "reasoning-prose" not in known and not prompted and not covers(coverage, "R"):
             yield Finding("mention-thinking", "the template has a thinking switch, and no thought came back")
 
     # -- one message
 
     def _item(self, fmt: ChatFormat, trial: Trial, grammars: GrammarVerdicts) -> Item:
-        views = [view for context in _CONTEXTS if (view := self._view(trial.turn, context)) is not None]
-        if not views:
+        first = self._view(trial.turn, "last") or self._view(trial.turn, "middle")
+        if first is None:
             return Item(name=trial.name, verdict="not rendered")
-        shown = _shown(views[0])
+        shown = shown_turn(first)
         if not shown.shape:
             return Item(name=trial.name, verdict="not rendered", why="nothing of it is shown")
-        why, example = self._wrong(fmt, views[0], shown, grammars)
-        if why is None and trial.basic:
-            why, example = self._tail_cuts(fmt, views[0], shown)
-        if why is None:
-            verdict: Verdict = "works" if shown == trial.turn else "dropped"
-            return Item(name=trial.name, verdict=verdict, shape=shown.shape, kinds=trial.kinds)
-        for view in views[1:]:
-            if _shown(view) == shown and self._wrong(fmt, view, shown, grammars)[0] is None:
-                return Item(name=trial.name, verdict="other context", shape=shown.shape, kinds=trial.kinds, why=why)
-        verdict = "ambiguous" if self._ambiguous(fmt, views[0], shown) else "fails"
-        return Item(name=trial.name, verdict=verdict, shape=shown.shape, why=why, example=example)
+        problem = self._wrong(fmt, first, shown)
+        if problem is None and trial.basic:
+            problem = self._tail_cuts(fmt, first, shown)
+        problem = problem or self._refused(fmt, first, shown, grammars)
+
+        def item(verdict: Verdict, why: str = "", example: str = "") -> Item:
+            return Item(
+                name=trial.name, verdict=verdict, shape=shown.shape, kinds=trial.kinds, why=why, example=example
+            )
+
+        if problem is None:
+            return item("works" if shown == trial.turn else "dropped")
+        view = self._view(trial.turn, "middle")
+        if view is not None and view != first and shown_turn(view) == shown:
+            again = self._wrong(fmt, view, shown) or self._refused(fmt, view, shown, grammars)
+            if again is None:
+                return item("other context", problem.why)
+            if again.refused:
+                problem = again
+        if not problem.refused and self._ambiguous(fmt, first, shown):
+            return item("ambiguous", problem.why, problem.example)
+        return item("refused" if problem.refused else "fails", problem.why, problem.example)
 
     def _view(self, turn: Turn, context: Context) -> View | None:
         view = self._scene.view(turn, self._inputs, context, tools=self._tools if turn.calls else None)
@@ -198,20 +226,24 @@ class Certifier:
         """A rendered text with the template's own end-of-sequence token."""
         return text.replace(self._sentinel, self._eos_token)
 
-    def _wrong(self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts) -> tuple[str | None, str]:
-        """What does not come back, and the raw text; None if everything does."""
-        ids = _shows_ids(view, shown)
-        tools = self._tools if shown.calls else None
+    def _wrong(self, fmt: ChatFormat, view: View, shown: Turn) -> _Problem | None:
+        """What does not come back; None if everything does."""
+        ids, tools = shows_ids(view, shown), self._tools if shown.calls else None
         for start in self._starts(fmt, view, shown):
             for chunks in chunkings(start.output, _SEED) if start.name == "turn" else [[start.output]]:
                 why = difference(read_back(fmt, start, chunks, tools), shown, ids=ids)
                 if why is not None:
-                    return f"behind the {start.name}: {why}", start.output
+                    return _Problem(f"behind the {start.name}: {why}", start.output)
+        return None
+
+    def _refused(self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts) -> _Problem | None:
+        """What the strict reading does not accept; None if it accepts everything."""
+        for start in self._starts(fmt, view, shown) if not is_unsayable(fmt, shown) else ():
             output = self._without_end(fmt, start.output, shown)
             why = grammars.refuses(start, output, has_calls=bool(shown.calls))
-            if why is not None and not _unsayable(fmt, shown):
-                return f"behind the {start.name}: {why}", start.output
-        return None, ""
+            if why is not None:
+                return _Problem(f"behind the {start.name}: {why}", start.output, refused=True)
+        return None
 
     def _text(self, view: View) -> str:
         extra = self._frame.epilogue if view.context == "last" else self._frame.user_open
@@ -232,7 +264,7 @@ class Certifier:
         text, lead = self._text(view), self._frame.lead
         starts = []
         if text.startswith(lead):
-            starts.append(Start("turn", lead, text[len(lead) :], _state(fmt, shown)))
+            starts.append(Start("turn", lead, text[len(lead) :], rendered_state(fmt, shown)))
         seen = {lead}
         for prompt in self._prompts.values():
             if prompt in seen:
@@ -260,15 +292,15 @@ class Certifier:
             return block.closer + body
         return body if rest.strip() == block.closer.strip() else None
 
-    def _tail_cuts(self, fmt: ChatFormat, view: View, shown: Turn) -> tuple[str | None, str]:
+    def _tail_cuts(self, fmt: ChatFormat, view: View, shown: Turn) -> _Problem | None:
         """Behind the last complete call or content, the output may stop at any later atom."""
-        ids, tools = _shows_ids(view, shown), self._tools if shown.calls else None
+        ids, tools = shows_ids(view, shown), self._tools if shown.calls else None
         text, lead = self._text(view), self._frame.lead
         reading = read_view(msgspec.structs.replace(view, turn=shown))
         if not text.startswith(lead) or reading.shape != shown.shape or len(reading.calls) != len(shown.calls):
-            return None, ""
+            return None
         if any(extent.tagged for extent in reading.calls):
-            return None, ""
+            return None
         tail = clean_tail(reading, self._frame.epilogue, self._frame.user_open)
         at = len(text) - len(tail)
         end = fmt.spec.end_of_turn if tail.endswith("".join(fmt.spec.end_of_turn)) else ()
@@ -276,11 +308,11 @@ class Certifier:
             output = text[len(lead) : at]
             at += len(piece)
             if output.strip():
-                start = Start("turn", lead, output, _state(fmt, shown))
+                start = Start("turn", lead, output, rendered_state(fmt, shown))
                 why = difference(read_back(fmt, start, [output], tools), shown, ids=ids)
                 if why is not None and why != "the message is marked incomplete":
-                    return f"cut in its tail: {why}", output
-        return None, ""
+                    return _Problem(f"cut in its tail: {why}", output)
+        return None
 
     def _ambiguous(self, fmt: ChatFormat, view: View, shown: Turn) -> bool:
         """Whether what was read is another message with the same render, the same calls and the same text."""
@@ -332,62 +364,12 @@ class Certifier:
             ways = chunkings(start.output, _SEED)
             wrong = [difference(read_back(fmt, start, way, None), expected, ids=False) for way in ways]
             why = next((one for one in wrong if one), None) or grammars.refuses(start, start.output, has_calls=False)
-            verdict: Verdict = "fails" if why else "works"
-            items.append(Item(name="prompted thoughts", verdict=verdict, why=why or "", example=start.output))
+            items.append(
+                Item(name="prompted thoughts", verdict="fails" if why else "works", why=why or "", example=start.output)
+            )
         return items
 
     def _opens_thoughts(self, fmt: ChatFormat, prompt: str) -> bool:
         extra = prompt[len(self._frame.lead) :] if prompt.startswith(self._frame.lead) else ""
         opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
         return not opener.strip() or skip_prefix(extra, opener) is not None
-
-
-def _state(fmt: ChatFormat, shown: Turn) -> Literal["auto", "open", "closed"]:
-    """The state of reasoning right behind the header of a rendered turn: no prompt has opened anything there."""
-    reasoning = fmt.spec.reasoning
-    if reasoning is None:
-        return "auto"
-    return "open" if shown.reasoning is not None and not reasoning.block[0].opener.strip() else "closed"
-
-
-def _unsayable(fmt: ChatFormat, shown: Turn) -> bool:
-    """Content that begins like a call where calls are bare JSON: the strict reading keeps such text for calls."""
-    tools = fmt.spec.tools
-    bare = tools is not None and not (tools.section[0].opener.strip() or tools.call[0].opener.strip())
-    return bare and not shown.calls and (shown.content or "").lstrip()[:1] in ("{", "[")
-
-
-def _shows(coverage: dict[str, int], letter: str) -> bool:
-    """Whether some covered shape has that letter; types of arguments are written small."""
-    return any(letter in key for key in coverage)
-
-
-def _shows_ids(view: View, shown: Turn) -> bool:
-    return bool(shown.calls) and all(call.id and call.id in view.text for call in shown.calls)
-
-
-def _shown(view: View) -> Turn:
-    """The turn as far as the view shows it: what the template dropped is not expected back."""
-    turn, text = view.turn, view.text
-    calls = turn.calls
-    names = [call.name for call in calls]
-    if any(text.count(name) < names.count(name) for name in set(names)):
-        calls = ()
-    return Turn(
-        reasoning=turn.reasoning if turn.reasoning and turn.reasoning.strip() in text else None,
-        content=turn.content if turn.content and turn.content.strip() in text else None,
-        calls=calls,
-    )
-
-
-def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
-    """Openers and closers of the format's calls and thoughts, to be quoted inside of values."""
-    spec = fmt.spec
-    texts: list[str] = []
-    if spec.reasoning is not None:
-        texts += [spec.reasoning.block[0].opener, spec.reasoning.block[0].closer]
-    if spec.tools is not None:
-        texts += [spec.tools.section[0].opener, spec.tools.section[0].closer]
-        if not spec.tools.argument:
-            texts += [spec.tools.call[0].opener, spec.tools.call[0].closer]
-    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))

@@ -76,7 +76,14 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
             calls = msgspec.structs.replace(calls, arguments=_typed(scene, probed, calls.arguments))
     except Unsupported as error:
         findings.append(Finding("calls-unsupported", str(error)))
-    states, strange = _states(survey, thoughts, wrapper, calls.call.partition("{")[0] if calls else "")
+    opener = calls.call.partition("{")[0] if calls else ""
+    states, strange = _states(survey, thoughts, wrapper, opener)
+    beside_tools = scene.prompt(probed.inputs, {}, tools=True)
+    if beside_tools is not None and beside_tools not in survey.prompts.values():
+        extra = survey.extra(beside_tools)
+        state = None if extra is None else _state(extra, thoughts, wrapper, opener)
+        states["tools"] = state or "closed"
+        strange += [("tools declared", beside_tools[-80:])] if state is None else []
     findings += [Finding("prompt-unexplained", f"the prompt ({name}) ends with {text!r}") for name, text in strange]
     tables: dict[str, dict[str, Any]] = {"": {}}
     if frame.anchor:

@@ -247,7 +247,7 @@ def _capabilities(
         reasoning=inputs.reasoning,
         reasoning_settings=inputs.settings,
         thinking_switches=values,
-        system=scene.renders_roles(inputs, "system", "user", "assistant"),
+        system=scene.renders_roles(inputs, "system", "user"),
         needs_system=inputs.system,
         alternation=not scene.renders_roles(inputs, "user", "user"),
         tool_results=most_calls > 0 and scene.renders_roles(inputs, "user", "call", "tool"),

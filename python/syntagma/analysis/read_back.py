@@ -17,6 +17,9 @@ from syntagma.messages import Message
 __all__ = ["Start", "chunkings", "difference", "plain_message", "read_back"]
 
 
+_BY_CHARACTERS = 2_000
+
+
 class Start(msgspec.Struct, frozen=True):
     """A prompt, the output behind it, and the state of reasoning between them where the prompt does not say it."""
 
@@ -27,9 +30,10 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def chunkings(text: str, seed: int) -> Iterator[list[str]]:
-    """The text whole, one character at a time, and in one seeded random chunking."""
+    """The text whole, one character at a time, and in one seeded random chunking; long texts not by characters."""
     yield [text]
-    yield list(text)
+    if len(text) <= _BY_CHARACTERS:
+        yield list(text)
     source = random.Random(seed)
     pieces: list[str] = []
     at = 0

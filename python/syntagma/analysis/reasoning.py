@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Literal
 
@@ -15,6 +16,7 @@ from syntagma.analysis.survey import Survey
 __all__ = ["Thoughts", "find_thoughts", "without_empty_block"]
 
 _LITERAL = range(3, 61)
+_MOST_LITERALS = 200
 
 
 class Thoughts(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +113,7 @@ def _end_before_calls(survey: Survey, start: str, post: str) -> tuple[str, bool]
 def _cut(survey: Survey, scene: Scene, inputs: Inputs, literals: Iterable[str]) -> Thoughts | None:
     """Surgery: a literal at which the template cuts content, so that only what follows stays, ends thoughts."""
     found: list[str] = []
-    for literal in literals:
+    for literal in itertools.islice(literals, _MOST_LITERALS):
         if len(literal) not in _LITERAL or literal.isidentifier() or not literal.strip():
             continue
         for context in ("middle", "last"):

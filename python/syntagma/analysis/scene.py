@@ -15,6 +15,10 @@ __all__ = ["Context", "Scene", "View"]
 Context: TypeAlias = Literal["last", "middle"]
 
 
+_LONGEST = 8_192
+"""code points of a turn; what is longer is no turn of a probe, and would only cost time"""
+
+
 class View(msgspec.Struct, frozen=True):
     """An assistant's turn as it was rendered: everything behind the user's sentinel."""
 
@@ -75,7 +79,8 @@ class Scene:
             return None
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
         begin = text.rfind(self._users[0], 0, end) if end >= 0 else -1
-        return None if begin < 0 else View(turn, context, text[begin + len(self._users[0]) : end])
+        begin += len(self._users[0])
+        return None if begin < len(self._users[0]) or end - begin > _LONGEST else View(turn, context, text[begin:end])
 
     def block_leaks(self, turn: Turn, inputs: Inputs, kind: str) -> bool:
         """Whether a content block's unknown key is rendered: then blocks are dumped whole, not understood."""
@@ -93,8 +98,8 @@ class Scene:
         text = self.renders.text([self._user(0)], inputs, tools=declared, prompt=generation, settings=settings)
         if text is None:
             return None
-        begin = text.rfind(self._users[0])
-        return None if begin < 0 else text[begin + len(self._users[0]) :]
+        begin = text.rfind(self._users[0]) + len(self._users[0])
+        return None if begin < len(self._users[0]) or len(text) - begin > _LONGEST else text[begin:]
 
     def instructions(self, inputs: Inputs, settings: dict[str, Any]) -> str | None:
         """What stands before the user's sentinel in a prompt; None if that fails."""

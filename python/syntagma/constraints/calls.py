@@ -27,9 +27,7 @@ _NUMBER = r"0|[1-9][0-9]*"
 _UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
-def calls_grammar(
-    tools: ToolsSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits | None
-) -> Grammar:
+def calls_grammar(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
 
     Raises:
@@ -73,9 +71,9 @@ def _unsupported(what: str) -> FormatError:
     return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")
 
 
-def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits | None) -> Grammar:
+def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits) -> Grammar:
     writer = _CallWriter(tools)
-    anything = encoded_object() if writer.encoded else Grammar.json()
+    anything = encoded_object() if writer.encoded else Grammar.json(limits=limits)
     if choice.tools is None:
         return writer.call([_Part(None, anything)])
     everything = choice.forced or enforce == "parameters"
@@ -92,7 +90,7 @@ def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Lim
     return writer.call(parts)
 
 
-def _arguments(index: int, tool: Tool, limits: Limits | None) -> Grammar:
+def _arguments(index: int, tool: Tool, limits: Limits) -> Grammar:
     schema = arguments_schema(tool)
     return schema_grammar(schema, strict=tool.strict, pointer=f"/tools/{index}/function/parameters", limits=limits)
 

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from syntagma.errors import LimitError, UnsupportedSchema
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
-__all__ = ["arguments_schema", "schema_grammar"]
+__all__ = ["arguments_schema", "model_limits", "schema_grammar"]
+
+_BLANKS = 8
+
+
+def model_limits(limits: Limits | None) -> Limits:
+    """The limits for JSON that a model writes: at most eight blanks in a row.
+
+    Models that are held to JSON may fall into endless blanks, the one thing that the grammar lets them repeat; a document
+    that fits its token limit must not be lost to them.
+    """
+    bounds = limits or Limits()
+    return msgspec.structs.replace(bounds, json_whitespace=min(bounds.json_whitespace, _BLANKS))
 
 
 def arguments_schema(tool: Tool) -> dict[str, Any]:
@@ -22,7 +36,7 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
     return {**tool.parameters, "type": "object"} if only_object or kind == "object" else dict(tool.parameters)
 
 
-def schema_grammar(schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str, limits: Limits | None) -> Grammar:
+def schema_grammar(schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str, limits: Limits) -> Grammar:
     """JSON by a schema; with `strict` a schema that can only be held approximately is refused.
 
     Raises:

@@ -15,7 +15,7 @@ from syntagma.constraints.request import (
     read_response_format,
     read_tools,
 )
-from syntagma.constraints.schemas import schema_grammar
+from syntagma.constraints.schemas import model_limits, schema_grammar
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Pattern, StartState
@@ -75,15 +75,15 @@ def build_grammar(
         raise FormatError("E-FORMAT-UNSUPPORTED", "formats with [messages] cannot be held by a grammar yet")
     if budgets is not None:
         budgets.check()
-    bounds = limits or Limits()
+    bounds = model_limits(limits)
     choice = read_choice(tool_choice, read_tools(tools, bounds))
     if spec.tools is None and choice.forced:
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
     answer = read_response_format(response_format)
     calls = None
     if spec.tools is not None and choice.mode != "none":
-        calls = calls_grammar(spec.tools, choice, enforce=enforce, parallel=parallel_tool_calls, limits=limits)
-    turn = _Turn(spec, start, choice=choice, answer=answer, calls=calls, limits=limits)
+        calls = calls_grammar(spec.tools, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
+    turn = _Turn(spec, start, choice=choice, answer=answer, calls=calls, limits=bounds)
     return Grammar.concat(*literal(start.pending), *turn.parts())
 
 
@@ -98,7 +98,7 @@ class _Turn:
         choice: Choice,
         answer: ResponseFormat,
         calls: Grammar | None,
-        limits: Limits | None,
+        limits: Limits,
     ) -> None:
         self._spec = spec
         self._start = start
@@ -176,7 +176,7 @@ class _Turn:
         """The content that a response format asks for."""
         answer = self._answer
         if answer.kind == "object":
-            return Grammar.json()
+            return Grammar.json(limits=self._limits)
         if answer.kind == "grammar":
             return Grammar.from_ebnf(answer.grammar, limits=self._limits)
         return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=self._limits)

@@ -164,6 +164,9 @@ class Cursor:
 
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
+            if window.text[index] != "{":
+                self.status = "dead"
+                return
             self.envelope = EnvelopeReader(self.alternative.form.envelope, self.name)
         reader = self.envelope
         end = min(len(window.text), self._end + reader.held - window.base)

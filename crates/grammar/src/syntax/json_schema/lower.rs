@@ -131,20 +131,20 @@ impl<'d> Lowering<'d> {
 
     fn body(&mut self, conjunction: &Conjunction, first: bool) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
-        let mut demands = self.schemas.demands(conjunction)?;
+        let demands = self.schemas.demands(conjunction)?;
         for member in &demands.members {
             for (pointer, reason) in &member.widened {
                 self.schemas.widen(pointer, reason);
             }
         }
-        if let Some(values) = demands.values.take() {
-            return self.values(conjunction, &values, first);
+        if let Some(values) = &demands.values {
+            return self.values(conjunction, values, first);
         }
-        let mut conjunction = conjunction.clone();
-        self.leave_out(&mut conjunction, &mut demands.choices);
         if !demands.choices.is_empty() {
-            let choice = demands.choices.remove(0);
-            return self.choice(&conjunction, &choice, first);
+            let mut conjunction = conjunction.clone();
+            let mut choices = demands.choices.clone();
+            self.leave_out(&mut conjunction, &mut choices);
+            return self.choice(&conjunction, &choices[0], first);
         }
         self.types(&demands, first)
     }

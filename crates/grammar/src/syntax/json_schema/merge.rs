@@ -41,6 +41,7 @@ impl Conjunction {
 }
 
 /// A choice that is still to be made.
+#[derive(Debug, Clone)]
 pub(super) struct Open {
     pub(super) owner: LocationId,
     pub(super) index: u16,
@@ -170,7 +171,17 @@ impl Schemas<'_> {
     }
 
     /// What a conjunction demands.
-    pub(super) fn demands(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
+    pub(super) fn demands(&mut self, conjunction: &Conjunction) -> Result<Rc<Demands>, Error> {
+        if let Some(known) = self.demands.get(conjunction) {
+            return Ok(Rc::clone(known));
+        }
+        let demands = Rc::new(self.merged(conjunction)?);
+        self.demands
+            .insert(conjunction.clone(), Rc::clone(&demands));
+        Ok(demands)
+    }
+
+    fn merged(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
         let mut all = Demands {
             types: Types::ALL,
             values: None,

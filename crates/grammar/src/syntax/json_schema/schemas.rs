@@ -10,7 +10,7 @@ use super::formats;
 use super::keywords::{self, Choice, Keywords, Pattern, Source};
 use super::locations::{LocationId, Locations};
 use super::matching;
-use super::merge::Conjunction;
+use super::merge::{Conjunction, Demands};
 use super::text::{self, Escaped};
 use super::{Draft, Options};
 use crate::error::Error;
@@ -35,6 +35,8 @@ pub(super) struct Schemas<'d> {
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
     enum_values: usize,
+    /// What conjunctions demand.
+    pub(super) demands: FxHashMap<Conjunction, Rc<Demands>>,
     /// Conjunctions that were asked whether any value satisfies them.
     pub(super) impossible: FxHashMap<Conjunction, bool>,
     /// How deep a negation stands inside negations.
@@ -51,6 +53,7 @@ impl<'d> Schemas<'d> {
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
             enum_values: 0,
+            demands: FxHashMap::default(),
             impossible: FxHashMap::default(),
             negations: 0,
         }
