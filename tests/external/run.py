@@ -2,8 +2,8 @@
 
     python tests/external/run.py SUITE... [--data DIR] [--json] [--verbose]
 
-A suite is a module in `suites/` with one function, `run(data: Path)`, that yields `(case, problem)`: the name of the
-case, and what is wrong or None. Without data nothing is run, and that is said.
+A suite is one or more modules in `suites/`, each with one function, `run(data: Path)`, that yields `(case, problem)`: the
+name of the case, and what is wrong or None. Without data nothing is run, and that is said.
 """
 
 from __future__ import annotations
@@ -19,17 +19,23 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
 
-SUITES = {
-    "renders": "autoparser/renders.json",
-    "tool_formats": "formats/tool_vectors.jsonl",
-    "reasoning_formats": "formats/reasoning_vectors.jsonl",
-    "autoparser": "autoparser/roundtrip.jsonl",
-}
-"""Every suite with a file that must be there for it to run, relative to the data; the module has the suite's name."""
 
+
+class Suite(NamedTuple):
+    """A suite: a file that must be there for it to run, relative to the data, and its modules in `suites/`."""
+
+    needs: str
+    modules: tuple[str, ...]
+
+
+SUITES = {
+    "renders": Suite("autoparser/renders.json", ("renders",)),
+    "autoparser": Suite("autoparser/roundtrip.jsonl", ("autoparser",)),
+    "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
+}
 
 KNOWN = HERE / "known"
-"""One file a suite, if needed: the cases that are known to fail, one a line, a reason behind the blank."""
+"""One file a suite, if needed: the cases that are known to fail, one a line (`*` at its end: all that begin so)."""
 
 
 class Result(NamedTuple):
@@ -45,25 +51,35 @@ class Result(NamedTuple):
 
 def is_there(suite: str, data: Path) -> bool:
     """Whether the suite has its data."""
-    return (data / SUITES[suite]).exists()
+    return (data / SUITES[suite].needs).exists()
 
 
-def known_failures(suite: str) -> frozenset[str]:
-    """The cases of a suite that are known to fail; the list may only become shorter."""
+def unknown_failures(suite: str, result: Result) -> dict[str, str]:
+    """The failures that are not known; the list of the known ones may only become shorter."""
     path = KNOWN / f"{suite}.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return frozenset(line.split(" ", 1)[0] for line in lines if line.strip() and not line.startswith("#"))
+    known = [line for line in lines if line and not line.startswith("#")]
+    exact = {line for line in known if not line.endswith("*")}
+    beginnings = tuple(line.removesuffix("*") for line in known if line.endswith("*"))
+    return {
+        case: problem
+        for case, problem in result.failed.items()
+        if case not in exact and not case.startswith(beginnings or ("\n",))
+    }
 
 
 def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
-    """The cases of a suite, each with its problem or None."""
-    spec = importlib.util.spec_from_file_location(f"external_{suite}", HERE / "suites" / f"{suite}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield from module.run(data)
+    """The cases of a suite, each with its problem or None; named after their module where a suite has several."""
+    modules = SUITES[suite].modules
+    for name in modules:
+        spec = importlib.util.spec_from_file_location(f"external_{name}", HERE / "suites" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        for case, problem in module.run(data):
+            yield (f"{name}/{case}" if len(modules) > 1 else case), problem
 
 
 def run_suite(suite: str, data: Path) -> Result:
@@ -99,7 +115,7 @@ def main() -> int:
                 print(f"{name}: {result.total - len(result.failed)} of {result.total} passed")
             for case, problem in sorted(result.failed.items()):
                 print(f"  {case}: {problem}" if options.verbose else f"  {case}")
-    return 1 if any(result.failed.keys() - known_failures(name) for name, result in results.items()) else 0
+    return 1 if any(unknown_failures(name, result) for name, result in results.items()) else 0
 
 
 if __name__ == "__main__":

@@ -494,6 +494,10 @@ fn references() {
         &["null", "1"],
         &["\"\""],
     );
+    let dynamic =
+        parse(r##"{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n","type":"null"}}}"##)
+            .unwrap();
+    assert_eq!(dynamic.report().pointers[0].0, "/$dynamicRef");
     // Beside a reference keywords count since 2019-09, and do not before.
     exact(
         r##"{"$ref":"#/$defs/i","maximum":3,"$defs":{"i":{"type":"integer"}}}"##,

@@ -149,6 +149,7 @@ class Certifier:
         else:
             items += self._none_mode(fmt)
             items += self._prompted_thoughts(fmt, grammars)
+            items += self._interrupted_thoughts(fmt)
         coverage: dict[str, int] = {}
         for item in items:
             if item.verdict in ("works", "dropped", "refused", "other context"):
@@ -239,25 +240,24 @@ class Certifier:
     def _refused(self, fmt: ChatFormat, view: View, shown: Turn, grammars: GrammarVerdicts) -> _Problem | None:
         """What the strict reading does not accept; None if it accepts everything."""
         for start in self._starts(fmt, view, shown) if not is_unsayable(fmt, shown) else ():
-            output = self._without_end(fmt, start.output, shown)
-            why = grammars.refuses(start, output, has_calls=bool(shown.calls))
-            if why is not None:
-                return _Problem(f"behind the {start.name}: {why}", start.output, refused=True)
+            outputs = self._without_end(fmt, start.output, shown)
+            whys = [grammars.refuses(start, output, has_calls=bool(shown.calls)) for output in outputs]
+            if None not in whys:
+                return _Problem(f"behind the {start.name}: {whys[0]}", start.output, refused=True)
         return None
 
     def _text(self, view: View) -> str:
         extra = self._frame.epilogue if view.context == "last" else self._frame.user_open
         return view.text.removesuffix(extra)
 
-    def _without_end(self, fmt: ChatFormat, output: str, shown: Turn) -> str:
-        """The output as an engine may give it back: without the end of the turn, and blanks around it behind calls."""
+    def _without_end(self, fmt: ChatFormat, output: str, shown: Turn) -> list[str]:
+        """The output as engines may give it back: without the end of the turn, behind calls with blanks or without."""
         drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
         text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self._frame.without_end(output))
         if not shown.calls or fmt.spec.tools is None:
-            return text
-        tools = fmt.spec.tools
-        closer = tools.section[0].closer or tools.call[0].closer
-        return text.rstrip() + closer[len(closer.rstrip()) :]
+            return [text]
+        closer = fmt.spec.tools.section[0].closer or fmt.spec.tools.call[0].closer
+        return list(dict.fromkeys((text.rstrip() + closer[len(closer.rstrip()) :], text.rstrip())))
 
     def _starts(self, fmt: ChatFormat, view: View, shown: Turn) -> list[Start]:
         """The whole turn, and what stands behind every generation prompt that fits."""
@@ -367,6 +367,28 @@ class Certifier:
             items.append(
                 Item(name="prompted thoughts", verdict="fails" if why else "works", why=why or "", example=start.output)
             )
+        return items
+
+    def _interrupted_thoughts(self, fmt: ChatFormat) -> list[Item]:
+        """A call in thoughts that never close is a call; in thoughts that close it was quoted."""
+        reasoning = fmt.spec.reasoning
+        turn = next(trial.turn for trial in battery(self._id_form) if trial.turn.shape == "T")
+        view = self._view(turn, "last")
+        if reasoning is None or fmt.spec.tools is None or view is None or shown_turn(view) != turn:
+            return []
+        block, lead = reasoning.block[0], self._frame.lead
+        body = self._frame.without_end(self._text(view))[len(lead) :]
+        bare = skip_prefix(body, block.opener + block.closer) or skip_prefix(body, block.closer)
+        body = (body if bare is None else bare).lstrip()
+        thought = "One.\n"
+        items = []
+        for name, output, expected in (
+            ("call in open thoughts", thought + body, Turn(reasoning=thought, calls=turn.calls)),
+            ("quoted call", thought + body + block.closer + "Two.", Turn(reasoning=thought + body, content="Two.")),
+        ):
+            start = Start("turn", lead, output, "open")
+            why = difference(read_back(fmt, start, [output], self._tools), expected, ids=False)
+            items.append(Item(name=name, verdict="fails" if why else "works", why=why or "", example=output))
         return items
 
     def _opens_thoughts(self, fmt: ChatFormat, prompt: str) -> bool:

@@ -155,16 +155,22 @@ def _typed(scene: Scene, probed: Probed, arguments: Arguments) -> Arguments:
         view = scene.view(turn, probed.inputs) or scene.view(turn, probed.inputs, "middle")
         return None if view is None else read_view(view)
 
-    numbers = render((scene.sentinels.number(), scene.sentinels.number()))
-    # `str(True)` is what a reading looks for; JSON's spelling is then not found.
-    truths = render((True, scene.sentinels.number()))
-    truth = "True" if truths is not None and truths.calls and truths.calls[0].tagged else None
-    found = value_notation(arguments, numbers, truth)
+    def is_spelled_like_python(value: Any) -> bool:
+        # A reading looks for `str(value)`, which is Python's spelling; JSON's is then not found.
+        reading = render((value, scene.sentinels.number()))
+        return reading is not None and bool(reading.calls) and reading.calls[0].tagged
+
+    found = value_notation(arguments, render((scene.sentinels.number(), scene.sentinels.number())))
     if found is None:
         raise Unsupported("strings and numbers are written in ways that do not fit together")
-    if truth and found.values == "text":
-        found = msgspec.structs.replace(found, literals="python")
-    return found
+    notation = dict(found.notation)
+    if is_spelled_like_python(True):
+        notation |= {"true": ("True", "true"), "false": ("False", "false")}
+    if is_spelled_like_python(None):
+        notation |= {"null": ("None", "null")}
+    if is_spelled_like_python([scene.sentinels.word("v")]):
+        notation |= {"quotes": ("'", '"')}
+    return msgspec.structs.replace(found, notation=notation)
 
 
 def _states(
@@ -252,8 +258,8 @@ def _tools_table(calls: Calls) -> dict[str, Any]:
             table["values"] = arguments.values
         if arguments.types:
             table["types"] = arguments.types
-        if arguments.literals != "json":
-            table["literals"] = arguments.literals
+        if arguments.notation:
+            table["literals"] = {key: list(words) for key, words in arguments.notation.items()}
     return table
 
 

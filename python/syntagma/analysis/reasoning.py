@@ -162,8 +162,8 @@ def _told(scene: Scene, inputs: Inputs, variables: Iterable[str]) -> Thoughts | 
         before = common_prefix([plain, told])
         pieces = cores(told[len(before) :])
         for opener in pieces:
-            closer = "</" + opener[1:]
-            if len(opener) > 2 and opener[0] == "<" and opener[1] != "/" and opener[-1] == ">" and closer in pieces:
+            closer = opener[0] + "/" + opener[1:]
+            if len(opener) > 2 and not opener[0].isalnum() and opener[1] != "/" and closer in pieces:
                 return Thoughts(start=opener, end=closer, evidence="prose")
     return None
 

@@ -26,7 +26,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     closes: str
     """the part of `argument` behind the value, as it stands behind the last one too"""
     values: Literal["text", "literal"] = "text"
-    literals: Literal["json", "python"] = "json"
+    notation: dict[str, tuple[str, ...]] = {}
+    """spellings that are not JSON's, as the keys of a format's `literals`"""
     types: dict[str, Literal["string", "json"]] = {}
 
 
@@ -68,13 +69,12 @@ def _frame(text: str, extent: CallExtent) -> _Frame | None:
     return _Frame(gaps[0], gaps[1], gaps[3], gaps[2])
 
 
-def value_notation(arguments: Arguments, numbers: Reading | None, truth: str | None) -> Arguments | None:
+def value_notation(arguments: Arguments, numbers: Reading | None) -> Arguments | None:
     """The arguments with how values of other types are written; None if that is not understood.
 
     Args:
         arguments: as found with strings.
         numbers: the same shape with whole numbers as values, or None if it did not render.
-        truth: how a true value was written, or None.
     """
     if numbers is None or not numbers.calls or not numbers.calls[0].tagged:
         return arguments
@@ -92,7 +92,7 @@ def value_notation(arguments: Arguments, numbers: Reading | None, truth: str | N
                 arguments,
                 argument=before + "{key}" + frame.middle + "{value}" + shorter,
                 values="literal",
-                literals="python" if quote == "'" or truth == "True" else "json",
+                notation={"quotes": (quote, '"')} if quote != '"' else {},
             )
     start = common_prefix([middle, frame.middle])
     # Words are atoms, so a common end begins behind the word that differs.

@@ -8,6 +8,9 @@ use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 
+/// Groups nest at most so deep, whatever the limits say: comparing and dropping what they become recurses.
+const DEEPEST: usize = 1_000;
+
 /// What a group becomes when it is closed.
 #[derive(Debug, Clone)]
 enum Opener {
@@ -133,7 +136,7 @@ impl Parser<'_> {
 
     fn open(&mut self, opener: Opener, offset: usize) -> Result<(), Error> {
         // The frame of the rule itself is no group.
-        let allowed = self.limits.grammar_nesting;
+        let allowed = self.limits.grammar_nesting.min(DEEPEST);
         if self.frames.len() > allowed {
             let given = self.frames.len() as u64;
             return Err(Error::limit(

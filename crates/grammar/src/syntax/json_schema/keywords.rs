@@ -253,6 +253,12 @@ pub(super) fn read<'d>(
             return Err(invalid(&reader.sub(key), "a reference is a string"));
         };
         let target = reader.locations.resolve(target, pointer)?;
+        if key != "$ref" {
+            reader.widen(
+                key,
+                "a dynamic reference is followed where it stands, whatever led to it",
+            );
+        }
         reader.out.includes.push(target);
         reader.out.only_reference = true;
         if draft.ref_alone() {

@@ -6,7 +6,8 @@
 //! * properties come in the order of the schema; names are spelled in the one canonical way;
 //! * strings under `pattern`, `format`, `enum` or `const` escape only what must be escaped;
 //! * integers are written without a point, numbers between bounds without an exponent;
-//! * an optional property that is not listed may be repeated, as RFC 8259 allows.
+//! * a leap second is `23:59:60` in UTC;
+//! * a property that is not listed may be repeated, as RFC 8259 allows; each time counts as one.
 //!
 //! | file | what |
 //! |---|---|
