@@ -1,8 +1,8 @@
 """Masks and compilation on the vocabularies at hand, beside the peers that are installed.
 
-For each grammar: compile, then walk a text token by token; a mask and an accept for each token, twice (first pass with
-everything cold, second pass warm). Times are CPU time of the thread, in microseconds. Peers run in the same process, one
-after the other on the same texts; a peer that is not installed leaves an empty column and its reason.
+For each grammar: compile, then walk a text token by token; a mask and an accept for each token, twice (first pass
+with everything cold, second pass warm). Times are CPU time of the thread, in microseconds. Peers run in the same
+process, one after the other on the same texts; a peer that is not installed leaves an empty column and its reason.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def table() -> str:
             peer = Llguidance(path)
         except ImportError:
             rows.append("| | llguidance | not installed | | | | |")
-        except Exception as error:  # noqa: BLE001  # a peer's own refusal is a result
+        except Exception as error:  # a peer's own refusal is a result, too
             rows.append(f"| | llguidance | {type(error).__name__} | | | | |")
         else:
             rows.append("| | llguidance | " + " | ".join(measure(peer, ids)) + " |")

@@ -32,8 +32,7 @@ def command_line() -> str:
 def formats() -> str:
     """Every registered format, as its file says it."""
     pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n"]
-    for name in sg.formats.names():
-        pages.append(f"\n## {name}\n\n```toml\n{sg.formats.get(name).to_toml()}```\n")
+    pages += [f"\n## {name}\n\n```toml\n{sg.formats.get(name).to_toml()}```\n" for name in sg.formats.names()]
     return "".join(pages)
 
 
@@ -41,6 +40,7 @@ PAGES = {"reference/cli.md": command_line, "reference/formats.md": formats}
 
 
 def main() -> int:
+    """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
     check = parser.parse_args().check

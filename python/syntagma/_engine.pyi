@@ -5,6 +5,16 @@ from typing import Any, final
 
 from syntagma.limits import Limits
 
+__all__ = [
+    "CompiledGrammar",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarMatcher",
+    "Vocabulary",
+    "accept_token_batch",
+    "fill_next_token_bitmask_batch",
+]
+
 @final
 class Grammar:
     """An immutable grammar of any source."""
@@ -76,7 +86,8 @@ class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
     A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
-    it, until `reset`. A token id that the vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing.
+    it, until `reset`. A token id that the vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and
+    changes nothing.
     """
 
     def __new__(cls, compiled: CompiledGrammar) -> GrammarMatcher: ...

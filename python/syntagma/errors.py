@@ -16,8 +16,8 @@
     ├── ModelError              a model folder that cannot be loaded            E-MODEL-…
     └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
 
-Bad *model text* raises nothing (unless `strict=True`): readers keep what they cannot understand as content and say so in
-the message's diagnostics. What is raised is a caller's mistake, and every exception says which one (`code`), where
+Bad *model text* raises nothing (unless `strict=True`): readers keep what they cannot understand as content and say so
+in the message's diagnostics. What is raised is a caller's mistake, and every exception says which one (`code`), where
 (`line`, `column`, `offset` or `pointer`, when there is a source) and what to do about it (`hint`).
 """
 

@@ -1,8 +1,8 @@
 """What a parser reports while a message streams in.
 
-Every event has a `span`: a half-open range `(start, end)` of code points of `parser.raw` that it was read from. An event
-is never taken back, and its kind and text never depend on how the stream was cut into chunks (adjacent deltas of the
-same kind may be cut differently; their concatenation is the same).
+Every event has a `span`: a half-open range `(start, end)` of code points of `parser.raw` that it was read from. An
+event is never taken back, and its kind and text never depend on how the stream was cut into chunks (adjacent deltas
+of the same kind may be cut differently; their concatenation is the same).
 """
 
 from __future__ import annotations

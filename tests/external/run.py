@@ -2,8 +2,8 @@
 
     python tests/external/run.py SUITE... [--data DIR] [--json] [--verbose]
 
-A suite is one or more modules in `suites/`, each with one function, `run(data: Path)`, that yields `(case, problem)`: the
-name of the case, and what is wrong or None. Without data nothing is run, and that is said.
+A suite is one or more modules in `suites/`, each with one function, `run(data: Path)`, that yields `(case, problem)`:
+the name of the case, and what is wrong or None. Without data nothing is run, and that is said.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
-
 
 
 class Suite(NamedTuple):

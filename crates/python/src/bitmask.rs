@@ -7,27 +7,32 @@ use syntagma_engine::bitmask_words;
 use crate::errors::{argument, from_engine};
 use crate::matcher::GrammarMatcher;
 
-/// The C-contiguous, writable buffer behind `object`; tensors that are no buffers are asked for their NumPy view.
+/// The C-contiguous, writable buffer behind `object`; tensors that are no buffers are asked for their `NumPy` view.
 pub(crate) fn writable<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<T>> {
     let py = object.py();
-    let buffer = match PyBuffer::<T>::get(object) {
-        Ok(buffer) => buffer,
-        Err(error) => match object.call_method0("numpy") {
-            Ok(view) => PyBuffer::<T>::get(&view)?,
-            Err(_) => {
-                let message = format!("needs a writable buffer of the right element type: {error}");
-                return Err(argument(py, "E-BITMASK-BUFFER", &message));
-            }
-        },
-    };
+    let buffer = PyBuffer::<T>::get(object).or_else(|error| {
+        let Ok(view) = object.call_method0("numpy") else {
+            let message = format!("needs a writable buffer of the right element type: {error}");
+            return Err(argument(py, "E-BITMASK-BUFFER", &message));
+        };
+        PyBuffer::<T>::get(&view)
+    })?;
     if buffer.readonly() || !buffer.is_c_contiguous() {
-        return Err(argument(py, "E-BITMASK-BUFFER", "the buffer must be writable and C-contiguous"));
+        return Err(argument(
+            py,
+            "E-BITMASK-BUFFER",
+            "the buffer must be writable and C-contiguous",
+        ));
     }
     Ok(buffer)
 }
 
 /// Words per row and number of rows of a one- or two-dimensional bitmask.
-pub(crate) fn shape(py: Python<'_>, buffer: &PyBuffer<i32>, vocab_size: usize) -> PyResult<(usize, usize)> {
+pub(crate) fn shape(
+    py: Python<'_>,
+    buffer: &PyBuffer<i32>,
+    vocab_size: usize,
+) -> PyResult<(usize, usize)> {
     let (rows, stride) = match *buffer.shape() {
         [words] => (1, words),
         [rows, words] => (rows, words),
@@ -35,7 +40,9 @@ pub(crate) fn shape(py: Python<'_>, buffer: &PyBuffer<i32>, vocab_size: usize) -
     };
     let needed = bitmask_words(vocab_size);
     if stride < needed {
-        let message = format!("a row of {vocab_size} tokens has {needed} words of 32 bits, this one {stride}");
+        let message = format!(
+            "a row of {vocab_size} tokens has {needed} words of 32 bits, this one {stride}"
+        );
         return Err(argument(py, "E-BITMASK-SIZE", &message));
     }
     Ok((stride, rows))
@@ -61,13 +68,20 @@ pub(crate) fn fill_next_token_bitmask_batch(
     indices: Option<Vec<usize>>,
     threads: Option<usize>,
 ) -> PyResult<()> {
-    let Some(first) = matchers.first() else { return Ok(()) };
+    let Some(first) = matchers.first() else {
+        return Ok(());
+    };
     let buffer = writable::<i32>(bitmask)?;
     let (stride, rows) = shape(py, &buffer, first.inner.compiled().vocabulary().size())?;
-    let inner: Vec<&syntagma_engine::GrammarMatcher> = matchers.iter().map(|matcher| &matcher.inner).collect();
+    let inner: Vec<&syntagma_engine::GrammarMatcher> =
+        matchers.iter().map(|matcher| &matcher.inner).collect();
     let targets: Vec<usize> = indices.unwrap_or_else(|| (0..inner.len()).collect());
     if targets.len() != inner.len() || targets.iter().any(|&row| row >= rows) {
-        return Err(argument(py, "E-BITMASK-INDEX", "each matcher needs one row of the bitmask"));
+        return Err(argument(
+            py,
+            "E-BITMASK-INDEX",
+            "each matcher needs one row of the bitmask",
+        ));
     }
     // Rows are filled apart from the buffer, so that no other thread sees it while the interpreter is released.
     let mut scratch = vec![0_i32; stride * inner.len()];
@@ -83,13 +97,16 @@ pub(crate) fn fill_next_token_bitmask_batch(
 
 /// Accepts one token on each matcher.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
 pub(crate) fn accept_token_batch(
     py: Python<'_>,
     mut matchers: Vec<PyRefMut<'_, GrammarMatcher>>,
     ids: Vec<u32>,
 ) -> PyResult<Vec<bool>> {
-    let mut inner: Vec<&mut syntagma_engine::GrammarMatcher> =
-        matchers.iter_mut().map(|matcher| &mut matcher.inner).collect();
+    let mut inner: Vec<&mut syntagma_engine::GrammarMatcher> = matchers
+        .iter_mut()
+        .map(|matcher| &mut matcher.inner)
+        .collect();
     py.detach(|| syntagma_engine::accept_token_batch(&mut inner, &ids))
         .and_then(|answers| answers.into_iter().collect())
         .map_err(|error| from_engine(py, &error))

@@ -17,13 +17,23 @@ pub(crate) struct GrammarCompiler(syntagma_engine::GrammarCompiler);
 #[pymethods]
 impl GrammarCompiler {
     #[new]
-    fn new(vocabulary: &Vocabulary, cache: bool, verify: bool, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let compiler = syntagma_engine::GrammarCompiler::new(Arc::clone(&vocabulary.0), engine_limits(limits)?);
+    fn new(
+        vocabulary: &Vocabulary,
+        cache: bool,
+        verify: bool,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let compiler = syntagma_engine::GrammarCompiler::new(
+            Arc::clone(&vocabulary.0),
+            engine_limits(limits)?,
+        );
         Ok(Self(compiler.with_cache(cache).with_verify(verify)))
     }
 
     fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
-        py.detach(|| self.0.compile(&grammar.0)).map(CompiledGrammar).map_err(|error| from_engine(py, &error))
+        py.detach(|| self.0.compile(&grammar.0))
+            .map(CompiledGrammar)
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn clear(&self) {

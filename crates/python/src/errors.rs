@@ -5,7 +5,13 @@ use pyo3::types::PyDict;
 use syntagma_grammar::{ErrorKind, Place};
 
 /// An exception of `syntagma.errors`, named by its class.
-fn raise(py: Python<'_>, class: &str, code: &str, message: &str, fields: &Bound<'_, PyDict>) -> PyErr {
+fn raise(
+    py: Python<'_>,
+    class: &str,
+    code: &str,
+    message: &str,
+    fields: &Bound<'_, PyDict>,
+) -> PyErr {
     let made = py
         .import("syntagma.errors")
         .and_then(|module| module.getattr(class))
@@ -25,10 +31,18 @@ pub(crate) fn from_grammar(py: Python<'_>, error: &syntagma_grammar::Error) -> P
     }
 }
 
-fn grammar_fields(fields: &Bound<'_, PyDict>, error: &syntagma_grammar::Error) -> PyResult<&'static str> {
+fn grammar_fields(
+    fields: &Bound<'_, PyDict>,
+    error: &syntagma_grammar::Error,
+) -> PyResult<&'static str> {
     fields.set_item("hint", error.hint())?;
     match error.place() {
-        Some(Place::Text { offset, line, column, excerpt }) => {
+        Some(Place::Text {
+            offset,
+            line,
+            column,
+            excerpt,
+        }) => {
             fields.set_item("offset", offset)?;
             fields.set_item("line", line)?;
             fields.set_item("column", column)?;
@@ -64,13 +78,15 @@ pub(crate) fn from_engine(py: Python<'_>, error: &syntagma_engine::Error) -> PyE
         return from_grammar(py, source);
     }
     let fields = PyDict::new(py);
-    let filled = fields.set_item("hint", error.hint()).and_then(|()| match error.limit_detail() {
-        Some((limit, allowed)) => {
-            fields.set_item("limit", limit)?;
-            fields.set_item("allowed", allowed)
-        }
-        None => Ok(()),
-    });
+    let filled = fields
+        .set_item("hint", error.hint())
+        .and_then(|()| match error.limit_detail() {
+            Some((limit, allowed)) => {
+                fields.set_item("limit", limit)?;
+                fields.set_item("allowed", allowed)
+            }
+            None => Ok(()),
+        });
     if let Err(error) = filled {
         return error;
     }

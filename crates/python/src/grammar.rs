@@ -16,20 +16,30 @@ use crate::limits::grammar_limits;
 pub(crate) struct Grammar(pub(crate) Arc<ir::Grammar>);
 
 fn inners(grammars: &[PyRef<'_, Grammar>]) -> Vec<Arc<ir::Grammar>> {
-    grammars.iter().map(|grammar| Arc::clone(&grammar.0)).collect()
+    grammars
+        .iter()
+        .map(|grammar| Arc::clone(&grammar.0))
+        .collect()
 }
 
 fn read(
     py: Python<'_>,
     read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
 ) -> PyResult<Grammar> {
-    py.detach(read).map(|grammar| Grammar(Arc::new(grammar))).map_err(|error| from_grammar(py, &error))
+    py.detach(read)
+        .map(|grammar| Grammar(Arc::new(grammar)))
+        .map_err(|error| from_grammar(py, &error))
 }
 
 #[pymethods]
 impl Grammar {
     #[staticmethod]
-    fn from_ebnf(py: Python<'_>, text: &str, start: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn from_ebnf(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
         read(py, || ebnf::parse(text, start, &limits))
     }
@@ -37,7 +47,9 @@ impl Grammar {
     #[staticmethod]
     fn from_regex(py: Python<'_>, pattern: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        read(py, || regex::parse(pattern, regex::Dialect::Rust, &limits).map(ir::Grammar::from_regex))
+        read(py, || {
+            regex::parse(pattern, regex::Dialect::Rust, &limits).map(ir::Grammar::from_regex)
+        })
     }
 
     #[staticmethod]
@@ -49,9 +61,16 @@ impl Grammar {
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        let whitespace =
-            if compact { json_schema::Whitespace::Compact } else { json_schema::Whitespace::Flexible };
-        let options = json_schema::Options { whitespace, allow_widened, draft: None };
+        let whitespace = if compact {
+            json_schema::Whitespace::Compact
+        } else {
+            json_schema::Whitespace::Flexible
+        };
+        let options = json_schema::Options {
+            whitespace,
+            allow_widened,
+            draft: None,
+        };
         read(py, || json_schema::parse(schema, &options, &limits))
     }
 
@@ -78,7 +97,9 @@ impl Grammar {
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned strings
     fn text(without: Vec<String>, closer: Option<&str>) -> Self {
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
-        Self(Arc::new(ir::Grammar::from_regex(text::free_text(&without, closer))))
+        Self(Arc::new(ir::Grammar::from_regex(text::free_text(
+            &without, closer,
+        ))))
     }
 
     #[staticmethod]
@@ -95,9 +116,19 @@ impl Grammar {
 
     #[staticmethod]
     #[pyo3(signature = (grammar, min, max, separator))]
-    fn repeat(grammar: &Self, min: u32, max: Option<u32>, separator: Option<PyRef<'_, Self>>) -> Self {
+    fn repeat(
+        grammar: &Self,
+        min: u32,
+        max: Option<u32>,
+        separator: Option<PyRef<'_, Self>>,
+    ) -> Self {
         let separator = separator.map(|separator| Arc::clone(&separator.0));
-        Self(Arc::new(ir::Grammar::repeat(&grammar.0, min, max, separator.as_ref())))
+        Self(Arc::new(ir::Grammar::repeat(
+            &grammar.0,
+            min,
+            max,
+            separator.as_ref(),
+        )))
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {
@@ -114,12 +145,16 @@ impl Grammar {
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
         let limits = grammar_limits(limits)?;
-        let lnf = py.detach(|| Lnf::new(&self.0, &limits)).map_err(|error| from_grammar(py, &error))?;
+        let lnf = py
+            .detach(|| Lnf::new(&self.0, &limits))
+            .map_err(|error| from_grammar(py, &error))?;
         Ok(lnf.dump())
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| self.0 == other.get().0)
+        other
+            .cast::<Self>()
+            .is_ok_and(|other| self.0 == other.get().0)
     }
 
     fn __hash__(&self) -> u64 {

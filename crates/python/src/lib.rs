@@ -10,7 +10,6 @@ mod limits;
 mod matcher;
 mod vocabulary;
 
-
 /// The Rust core of `syntagma`; use the typed names of the package instead.
 #[pyo3::pymodule(gil_used = false)]
 mod _engine {

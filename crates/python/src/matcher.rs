@@ -26,7 +26,8 @@ impl GrammarMatcher {
 
     fn fill_row(&mut self, py: Python<'_>) -> PyResult<()> {
         let Self { inner, row } = self;
-        py.detach(|| inner.fill_next_token_bitmask(row)).map_err(|error| from_engine(py, &error))
+        py.detach(|| inner.fill_next_token_bitmask(row))
+            .map_err(|error| from_engine(py, &error))
     }
 }
 
@@ -34,23 +35,36 @@ impl GrammarMatcher {
 impl GrammarMatcher {
     #[new]
     fn new(compiled: &CompiledGrammar) -> Self {
-        Self::of(syntagma_engine::GrammarMatcher::new(Arc::clone(&compiled.0)))
+        Self::of(syntagma_engine::GrammarMatcher::new(Arc::clone(
+            &compiled.0,
+        )))
     }
 
     fn accept_token(&mut self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
-        self.inner.accept_token(token_id).map_err(|error| from_engine(py, &error))
+        self.inner
+            .accept_token(token_id)
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn accept_bytes(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<bool> {
-        self.inner.accept_bytes(data).map_err(|error| from_engine(py, &error))
+        self.inner
+            .accept_bytes(data)
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn accepts(&self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
-        self.inner.accepts(token_id).map_err(|error| from_engine(py, &error))
+        self.inner
+            .accepts(token_id)
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (bitmask, index=0))]
-    fn fill_next_token_bitmask(&mut self, py: Python<'_>, bitmask: &Bound<'_, PyAny>, index: usize) -> PyResult<()> {
+    fn fill_next_token_bitmask(
+        &mut self,
+        py: Python<'_>,
+        bitmask: &Bound<'_, PyAny>,
+        index: usize,
+    ) -> PyResult<()> {
         let buffer = writable::<i32>(bitmask)?;
         let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
         if index >= rows {
@@ -79,7 +93,9 @@ impl GrammarMatcher {
     }
 
     fn rollback(&mut self, py: Python<'_>, steps: usize) -> PyResult<()> {
-        self.inner.rollback(steps).map_err(|error| from_engine(py, &error))
+        self.inner
+            .rollback(steps)
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn fork(&self) -> Self {
@@ -91,20 +107,34 @@ impl GrammarMatcher {
     }
 
     fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
-        self.inner.is_accepting().map_err(|error| from_engine(py, &error))
+        self.inner
+            .is_accepting()
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
-        self.inner.is_terminated().map_err(|error| from_engine(py, &error))
+        self.inner
+            .is_terminated()
+            .map_err(|error| from_engine(py, &error))
     }
 
     fn find_jump_forward_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.inner.find_jump_forward_bytes().map_err(|error| from_engine(py, &error))?;
+        let bytes = self
+            .inner
+            .find_jump_forward_bytes()
+            .map_err(|error| from_engine(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    fn jump_forward_tokens(&self, py: Python<'_>, tokenize: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-        let bytes = self.inner.find_jump_forward_bytes().map_err(|error| from_engine(py, &error))?;
+    fn jump_forward_tokens(
+        &self,
+        py: Python<'_>,
+        tokenize: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<u32>> {
+        let bytes = self
+            .inner
+            .find_jump_forward_bytes()
+            .map_err(|error| from_engine(py, &error))?;
         let text = match std::str::from_utf8(&bytes) {
             Ok(text) => text,
             Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
@@ -113,15 +143,17 @@ impl GrammarMatcher {
             return Ok(Vec::new());
         }
         let mut ids: Vec<u32> = tokenize.call1((text,))?.extract()?;
-        let stable =
-            syntagma_engine::stable_tokens(&self.inner, &ids).map_err(|error| from_engine(py, &error))?;
+        let stable = syntagma_engine::stable_tokens(&self.inner, &ids)
+            .map_err(|error| from_engine(py, &error))?;
         ids.truncate(stable);
         Ok(ids)
     }
 
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn validate_tokens(&self, py: Python<'_>, token_ids: Vec<u32>) -> PyResult<usize> {
-        self.inner.validate_tokens(&token_ids).map_err(|error| from_engine(py, &error))
+        self.inner
+            .validate_tokens(&token_ids)
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (token_ids, bitmask, parents=None))]
@@ -136,13 +168,23 @@ impl GrammarMatcher {
         let buffer = writable::<i32>(bitmask)?;
         let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
         if rows < token_ids.len() + 1 {
-            let message = format!("a draft of {} tokens needs {} rows", token_ids.len(), token_ids.len() + 1);
+            let message = format!(
+                "a draft of {} tokens needs {} rows",
+                token_ids.len(),
+                token_ids.len() + 1
+            );
             return Err(argument(py, "E-BITMASK-SIZE", &message));
         }
         let mut scratch = vec![0_i32; stride * (token_ids.len() + 1)];
         let accepted = py
             .detach(|| {
-                syntagma_engine::fill_draft(&self.inner, &token_ids, parents.as_deref(), &mut scratch, stride)
+                syntagma_engine::fill_draft(
+                    &self.inner,
+                    &token_ids,
+                    parents.as_deref(),
+                    &mut scratch,
+                    stride,
+                )
             })
             .map_err(|error| from_engine(py, &error))?;
         write(py, &buffer, 0, &scratch);
@@ -151,12 +193,16 @@ impl GrammarMatcher {
 
     #[pyo3(signature = (budget=None))]
     fn shortest_close(&self, py: Python<'_>, budget: Option<usize>) -> PyResult<Option<Vec<u32>>> {
-        py.detach(|| self.inner.shortest_close(budget)).map_err(|error| from_engine(py, &error))
+        py.detach(|| self.inner.shortest_close(budget))
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (token_id=None))]
     fn explain<'py>(&self, py: Python<'py>, token_id: Option<u32>) -> PyResult<Bound<'py, PyDict>> {
-        let explanation = self.inner.explain(token_id).map_err(|error| from_engine(py, &error))?;
+        let explanation = self
+            .inner
+            .explain(token_id)
+            .map_err(|error| from_engine(py, &error))?;
         let mut expected = Vec::with_capacity(explanation.expected.len());
         for expectation in &explanation.expected {
             let row = PyDict::new(py);
@@ -184,12 +230,17 @@ impl GrammarMatcher {
     }
 
     fn next_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let set = self.inner.next_bytes().map_err(|error| from_engine(py, &error))?;
+        let set = self
+            .inner
+            .next_bytes()
+            .map_err(|error| from_engine(py, &error))?;
         Ok(PyBytes::new(py, &set.iter().collect::<Vec<u8>>()))
     }
 
     fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
-        self.inner.next_symbol_tokens().map_err(|error| from_engine(py, &error))
+        self.inner
+            .next_symbol_tokens()
+            .map_err(|error| from_engine(py, &error))
     }
 
     #[getter]

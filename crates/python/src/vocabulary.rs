@@ -22,7 +22,13 @@ impl Vocabulary {
         marker_ids: Vec<u32>,
         vocab_size: usize,
     ) -> PyResult<Self> {
-        let parts = VocabularyParts { tokens, special_ids, marker_ids, eos_ids, vocab_size: Some(vocab_size) };
+        let parts = VocabularyParts {
+            tokens,
+            special_ids,
+            marker_ids,
+            eos_ids,
+            vocab_size: Some(vocab_size),
+        };
         py.detach(|| syntagma_engine::Vocabulary::new(&parts))
             .map(|vocabulary| Self(Arc::new(vocabulary)))
             .map_err(|error| from_engine(py, &error))

@@ -21,9 +21,11 @@ def rendered_state(fmt: ChatFormat, shown: Turn) -> Literal["auto", "open", "clo
 
 def is_unsayable(fmt: ChatFormat, shown: Turn) -> bool:
     """Content that begins like a call where calls are bare JSON: the strict reading keeps such text for calls."""
-    tools = fmt.spec.tools
-    bare = tools is not None and not (tools.section[0].opener.strip() or tools.call[0].opener.strip())
-    return bare and not shown.calls and (shown.content or "").lstrip()[:1] in ("{", "[")
+    tools, content = fmt.spec.tools, shown.content or ""
+    if tools is None or shown.calls:
+        return False
+    opener = tools.section[0].opener.strip() or tools.call[0].opener.strip()
+    return opener in ("", "[", "{") and (content.lstrip()[:1] in ("{", "[") or bool(opener and opener in content))
 
 
 def covers(coverage: dict[str, int], letter: str) -> bool:

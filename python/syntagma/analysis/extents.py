@@ -153,6 +153,12 @@ def _in_json(text: str, calls: tuple[Call, ...], at: int, name_at: int) -> list[
     for span in values_around(text, at, name_at):
         if span.end <= name_at or not span.holds(call.name):
             continue
+        if span.members and len(calls) > 1 and span.holds(calls[1].name):
+            # An object around all calls: they are the items of the list in it that holds the first one.
+            inner = next((one for one in span.walk() if any(_holds_call(item, call) for item in one.items)), None)
+            if inner is None:
+                return []
+            span = inner  # noqa: PLW2901 - the narrower value takes its place
         if not span.items:
             return [CallExtent(span.start, span.end, call, span)] if _holds_call(span, call) else []
         found: list[CallExtent] = []

@@ -106,6 +106,8 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
         tables["tools"] = _tools_table(calls)
         if calls.drop:
             tables.setdefault("content", {})["drop"] = [calls.drop]
+        if calls.unproved_split:
+            evidence.append(Evidence("tools.section", calls.section, "single calls only: its edge is not proved"))
         if calls.uneven:
             findings.append(Finding("calls-uneven", "what stands between calls differs from call to call"))
         evidence += [

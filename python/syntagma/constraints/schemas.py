@@ -20,8 +20,8 @@ _BLANKS = 8
 def model_limits(limits: Limits | None) -> Limits:
     """The limits for JSON that a model writes: at most eight blanks in a row.
 
-    Models that are held to JSON may fall into endless blanks, the one thing that the grammar lets them repeat; a document
-    that fits its token limit must not be lost to them.
+    Models that are held to JSON may fall into endless blanks, the one thing that the grammar lets them repeat; a
+    document that fits its token limit must not be lost to them.
     """
     bounds = limits or Limits()
     return msgspec.structs.replace(bounds, json_whitespace=min(bounds.json_whitespace, _BLANKS))
