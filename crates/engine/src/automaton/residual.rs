@@ -64,8 +64,14 @@ pub(super) struct Facts {
     pub(super) logical: bool,
     /// The bytes that it does not tell apart.
     pub(super) classes: ClassesId,
+    /// Every byte that a word may begin with, and for logical expressions maybe more.
+    pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
     pub(super) shortest: u32,
+    /// A number of the form alone, the same in every store, once computed.
+    pub(super) fingerprint: Option<u128>,
+    /// The same for words of up to so many bytes, with fewer counts, once computed.
+    pub(super) uncounted: Option<(u32, RegexId)>,
     /// Whether it has any word, once decided; for logical expressions.
     pub(super) inhabited: Option<bool>,
     /// The same language with ε or ∅ recognised, once decided; for logical expressions.
@@ -153,6 +159,14 @@ impl Residuals {
         &self.nodes[id.0 as usize]
     }
 
+    pub(super) fn set_fingerprint(&mut self, id: RegexId, fingerprint: u128) {
+        self.nodes[id.0 as usize].fingerprint = Some(fingerprint);
+    }
+
+    pub(super) fn set_uncounted(&mut self, id: RegexId, uncounted: (u32, RegexId)) {
+        self.nodes[id.0 as usize].uncounted = Some(uncounted);
+    }
+
     /// Whether the empty string is in it.
     pub(crate) fn is_nullable(&self, id: RegexId) -> bool {
         self.facts(id).nullable
@@ -177,7 +191,10 @@ impl Residuals {
             nullable: false,
             logical: false,
             classes: ClassesId::ONE,
+            first: ByteSet::EMPTY,
             shortest: u32::MAX,
+            fingerprint: None,
+            uncounted: None,
             inhabited: None,
             trimmed: None,
             row: None,
@@ -190,12 +207,14 @@ impl Residuals {
             }
             Node::Class(set) => {
                 facts.classes = self.classes.of_set(set);
+                facts.first = *set;
                 facts.shortest = 1;
             }
             Node::Literal { bytes, at, tail } => {
                 let literal = &self.literals[*bytes as usize];
                 let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
-                facts.classes = self.classes.of_set(&ByteSet::byte(first));
+                facts.first = ByteSet::byte(first);
+                facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.shortest = tail.shortest.saturating_add(rest);
@@ -214,6 +233,7 @@ impl Residuals {
                     facts.shortest = facts.shortest.min(word.len() as u32 - at);
                     if let Some(&byte) = word.get(at as usize) {
                         next[usize::from(byte)] = byte.max(1);
+                        facts.first.insert(byte);
                     }
                 }
                 facts.classes = self.classes.of_words(next);
@@ -224,6 +244,11 @@ impl Residuals {
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
+                facts.first = if nullable {
+                    head.first.union(&tail.first)
+                } else {
+                    head.first
+                };
                 facts.classes = if nullable {
                     self.classes.meet(first, second)
                 } else {
@@ -234,12 +259,20 @@ impl Residuals {
                 let any = matches!(node, Node::Alt(_));
                 facts.nullable = !any;
                 facts.logical = !any;
+                if !any {
+                    facts.first = ByteSet::FULL;
+                }
                 for &part in &**parts {
                     let part = self.facts(part);
                     facts.nullable = if any {
                         facts.nullable || part.nullable
                     } else {
                         facts.nullable && part.nullable
+                    };
+                    facts.first = if any {
+                        facts.first.union(&part.first)
+                    } else {
+                        facts.first.intersection(&part.first)
                     };
                     facts.logical |= part.logical;
                     facts.shortest = facts.shortest.min(part.shortest);
@@ -250,6 +283,7 @@ impl Residuals {
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
                 facts.nullable = !inner.nullable;
+                facts.first = ByteSet::FULL;
                 facts.logical = true;
                 facts.classes = inner.classes;
             }
@@ -257,6 +291,7 @@ impl Residuals {
                 let inner = self.facts(*inner);
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
+                facts.first = inner.first;
                 facts.classes = inner.classes;
                 facts.shortest = if *min == 0 {
                     0
