@@ -9,6 +9,12 @@ use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
+/// Expressions that may begin with so many bytes are worth comparing.
+const MANY: u32 = 32;
+
+/// Lower bounds of so much are soon reached.
+const SOON: u32 = 3;
+
 /// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
 fn hash(value: &impl Hash) -> u128 {
     static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
@@ -83,8 +89,8 @@ impl Residuals {
     }
 
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
-    /// from this one: counts that cannot run out are dropped. Counts below intersections and complements stay, since they
-    /// decide whether there is any word.
+    /// from this one: counts that cannot run out are dropped. Counts below intersections and complements decide whether
+    /// there is any word; they stay unless [`Self::roomy`] shows that they do not.
     pub(crate) fn uncounted(
         &mut self,
         id: RegexId,
@@ -96,28 +102,49 @@ impl Residuals {
         {
             return Ok(result);
         }
-        let result = self.rewrite(id, fuel, &|residuals, part, fuel| {
-            if let Node::Repeat { inner, min, max } = *residuals.node(part) {
-                let max = max.filter(|&max| max < bytes);
-                return residuals.repeat(inner, min.min(bytes), max, fuel);
-            }
-            Ok(part)
-        })?;
+        let result = self.rewrite(
+            id,
+            fuel,
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, min, max } => {
+                    let max = max.filter(|&max| max < bytes);
+                    residuals.repeat(inner, min.min(bytes), max, fuel)
+                }
+                Node::And(_) => Ok(match residuals.roomy(part, fuel)? {
+                    Some((rest, room)) if room >= bytes => rest,
+                    _ => part,
+                }),
+                _ => Ok(part),
+            },
+        )?;
         self.set_uncounted(id, (bytes, result));
         Ok(result)
     }
 
-    /// A wider expression that many others share: without upper bounds and without complements.
-    pub(crate) fn plainer(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        self.rewrite(
+    /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
+    /// or out of reach of `bytes` bytes, without complements. None where nothing is gained.
+    pub(crate) fn plainer(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<RegexId>, Error> {
+        if self.first(id).len() < MANY {
+            return Ok(None);
+        }
+        let plainer = self.rewrite(
             id,
             fuel,
-            &|residuals, part, fuel| match residuals.node(part) {
-                &Node::Repeat { inner, max, .. } if max.is_some_and(|max| max > 1) => {
-                    residuals.repeat(inner, 0, None, fuel)
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, min, .. } if residuals.first(inner).len() >= MANY => {
+                    let min = if min <= SOON { 0 } else { bytes.max(min) };
+                    residuals.repeat(inner, min, None, fuel)
                 }
-                Node::And(parts) => {
+                Node::And(ref parts) => {
                     let parts = Arc::clone(parts);
+                    if let Some((rest, _)) = residuals.roomy(part, fuel)? {
+                        return Ok(rest);
+                    }
                     let kept = parts
                         .iter()
                         .copied()
@@ -127,7 +154,72 @@ impl Residuals {
                 }
                 _ => Ok(part),
             },
-        )
+        )?;
+        Ok((plainer != id && plainer != RegexId::NOTHING).then_some(plainer))
+    }
+
+    /// For an intersection of an expression with a count of units, such as the characters of a string with at most so
+    /// many: the expression, and for how many bytes the count changes nothing.
+    ///
+    /// That is so if every word of the expression consists of such units, however many. From wherever reading has led,
+    /// some word of it ends within a known number of bytes, so also within as many units.
+    fn roomy(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
+        if let Some(&known) = self.roomy.get(&id) {
+            return Ok(known);
+        }
+        let parts = match self.node(id) {
+            Node::And(parts) => Arc::clone(parts),
+            _ => return Ok(None),
+        };
+        let mut found = None;
+        if let [a, b] = *parts {
+            for (counted, rest) in [(a, b), (b, a)] {
+                let facts = self.facts(rest);
+                let (logical, within) = (facts.logical, facts.within);
+                let Some((unbounded, max)) = self.unbounded(counted, fuel)? else {
+                    continue;
+                };
+                if logical || max <= within {
+                    continue;
+                }
+                let others = self.not(unbounded, fuel)?;
+                let outside = self.and(vec![rest, others], fuel)?;
+                if self.trim(outside, fuel)? == RegexId::NOTHING {
+                    found = Some((rest, max - within));
+                    break;
+                }
+            }
+        }
+        self.roomy.insert(id, found);
+        Ok(found)
+    }
+
+    /// The expression without the upper bound of the repetition at its end, and that bound.
+    fn unbounded(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
+        let mut last = id;
+        while let (_, Some(tail)) = self.split(last) {
+            fuel.spend(1)?;
+            last = tail;
+        }
+        let Node::Repeat {
+            min: 0,
+            max: Some(max),
+            ..
+        } = *self.node(last)
+        else {
+            return Ok(None);
+        };
+        let unbounded = self.rewrite(
+            id,
+            fuel,
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, .. } if part == last => {
+                    residuals.repeat(inner, 0, None, fuel)
+                }
+                _ => Ok(part),
+            },
+        )?;
+        Ok(Some((unbounded, max)))
     }
 
     /// Changes the parts that follow each other in an expression.
@@ -171,7 +263,12 @@ impl Residuals {
     }
 
     /// For how many bytes two expressions cannot be told apart, as far as their form shows.
-    pub(crate) fn agreement(&self, mut a: RegexId, mut b: RegexId) -> u32 {
+    pub(crate) fn agreement(
+        &mut self,
+        mut a: RegexId,
+        mut b: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
         let mut bytes = u32::MAX;
         while a != b {
             let ((head_a, tail_a), (head_b, tail_b)) = (self.split(a), self.split(b));
@@ -210,16 +307,26 @@ impl Residuals {
                             ..
                         },
                     ) if (bytes_a, at_a) == (bytes_b, at_b) && tail_a.is_some() => {}
-                    _ => return 0,
+                    (Node::And(_), _) => {
+                        let Some((rest, room)) = self.roomy(head_a, fuel)? else {
+                            return Ok(0);
+                        };
+                        let all = match tail_a {
+                            Some(tail) => self.concat(rest, tail, fuel)?,
+                            None => rest,
+                        };
+                        return Ok(if all == b { bytes.min(room) } else { 0 });
+                    }
+                    _ => return Ok(0),
                 }
             }
             match (tail_a, tail_b) {
                 (Some(tail_a), Some(tail_b)) => (a, b) = (tail_a, tail_b),
                 (None, None) => break,
-                _ => return 0,
+                _ => return Ok(0),
             }
         }
-        bytes
+        Ok(bytes)
     }
 
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.

@@ -68,6 +68,8 @@ pub(super) struct Facts {
     pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
     pub(super) shortest: u32,
+    /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
+    pub(super) within: u32,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -94,6 +96,8 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::roomy`] found out.
+    pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
@@ -111,6 +115,7 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            roomy: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
             heap: 0,
@@ -193,6 +198,7 @@ impl Residuals {
             classes: ClassesId::ONE,
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
+            within: u32::MAX,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -204,11 +210,13 @@ impl Residuals {
             Node::Empty => {
                 facts.nullable = true;
                 facts.shortest = 0;
+                facts.within = 0;
             }
             Node::Class(set) => {
                 facts.classes = self.classes.of_set(set);
                 facts.first = *set;
                 facts.shortest = 1;
+                facts.within = 1;
             }
             Node::Literal { bytes, at, tail } => {
                 let literal = &self.literals[*bytes as usize];
@@ -218,6 +226,7 @@ impl Residuals {
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.shortest = tail.shortest.saturating_add(rest);
+                facts.within = facts.shortest.max(tail.within);
             }
             &Node::Words {
                 table,
@@ -227,10 +236,12 @@ impl Residuals {
             } => {
                 let words = &self.tables[table as usize][first as usize..end as usize];
                 let mut next = [0; 256];
+                facts.within = 0;
                 for &word in words {
                     let word = &self.literals[word as usize];
                     facts.nullable |= word.len() == at as usize;
                     facts.shortest = facts.shortest.min(word.len() as u32 - at);
+                    facts.within = facts.within.max(word.len() as u32 - at);
                     if let Some(&byte) = word.get(at as usize) {
                         next[usize::from(byte)] = byte.max(1);
                         facts.first.insert(byte);
@@ -243,6 +254,7 @@ impl Residuals {
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
+                facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
                 facts.first = if nullable {
                     head.first.union(&tail.first)
@@ -259,7 +271,9 @@ impl Residuals {
                 let any = matches!(node, Node::Alt(_));
                 facts.nullable = !any;
                 facts.logical = !any;
-                if !any {
+                if any {
+                    facts.within = 0;
+                } else {
                     facts.first = ByteSet::FULL;
                 }
                 for &part in &**parts {
@@ -275,6 +289,7 @@ impl Residuals {
                         facts.first.intersection(&part.first)
                     };
                     facts.logical |= part.logical;
+                    facts.within = facts.within.max(part.within);
                     facts.shortest = facts.shortest.min(part.shortest);
                     let classes = part.classes;
                     facts.classes = self.classes.meet(facts.classes, classes);
@@ -298,6 +313,9 @@ impl Residuals {
                 } else {
                     inner.shortest.saturating_mul(*min)
                 };
+                facts.within = inner
+                    .within
+                    .saturating_add(inner.shortest.saturating_mul(*min));
             }
         }
         facts

@@ -138,8 +138,13 @@ impl Unions {
     }
 
     /// For how many bytes two residuals cannot be told apart, as far as their form shows.
-    pub(crate) fn agreement(&self, a: RegexId, b: RegexId) -> u32 {
-        self.residuals.agreement(a, b)
+    pub(crate) fn agreement(
+        &mut self,
+        a: RegexId,
+        b: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
+        self.residuals.agreement(a, b, fuel)
     }
 
     /// The bytes, grouped by what none of the unions tells apart; largest group first.

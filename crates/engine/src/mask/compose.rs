@@ -231,22 +231,18 @@ impl Composer {
         } else {
             *scans = scans.checked_sub(1)?;
             let union = unions.intern(vec![(tag, shape)]);
-            let plainer = unions.residuals().plainer(shape, fuel).ok()?;
-            let other = if plainer == shape || plainer == RegexId::NOTHING {
-                None
-            } else {
+            let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
+            let other = plainer.and_then(|plainer| {
                 let fingerprint = unions.residuals().fingerprint(plainer);
                 let union = unions.intern(vec![(tag, plainer)]);
                 if let Some(known) = self.shared.get(fingerprint) {
-                    Some((union, known))
-                } else if let Ok(known) = self.scan.whole(union, unions, vocabulary, fuel) {
-                    let known = Arc::new(known);
-                    self.shared.put(fingerprint, &known);
-                    Some((union, known))
-                } else {
-                    None
+                    return Some((union, known));
                 }
-            };
+                let known = self.scan.whole(union, unions, vocabulary, fuel).ok()?;
+                let known = Arc::new(known);
+                self.shared.put(fingerprint, &known);
+                Some((union, known))
+            });
             let fuel = &mut Fuel::step(limits);
             let made = match other {
                 Some((other, known)) if known.without.is_empty() && known.own_exits.is_empty() => {

@@ -99,12 +99,12 @@ impl Scan {
         path[0].0 = lane.add(union, false);
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
-        let mut at = 0;
+        let (mut at, mut visited) = (0, 0);
         while at < nodes.len() {
             let node = nodes[at];
             let depth = usize::from(node.depth);
             let before = path[depth - 1].0;
-            fuel.spend(1)?;
+            visited += 1;
             let rest = lane.step(before, node.byte, unions, fuel)?;
             if rest == Rest::DEAD {
                 if before.ends() {
@@ -117,9 +117,10 @@ impl Scan {
                 live.insert(node.byte);
             }
             path[depth].0 = rest;
-            ids.extend_from_slice(trie.tokens(at));
+            trie.each(at, |id| ids.push(id));
             at += 1;
         }
+        fuel.spend(visited)?;
         let tokens = if ids.len() > SPARSE {
             let mut row = vec![0; bitmask_words(vocabulary.size())];
             for &id in &*ids {
@@ -204,9 +205,13 @@ impl Scan {
             let same = mine == theirs
                 || mine != Rest::DEAD && theirs != Rest::DEAD && {
                     let pair = (lane.residual(mine, unions), lane.residual(theirs, unions));
-                    let bytes = *agreement
-                        .entry(pair)
-                        .or_insert_with(|| unions.agreement(pair.0, pair.1));
+                    let bytes = if let Some(&known) = agreement.get(&pair) {
+                        known
+                    } else {
+                        let bytes = unions.agreement(pair.0, pair.1, fuel)?;
+                        agreement.insert(pair, bytes);
+                        bytes
+                    };
                     node.height < u8::MAX && bytes >= u32::from(node.height)
                 };
             if same {

@@ -32,7 +32,8 @@ const ROWS: usize = 4_096;
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    rows: Vec<[Rest; 256]>,
+    /// 256 transitions of each residual, while there are few enough.
+    rows: Vec<Rest>,
     unions: Vec<UnionId>,
     numbers: FxHashMap<(UnionId, bool), Rest>,
 }
@@ -54,8 +55,8 @@ impl Lane {
         let index = self.unions.len() as u32;
         let rest = Rest(index | u32::from(ends) << 31);
         self.unions.push(union);
-        if self.rows.len() < ROWS {
-            self.rows.push([UNKNOWN; 256]);
+        if (index as usize) < ROWS {
+            self.rows.resize(self.rows.len() + 256, UNKNOWN);
         }
         self.numbers.insert((union, ends), rest);
         rest
@@ -79,13 +80,10 @@ impl Lane {
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<Rest, Error> {
-        if let Some(row) = self.rows.get(rest.index()) {
-            let known = row[usize::from(byte)];
-            if known != UNKNOWN {
-                return Ok(known);
-            }
+        match self.rows.get(rest.index() << 8 | usize::from(byte)) {
+            Some(&known) if known != UNKNOWN => Ok(known),
+            _ => self.find(rest, byte, unions, fuel),
         }
-        self.find(rest, byte, unions, fuel)
     }
 
     #[cold]
@@ -98,8 +96,8 @@ impl Lane {
     ) -> Result<Rest, Error> {
         let (to, fired) = unions.step(self.unions[rest.index()], byte, fuel)?;
         let next = self.add(to, fired != FiredId::NONE);
-        if let Some(row) = self.rows.get_mut(rest.index()) {
-            row[usize::from(byte)] = next;
+        if let Some(known) = self.rows.get_mut(rest.index() << 8 | usize::from(byte)) {
+            *known = next;
         }
         Ok(next)
     }

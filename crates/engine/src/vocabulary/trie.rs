@@ -112,6 +112,20 @@ impl Trie {
         }
     }
 
+    /// Calls with every token that ends at a node; the fast way where that is mostly one or none.
+    #[inline]
+    pub(crate) fn each(&self, node: usize, mut call: impl FnMut(u32)) {
+        let end = self.ends[node];
+        if end < GROUP {
+            call(end);
+        } else if end != NONE {
+            self.groups[(end - GROUP) as usize]
+                .iter()
+                .copied()
+                .for_each(call);
+        }
+    }
+
     /// The bytes of the longest token.
     pub(crate) fn longest(&self) -> usize {
         self.longest
