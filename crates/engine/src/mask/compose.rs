@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Scan, Tokens};
+use super::inside::{Inside, Tokens};
 use super::memo::Mask;
 use super::shared::Shared;
 use super::walk::{symbols, walk, whole};
@@ -35,7 +35,6 @@ pub(crate) struct Composer {
     insides: FxHashMap<RegexId, Arc<Inside>>,
     bytes: usize,
     wide: FxHashMap<RegexId, bool>,
-    scan: Scan,
     lane: Vec<UnionId>,
 }
 
@@ -50,7 +49,6 @@ impl Composer {
             insides: FxHashMap::default(),
             bytes: 0,
             wide: FxHashMap::default(),
-            scan: Scan::default(),
             lane: Vec::new(),
         }
     }
@@ -232,25 +230,27 @@ impl Composer {
             *scans = scans.checked_sub(1)?;
             let union = unions.intern(vec![(tag, shape)]);
             let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
-            let other = plainer.and_then(|plainer| {
-                let fingerprint = unions.residuals().fingerprint(plainer);
-                let union = unions.intern(vec![(tag, plainer)]);
-                if let Some(known) = self.shared.get(fingerprint) {
-                    return Some((union, known));
+            let shared = &self.shared;
+            let made = shared.with_scan(|scan| {
+                let other = plainer.and_then(|plainer| {
+                    let fingerprint = unions.residuals().fingerprint(plainer);
+                    let union = unions.intern(vec![(tag, plainer)]);
+                    if let Some(known) = shared.get(fingerprint) {
+                        return Some((union, known));
+                    }
+                    let known = scan.whole(union, unions, vocabulary, fuel).ok()?;
+                    let known = Arc::new(known);
+                    shared.put(fingerprint, &known);
+                    Some((union, known))
+                });
+                let fuel = &mut Fuel::step(limits);
+                match other {
+                    Some((other, known)) if known.is_whole() => {
+                        scan.beside(union, (other, &known), unions, vocabulary, fuel)
+                    }
+                    _ => scan.whole(union, unions, vocabulary, fuel),
                 }
-                let known = self.scan.whole(union, unions, vocabulary, fuel).ok()?;
-                let known = Arc::new(known);
-                self.shared.put(fingerprint, &known);
-                Some((union, known))
             });
-            let fuel = &mut Fuel::step(limits);
-            let made = match other {
-                Some((other, known)) if known.without.is_empty() && known.own_exits.is_empty() => {
-                    self.scan
-                        .beside(union, (other, &known), unions, vocabulary, fuel)
-                }
-                _ => self.scan.whole(union, unions, vocabulary, fuel),
-            };
             let made = Arc::new(made.ok()?);
             self.shared.put(fingerprint, &made);
             made

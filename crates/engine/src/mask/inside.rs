@@ -54,6 +54,11 @@ pub(super) struct Inside {
 }
 
 impl Inside {
+    /// Whether it is told without reference to another, so that others may refer to it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.without.is_empty() && self.own_exits.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Row(row) => size_of_val(&**row),
@@ -93,7 +98,10 @@ impl Scan {
             lane, path, ids, ..
         } = self;
         lane.clear();
-        ids.clear();
+        if ids.len() < trie.room() {
+            ids.resize(trie.room(), 0);
+        }
+        let mut count = 0;
         path.clear();
         path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
         path[0].0 = lane.add(union, false);
@@ -117,18 +125,19 @@ impl Scan {
                 live.insert(node.byte);
             }
             path[depth].0 = rest;
-            trie.each(at, |id| ids.push(id));
+            trie.write_tokens(at, ids, &mut count);
             at += 1;
         }
         fuel.spend(visited)?;
+        let ids = &ids[..count];
         let tokens = if ids.len() > SPARSE {
             let mut row = vec![0; bitmask_words(vocabulary.size())];
-            for &id in &*ids {
+            for &id in ids {
                 allow(&mut row, id);
             }
             Tokens::Row(row.into())
         } else {
-            Tokens::Ids(ids.as_slice().into())
+            Tokens::Ids(ids.into())
         };
         let mut rests = None;
         if exits.len() >= EXITS {
@@ -166,16 +175,15 @@ impl Scan {
             lane,
             path,
             agreement,
-            ids: removed,
+            ..
         } = self;
         lane.clear();
-        removed.clear();
         agreement.clear();
         path.clear();
         path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
         path[0] = (lane.add(union, false), lane.add(other, false));
         let mut live = known.live;
-        let (mut added, mut without) = (Vec::new(), Vec::new());
+        let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
         let mut own_exits = Vec::new();
         let mut at = 0;
         while at < nodes.len() {
@@ -226,7 +234,7 @@ impl Scan {
             }
             at += 1;
         }
-        let tokens = changed(&known.tokens, removed, &added, vocabulary);
+        let tokens = changed(&known.tokens, &removed, &added, vocabulary);
         without.extend_from_slice(&known.without);
         without.sort_unstable();
         own_exits.extend_from_slice(&known.own_exits);

@@ -1,10 +1,10 @@
 //! What the grammars of one vocabulary have found out about terminals, for all of them.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::inside::Inside;
+use super::inside::{Inside, Scan};
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time.
@@ -13,6 +13,8 @@ pub(crate) struct Shared {
     table: RwLock<Table>,
     /// Bytes from which on everything is forgotten.
     bytes: usize,
+    /// Work space that nobody uses at the moment: it is large.
+    scans: Mutex<Vec<Scan>>,
 }
 
 #[derive(Debug, Default)]
@@ -27,7 +29,18 @@ impl Shared {
         Self {
             table: RwLock::default(),
             bytes,
+            scans: Mutex::default(),
         }
+    }
+
+    /// Calls with work space.
+    pub(super) fn with_scan<T>(&self, call: impl FnOnce(&mut Scan) -> T) -> T {
+        let pool = || self.scans.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = pool().pop();
+        let mut scan = free.unwrap_or_default();
+        let result = call(&mut scan);
+        pool().push(scan);
+        result
     }
 
     pub(super) fn get(&self, fingerprint: u128) -> Option<Arc<Inside>> {
