@@ -35,6 +35,10 @@ OWN = {
     '[tools]\ncall = "\\n<c>\\n<n>{name}</n>{arguments}\\n</c>\\n"\n',
     "with ids": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{id}<v>{arguments}</c>"\n'
     'id = "functions.{name}:{index}"\n',
+    "pairs between separators": '[tools]\ncall = "<c>{name}: {arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
+    'argument_separator = "; "\n',
+    "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
+    'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
@@ -46,6 +50,10 @@ HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
 def _hints(fmt: ChatFormat) -> list[str]:
     reasoning = fmt.spec.reasoning
     closers = [block.closer for block in reasoning.block] if reasoning is not None else []
+    if fmt.spec.tools is not None:
+        tools = fmt.spec.tools
+        behind = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
+        closers += [one.around("value")[1] for one in tools.argument[:1]] + [behind, tools.call[0].closer]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
@@ -156,9 +164,9 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
 @pytest.mark.parametrize("name", CALLING)
 def test_invalid_calls_are_refused(name: str) -> None:
     fmt = FORMATS[name]
-    wrong_type = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"place": 1}'),))
+    incomplete = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"days": 1}'),))
     unknown = Message(tool_calls=(ToolCall(id="", name="nobody", arguments="{}"),))
-    text = fmt.write(wrong_type, TOOLS)
+    text = fmt.write(incomplete, TOOLS)
     assert accepts(fmt.grammar(TOOLS), text)
     assert not accepts(fmt.grammar(TOOLS, enforce="parameters"), text)
     assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), text)
@@ -172,7 +180,7 @@ def test_invalid_calls_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CALLING)
 def test_undeclared_tools_leave_names_open(name: str) -> None:
     fmt = FORMATS[name]
-    text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": 1}'),)))
+    text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": "1"}'),)))
     assert accepts(fmt.grammar(None), text)
     assert not accepts(fmt.grammar([]), text)
 

@@ -131,7 +131,7 @@ def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\n',
+        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
         '[tools]\ncall = "{name}({arguments})"\nliterals = "python"\n',
         '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
         '[messages]\nfields = ["<to>"]\nbody = "<b>"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n',

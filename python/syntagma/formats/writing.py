@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Hole, Literal, Pattern, ToolsSpec
-from syntagma.formats.json_text import canonical_object
+from syntagma.formats.json_text import canonical_object, members
 from syntagma.messages import Message, ToolCall
 
 __all__ = ["has_shape", "unwritable", "write_message"]
@@ -65,15 +65,16 @@ def _content(part: ContentSpec | None, text: str, *, thought: bool, alone: bool)
 
 
 def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...]) -> str:
-    if tools.argument or not tools.literals.is_json:
-        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments that are no JSON object are not written yet")
+    if not tools.literals.is_json or tools.item is not None or tools.escape or tools.values == "literal":
+        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments in a notation of their own are not written yet")
     body = tools.separator.join(_call(tools, call, index) for index, call in enumerate(calls))
     return _filled(tools.section[0], {"calls": body, "suffix": ""})
 
 
 def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
+    tagged = bool(tools.argument) and "arguments" in tools.call[0].holes
     try:
-        arguments = canonical_object(call.arguments)
+        arguments = _one_by_one(tools, call.arguments) if tagged else canonical_object(call.arguments)
     except ValueError as error:
         unwritable(f"the arguments are {error}", f"/tool_calls/{index}/function/arguments")
     numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": call.name}
@@ -84,6 +85,29 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
     if "envelope" in tools.call[0].holes:
         values["envelope"] = _envelope(tools.envelope[0], values)
     return _filled(tools.call[0], values)
+
+
+def _one_by_one(tools: ToolsSpec, arguments: str) -> str:
+    """Each member of the object as the format writes an argument: strings as they are, other values as JSON."""
+    return tools.argument_separator.join(
+        _filled(tools.argument[0], {"key": key, "suffix": "", **_value(tools, text)})
+        for key, text in members(arguments)
+    )
+
+
+def _value(tools: ToolsSpec, text: str) -> dict[str, str]:
+    """A value, given as JSON text, with its type on the wire."""
+    is_string = text.startswith('"')
+    kind = "string" if is_string else "json"
+    words = [word for word, meaning in tools.types.items() if meaning == kind and word != "*"]
+    word = words[0] if words else _json_type(text)
+    return {"value": json.loads(text) if is_string else text, "type": word}
+
+
+def _json_type(text: str) -> str:
+    """The name of the JSON type of a value that is given as JSON text."""
+    kinds = {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}
+    return kinds.get(text[0], "number")
 
 
 def has_shape(call_id: str, shape: Pattern, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from syntagma.limits import Limits
+from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.typed_values import allowed_types, any_json, to_json
@@ -31,7 +32,19 @@ class TaggedArguments:
     """
 
     __slots__ = (
-        *("_allowed", "_closer", "_cursor", "_form", "_held", "_limits", "_make", "_opened", "_properties", "_raw"),
+        *(
+            "_allowed",
+            "_closer",
+            "_cursor",
+            "_form",
+            "_held",
+            "_json",
+            "_limits",
+            "_make",
+            "_opened",
+            "_properties",
+            "_raw",
+        ),
         *("_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
     )
 
@@ -61,6 +74,7 @@ class TaggedArguments:
         self._separated = False
         self._runs = 0
         self._held: list[str] = []
+        self._json: JsonMachine | None = None
         self._allowed: frozenset[str] | None = None
         self._raw: tuple[str, str | None] | None = (key, wire)
         self.done = False
@@ -104,6 +118,7 @@ class TaggedArguments:
         out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
         self._opened = True
         self._allowed = self._types(key, wire)
+        self._json = None if "string" in self._allowed else JsonMachine()
         if self._allowed == _STRING:
             out.append('"')
         return pos
@@ -123,13 +138,16 @@ class TaggedArguments:
             at, closer = self._scanner.search(
                 text[:end] if end < len(text) else text, pos, base=self._runs, final=False
             )
-            if closer is None or self._window.are_markers(
-                at + len(closer) - len(self._value.closer), self._value.pieces
+            self._pass(text[pos:at], out)
+            pos = at
+            # A closer inside a string of a JSON value does not close the value.
+            quoted = self._json is not None and self._json.in_string
+            if closer is None or (
+                not quoted and self._window.are_markers(at + len(closer) - len(self._value.closer), self._value.pieces)
             ):
                 break
-            self._pass(text[pos : at + 1], out)
+            self._pass(text[at : at + 1], out)
             pos = at + 1
-        self._pass(text[pos:at], out)
         if closer is None:
             return at
         if self._allowed == _STRING:
@@ -146,6 +164,8 @@ class TaggedArguments:
             out.append(json.dumps(text, ensure_ascii=False)[1:-1])
         elif text:
             self._held.append(text)
+            if self._json is not None:
+                self._json.feed(text, 0, len(text))
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """Behind a value: blanks, a separator, the next argument, or the end of the arguments."""
