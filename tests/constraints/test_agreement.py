@@ -42,6 +42,12 @@ OWN = {
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
+LITERAL = [
+    name
+    for name, fmt in FORMATS.items()
+    if fmt.spec.tools is not None and not (fmt.spec.tools.literals.writes_json and fmt.spec.tools.item is None)
+]
+LITERAL_FORMATS = {name: FORMATS.pop(name) for name in LITERAL}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
@@ -183,6 +189,14 @@ def test_undeclared_tools_leave_names_open(name: str) -> None:
     text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": "1"}'),)))
     assert accepts(fmt.grammar(None), text)
     assert not accepts(fmt.grammar([]), text)
+
+
+@pytest.mark.parametrize("name", LITERAL_FORMATS)
+def test_calls_in_notations_of_their_own_are_refused(name: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        LITERAL_FORMATS[name].grammar(TOOLS)
+    assert caught.value.code == "E-FORMAT-UNSUPPORTED"
+    assert accepts(LITERAL_FORMATS[name].grammar(TOOLS, tool_choice="none"), "Yes, 1 < 2.")
 
 
 def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:

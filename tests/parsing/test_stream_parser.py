@@ -228,10 +228,21 @@ def test_misuse_is_refused() -> None:
         StreamParser(SPEC, reasoning_format="raw")  # type: ignore[arg-type]
 
 
+def test_the_blank_before_what_was_no_call_stays() -> None:
+    spec = read_toml('[tools]\ncall = " to={name}<m>{arguments}<e>"\n')
+    text = "Write to=you and to = me, or to={}."
+    for chunks in ([text], list(text)):
+        parser = StreamParser(spec)
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+        assert parser.message.content == text
+
+
 @pytest.mark.parametrize(
     "toml",
     [
-        '[tools]\ncall = "<call>{name}{arguments}</call>"\nliterals = "python"\n',
+        '[tools]\ncall = "<call>{name}{arguments}</call>"\nargument = "<k>{key}</k>{value};"\nitem = "x"\n',
         '[tools]\ncall = " to={name}<m>{arguments}<e>"\n[messages]\nfields = [" to="]\nbody = "<m>"\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',
     ],

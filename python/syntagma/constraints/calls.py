@@ -62,7 +62,7 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
 
 
 def _check_supported(tools: ToolsSpec) -> None:
-    if not tools.literals.is_json:
+    if not tools.literals.writes_json:
         raise _unsupported("literals in a notation of their own")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from syntagma.constraints.schemas import schema_grammar
 from syntagma.constraints.text import literal, quoted
-from syntagma.constraints.text_values import text_value
+from syntagma.constraints.text_values import TextValue, any_text, json_type, plain_text, text_value
 from syntagma.errors import FormatError
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import ToolsSpec
@@ -19,7 +19,9 @@ __all__ = ["TaggedArguments"]
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a value's closer that is made of these alone could stand inside JSON"""
 _KEY = r"[^\s\x1c-\x1f<>{}()\[\]\"'"
-_KINDS: tuple[Literal["string", "json"], ...] = ("string", "json")
+_JSON_TYPES = ("object", "array", "number", "boolean", "null")
+Value: TypeAlias = tuple[Grammar | None, Sequence[tuple[str, Grammar]]]
+"""a value as text, and as JSON of each type"""
 
 
 class TaggedArguments:
@@ -35,8 +37,9 @@ class TaggedArguments:
         self._pattern = tools.argument[0]
         before, behind = self._pattern.around("value")
         self._closer = behind.strip()
-        if tools.item is not None or tools.escape or tools.values == "literal" or not tools.literals.is_json:
-            raise _unsupported("arguments that nest, are escaped, or are literals of a notation")
+        self._escaped = "values" in tools.escape
+        if tools.item is not None or tools.values == "literal" or not tools.literals.writes_json:
+            raise _unsupported("arguments that nest or are literals of a notation")
         if not before.strip() or not set(self._closer) - _IN_JSON:
             raise _unsupported("arguments whose values have no marker on both sides")
 
@@ -67,12 +70,14 @@ class TaggedArguments:
                     raise _unsupported(f"the key {key!r}, which could not be read back,")
                 continue
             place = f"{pointer}/properties/{key.replace('~', '~0').replace('/', '~1')}"
-            string, other = self._held(properties.get(key, True), schema, strict=strict, pointer=place)
-            members.append((self._argument(Grammar.literal(key), string, other), key in required))
+            string, others = self._held(properties.get(key, True), schema, strict=strict, pointer=place)
+            members.append((self._argument(Grammar.literal(key), string, others), key in required))
         further = schema.get("additionalProperties", not properties)
         rest = None
         if further is not False:
-            held = self._held(further, schema, strict=strict, pointer=f"{pointer}/additionalProperties")
+            place = f"{pointer}/additionalProperties"
+            by_looks = self._tools.values == "json"
+            held = self._loose(True, None) if by_looks else self._held(further, schema, strict=strict, pointer=place)
             rest = self._argument(self._any_key(properties), *held)
         return self._sequence(members, rest)
 
@@ -97,19 +102,17 @@ class TaggedArguments:
         text = self._tools.argument_separator
         return Grammar.concat(*literal(text)) if text else None
 
-    def _argument(self, key: Grammar, string: Grammar | None, other: Grammar | None) -> Grammar:
-        """One argument: `string` is its value as text, `other` as JSON; the wire's type follows from which it is."""
+    def _argument(self, key: Grammar, string: Grammar | None, others: Sequence[tuple[str, Grammar]]) -> Grammar:
+        """One argument: `string` is its value as text, `others` as JSON of a type; the wire's type follows."""
         typed = "type" in self._pattern.holes
-        ways = [
-            Grammar.concat(*self._filled(key, kind, value))
-            for kind, value in zip(_KINDS, (string, other), strict=True)
-            if value is not None and not (typed and self._word(kind) is None)
-        ]
-        if not ways:
+        ways = [(self._word("string", "string"), string)] if string is not None else []
+        ways += [(self._word("json", kind), value) for kind, value in others]
+        said = [Grammar.concat(*self._filled(key, word or "", value)) for word, value in ways if word or not typed]
+        if not said:
             raise _unsupported("a value that has no type on the wire")
-        return Grammar.union(*ways)
+        return Grammar.union(*said)
 
-    def _filled(self, key: Grammar, kind: Literal["string", "json"], value: Grammar) -> Iterator[Grammar]:
+    def _filled(self, key: Grammar, word: str, value: Grammar) -> Iterator[Grammar]:
         for item in self._pattern.items:
             if isinstance(item, LiteralItem):
                 yield from literal(item.text)
@@ -118,39 +121,43 @@ class TaggedArguments:
             elif item.name == "value":
                 yield value
             elif item.name == "type":
-                yield Grammar.literal(self._word(kind) or "")
+                yield Grammar.literal(word)
 
-    def _word(self, kind: Literal["string", "json"]) -> str | None:
-        """The wire's word for text or for JSON."""
-        words = [word for word, meaning in self._tools.types.items() if meaning == kind and word != "*"]
-        if not words and kind == "json" and "*" in self._tools.types:
-            raise _unsupported("a type on the wire that is the JSON type's name")
-        return words[0] if words else None
+    def _word(self, meaning: Literal["string", "json"], kind: str) -> str | None:
+        """The wire's word for text, or for JSON of this type."""
+        words = [word for word, told in self._tools.types.items() if told == meaning and word != "*"]
+        return words[0] if words else kind if self._tools.types.get("*") == meaning else None
 
-    def _loose(self, schema: Any, root: Mapping[str, Any] | None) -> tuple[Grammar | None, Grammar | None]:
+    def _loose(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
         """Any value for this key: as text, as JSON."""
-        any_json = schema_grammar(True, strict=False, pointer="", limits=self._limits)
+        anything = [(kind, self._json({"type": kind})) for kind in _JSON_TYPES]
         if self._tools.types:
-            return self._text(), any_json
-        value = text_value(schema, root or {}, closer=self._closer)
+            return self._text(), anything
         if self._tools.values == "json" and root is None:
-            return None, any_json
-        return (self._text(), None) if value.text is not None else (None, any_json)
+            return plain_text(closer=self._closer), [*anything, ("string", self._json({"type": "string"}))]
+        value = self._divided(schema, root or {})
+        return (self._text(), []) if value.text is not None else (None, anything)
 
-    def _held(
-        self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str
-    ) -> tuple[Grammar | None, Grammar | None]:
+    def _held(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A value by its schema: as text, as JSON."""
-        value = text_value(schema, root, closer=self._closer)
+        value = self._divided(schema, root)
         if strict and value.loose:
             raise _unsupported(f"the schema at {pointer}, of a value that is written as text,")
         others = [
-            schema_grammar(one, strict=strict, pointer=pointer, limits=self._limits) for one in value.others(root)
+            (json_type(one), schema_grammar(one, strict=strict, pointer=pointer, limits=self._limits))
+            for one in value.others(root)
         ]
-        return value.text, Grammar.union(*others) if others else None
+        return value.text, others
+
+    def _divided(self, schema: Any, root: Mapping[str, Any]) -> TextValue:
+        told = bool(self._tools.types)
+        return text_value(schema, root, closer=self._closer, escaped=self._escaped, told=told)
+
+    def _json(self, schema: Mapping[str, Any]) -> Grammar:
+        return schema_grammar(schema, strict=False, pointer="", limits=self._limits)
 
     def _text(self) -> Grammar:
-        return Grammar.text(closer=self._closer)
+        return any_text(closer=self._closer, escaped=self._escaped)
 
     def _any_key(self, but: Mapping[str, Any]) -> Grammar:
         """A key that can be read and is none of the declared ones."""

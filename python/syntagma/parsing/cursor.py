@@ -9,8 +9,11 @@ from syntagma.limits import Limits
 from syntagma.parsing.arguments import ArgumentSource, HeldArguments
 from syntagma.parsing.envelope_reader import EnvelopeReader
 from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.keyword_arguments import KeywordArguments
+from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.patterns import Alternative, Op
 from syntagma.parsing.tagged_arguments import TaggedArguments
+from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
 __all__ = ["Cursor"]
@@ -148,6 +151,8 @@ class Cursor:
         return ""
 
     def _read(self, hole: str, text: str) -> None:
+        if "attributes" in self.alternative.form.escape:
+            text = unescaped(text)
         if hole == "name":
             if self.name is not None and self.name != text:
                 self.status = "dead"
@@ -195,10 +200,13 @@ class Cursor:
             self.status = "dead"
 
     def _arguments(self, window: Window, index: int) -> None:
-        if window.text[index] == "{":
-            self._commit(JsonMachine(), self.pos + 1)
+        form, closer = self.alternative.form, self.alternative.closer
+        if form.values == "literal" and closer:
+            self._commit(KeywordArguments(form, closer[0]), self.pos)
             return
-        closer = self.alternative.closer
+        if window.text[index] == "{":
+            self._commit(JsonMachine() if form.notation.is_json else LiteralMachine(form.notation), self.pos + 1)
+            return
         if not closer:
             self.status = "dead"
         elif window.text.startswith(closer[0].text, index):

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Pattern, ToolsSpec
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec
 
 __all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "marker_pieces", "starts_of"]
 
@@ -71,6 +71,8 @@ class Form(msgspec.Struct, frozen=True):
     """the markers around a value"""
     values: str
     types: dict[str, Literal["string", "json"]]
+    notation: Notation
+    escape: frozenset[Literal["attributes", "values"]]
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
@@ -206,22 +208,32 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec) -> None:
-    if spec.item is not None or spec.escape:
-        raise _unsupported("nested or escaped arguments (`item`, `escape`)")
+    if spec.item is not None:
+        raise _unsupported("nested arguments (`item`)")
     if len(spec.argument) > 1:
         raise _unsupported("several ways to write an argument")
-    if spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
+    if spec.argument and spec.values == "literal":
+        _check_keywords(spec)
+    elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
         raise _unsupported("arguments without a marker before the key or behind the value")
     if spec.argument and not all("arguments" not in call.holes or call.closer.strip() for call in spec.call):
         raise _unsupported("arguments without a marker behind them")
-    if not spec.literals.is_json:
-        raise _unsupported("literals in other notations than JSON (`literals`)")
     for call in spec.call:
         named = "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
         if not named and not any("name" in one.holes for one in spec.id):
             raise _unsupported("calls without a name")
         if call.holes and call.holes[0] in ("name", "id") and not call.opener and spec.section[0].opener == "":
             raise _unsupported("calls that begin with a name, without a marker before it")
+
+
+def _check_keywords(spec: ToolsSpec) -> None:
+    """Literal values stand between keys and separators, as in a call of a program."""
+    pattern = spec.argument[0]
+    between = pattern.around("value")[0].strip()
+    if pattern.holes != ("key", "value") or pattern.opener or pattern.closer or not between:
+        raise _unsupported("literal values in other arguments than `key, mark, value`")
+    if not spec.argument_separator.strip():
+        raise _unsupported("literal values without a separator")
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:
@@ -246,10 +258,12 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
             value=block_of(tools.argument[0], "value") if tools.argument else None,
             values=tools.values,
             types=tools.types,
+            notation=tools.literals,
+            escape=tools.escape,
             sectionless=sectionless,
         )
         header: tuple[Op, ...] = ()
-        if tools.argument:
+        if tools.argument and tools.values != "literal":
             ops = compile_ops(tools.argument[0])
             at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
             # Blanks in front of a value are data, and not the header's.
