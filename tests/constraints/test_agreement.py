@@ -226,6 +226,29 @@ def test_the_prompt_decides_whether_thoughts_are_open() -> None:
     assert not accepts(off, "<t>\nhm\n</t>\n\n<a>yes</a>")
 
 
+def test_a_prompt_that_ends_inside_an_opener_is_gone_on_with() -> None:
+    fmt = FORMATS["wrapped"]
+    inside = fmt.grammar(None, prompt=Prompt("user: <", 6))
+    assert accepts(inside, "<t>\nhm\n</t>\n\n<a>yes</a>")  # it may become thoughts, an answer or calls
+    thoughts = ChatFormat.from_toml('[reasoning]\nblock = "<t><u>\\n{reasoning}</t>"\n')
+    prompt = Prompt("user: <t>", 6)
+    assert accepts(thoughts.grammar(prompt=prompt), "<u>\nhm</t>yes")
+    assert not accepts(thoughts.grammar(prompt=prompt), "<t><u>\nhm</t>yes")
+    message = thoughts.parse("<u>\nhm</t>yes", prompt=prompt)
+    assert (message.reasoning_content, message.content) == ("hm", "yes")
+
+
+def test_without_tools_an_answer_with_a_shape_holds_no_calls() -> None:
+    fmt = formats.get(next(name for name in FORMATS if name in CALLING and FORMATS[name].spec.content is None))
+    call = fmt.write(Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)))
+    wanted = {"type": "json_object"}
+    assert not accepts(fmt.grammar(None, response_format=wanted), call)
+    answer = json.dumps({"text": call})
+    assert accepts(fmt.grammar(None, response_format=wanted, reasoning="off"), answer)
+    message = fmt.parse(answer, response_format=wanted)
+    assert (message.content, message.tool_calls, message.diagnostics) == (answer, (), ())
+
+
 def test_a_wrapper_that_the_prompt_has_opened_is_closed() -> None:
     fmt = FORMATS["wrapped"]
     opened = fmt.grammar(TOOLS, prompt=Prompt("user: <a>", 6))

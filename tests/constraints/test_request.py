@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from syntagma.constraints import Budgets, build_grammar, pieces, read_choice, read_response_format
+from syntagma.constraints import Budgets, build_grammar, read_choice, read_response_format
 from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
-from syntagma.format_schema import StartState, read_toml
+from syntagma.format_schema import StartState, pieces, read_toml
 from syntagma.limits import Limits
 from syntagma.messages import Tool, tools_from
 

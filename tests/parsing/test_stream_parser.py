@@ -228,6 +228,28 @@ def test_misuse_is_refused() -> None:
         StreamParser(SPEC, reasoning_format="raw")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("toml", "text", "names"),
+    [
+        ('[tools]\ncall = "<c>{name}{arguments}end;"\n', "<c>f_1end;<c>g{}end;", ["f_1", "g"]),
+        (
+            '[tools]\nsection = "<s>{calls}</s>"\nseparator = "\\n"\ncall = "{name}({arguments})"\n'
+            'argument = "{key}={value}"\nargument_separator = ","\nvalues = "literal"\n',
+            "<s>f()\ng(a=1)</s>",
+            ["f", "g"],
+        ),
+    ],
+)
+def test_names_without_a_marker_on_one_side(toml: str, text: str, names: list[str]) -> None:
+    for chunks in ([text], list(text)):
+        parser = StreamParser(read_toml(toml))
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+        assert [call.name for call in parser.message.tool_calls] == names
+        assert not parser.message.content
+
+
 def test_the_blank_before_what_was_no_call_stays() -> None:
     spec = read_toml('[tools]\ncall = " to={name}<m>{arguments}<e>"\n')
     text = "Write to=you and to = me, or to={}."

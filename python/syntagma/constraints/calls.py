@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.encoded import encoded_object
-from syntagma.constraints.literals import pieces
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar
 from syntagma.constraints.tagged import TaggedArguments
 from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec, pieces
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits

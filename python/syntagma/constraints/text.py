@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning, pieces
-from syntagma.format_schema import FormatSpec, Pattern
+from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning
+from syntagma.format_schema import FormatSpec, Pattern, pieces
 from syntagma.grammars import Grammar
 
 __all__ = ["answer_text", "has_bare_calls", "literal", "quoted", "reasoning_text"]

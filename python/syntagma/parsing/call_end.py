@@ -139,7 +139,7 @@ class CallEnd:
         window.pos += len(op.text)
         window.unmark()
         window.mark()
-        self._separated = False
+        self._separated = not self._separator
         if n < calls:
             self._call_closer = self._call_closer[n + 1 :]
             self._edge = "" if self._call_closer else self._after_edge

@@ -117,15 +117,15 @@ class Cursor:
 
     def _captured(self, hole: str, window: Window, index: int) -> None:
         text = window.text
-        follower = self._follower()
+        followers = self._followers()
         while index < len(text):
             char = text[index]
-            if follower and char == follower[0]:
-                if text.startswith(follower, index):
-                    break
-                if window.cut_at(index, follower):
-                    self.pos = window.base + index
-                    return
+            near = [one for one in followers if one[0] == char]
+            if any(text.startswith(one, index) for one in near):
+                break
+            if any(window.cut_at(index, one) for one in near):
+                self.pos = window.base + index
+                return
             if not _holds(hole, char):
                 break
             self._capture += char
@@ -141,14 +141,14 @@ class Cursor:
         self._capture = ""
         self._at += 1
 
-    def _follower(self) -> str:
-        """The literal behind the capture, if no other hole stands between."""
-        for op in (*self.alternative.ops[self._at + 1 :], *self.alternative.closer):
+    def _followers(self) -> tuple[str, ...]:
+        """The literals that may stand behind the capture: the next one, or what arguments begin with or are without."""
+        for op in self.alternative.ops[self._at + 1 :]:
             if op.kind == "literal":
-                return op.text
-            if op.kind == "hole":
-                return ""
-        return ""
+                return (op.text,)
+            if op.kind == "hole" and op.text not in ("arguments", "envelope"):
+                return ()
+        return tuple(op.text for op in self.alternative.closer[:1])
 
     def _read(self, hole: str, text: str) -> None:
         if "attributes" in self.alternative.form.escape:
