@@ -35,9 +35,19 @@ OWN = {
     '[tools]\ncall = "\\n<c>\\n<n>{name}</n>{arguments}\\n</c>\\n"\n',
     "with ids": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{id}<v>{arguments}</c>"\n'
     'id = "functions.{name}:{index}"\n',
+    "pairs between separators": '[tools]\ncall = "<c>{name}: {arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
+    'argument_separator = "; "\n',
+    "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
+    'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
+LITERAL = [
+    name
+    for name, fmt in FORMATS.items()
+    if fmt.spec.tools is not None and not (fmt.spec.tools.literals.writes_json and fmt.spec.tools.item is None)
+]
+LITERAL_FORMATS = {name: FORMATS.pop(name) for name in LITERAL}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
@@ -46,6 +56,10 @@ HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
 def _hints(fmt: ChatFormat) -> list[str]:
     reasoning = fmt.spec.reasoning
     closers = [block.closer for block in reasoning.block] if reasoning is not None else []
+    if fmt.spec.tools is not None:
+        tools = fmt.spec.tools
+        behind = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
+        closers += [one.around("value")[1] for one in tools.argument[:1]] + [behind, tools.call[0].closer]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
@@ -156,9 +170,9 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
 @pytest.mark.parametrize("name", CALLING)
 def test_invalid_calls_are_refused(name: str) -> None:
     fmt = FORMATS[name]
-    wrong_type = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"place": 1}'),))
+    incomplete = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"days": 1}'),))
     unknown = Message(tool_calls=(ToolCall(id="", name="nobody", arguments="{}"),))
-    text = fmt.write(wrong_type, TOOLS)
+    text = fmt.write(incomplete, TOOLS)
     assert accepts(fmt.grammar(TOOLS), text)
     assert not accepts(fmt.grammar(TOOLS, enforce="parameters"), text)
     assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), text)
@@ -172,9 +186,17 @@ def test_invalid_calls_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CALLING)
 def test_undeclared_tools_leave_names_open(name: str) -> None:
     fmt = FORMATS[name]
-    text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": 1}'),)))
+    text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": "1"}'),)))
     assert accepts(fmt.grammar(None), text)
     assert not accepts(fmt.grammar([]), text)
+
+
+@pytest.mark.parametrize("name", LITERAL_FORMATS)
+def test_calls_in_notations_of_their_own_are_refused(name: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        LITERAL_FORMATS[name].grammar(TOOLS)
+    assert caught.value.code == "E-FORMAT-UNSUPPORTED"
+    assert accepts(LITERAL_FORMATS[name].grammar(TOOLS, tool_choice="none"), "Yes, 1 < 2.")
 
 
 def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:
@@ -202,6 +224,29 @@ def test_the_prompt_decides_whether_thoughts_are_open() -> None:
     off = fmt.grammar(None, reasoning="off")
     assert accepts(off, "<a>yes</a>")
     assert not accepts(off, "<t>\nhm\n</t>\n\n<a>yes</a>")
+
+
+def test_a_prompt_that_ends_inside_an_opener_is_gone_on_with() -> None:
+    fmt = FORMATS["wrapped"]
+    inside = fmt.grammar(None, prompt=Prompt("user: <", 6))
+    assert accepts(inside, "<t>\nhm\n</t>\n\n<a>yes</a>")  # it may become thoughts, an answer or calls
+    thoughts = ChatFormat.from_toml('[reasoning]\nblock = "<t><u>\\n{reasoning}</t>"\n')
+    prompt = Prompt("user: <t>", 6)
+    assert accepts(thoughts.grammar(prompt=prompt), "<u>\nhm</t>yes")
+    assert not accepts(thoughts.grammar(prompt=prompt), "<t><u>\nhm</t>yes")
+    message = thoughts.parse("<u>\nhm</t>yes", prompt=prompt)
+    assert (message.reasoning_content, message.content) == ("hm", "yes")
+
+
+def test_without_tools_an_answer_with_a_shape_holds_no_calls() -> None:
+    fmt = formats.get(next(name for name in FORMATS if name in CALLING and FORMATS[name].spec.content is None))
+    call = fmt.write(Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)))
+    wanted = {"type": "json_object"}
+    assert not accepts(fmt.grammar(None, response_format=wanted), call)
+    answer = json.dumps({"text": call})
+    assert accepts(fmt.grammar(None, response_format=wanted, reasoning="off"), answer)
+    message = fmt.parse(answer, response_format=wanted)
+    assert (message.content, message.tool_calls, message.diagnostics) == (answer, (), ())
 
 
 def test_a_wrapper_that_the_prompt_has_opened_is_closed() -> None:

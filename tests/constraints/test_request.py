@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from syntagma.constraints import Budgets, build_grammar, pieces, read_choice, read_response_format
+from syntagma.constraints import Budgets, build_grammar, read_choice, read_response_format
 from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
-from syntagma.format_schema import StartState, read_toml
+from syntagma.format_schema import StartState, pieces, read_toml
 from syntagma.limits import Limits
 from syntagma.messages import Tool, tools_from
 
@@ -132,7 +132,7 @@ def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\n',
+        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
         '[tools]\ncall = "{name}({arguments})"\nliterals = "python"\n',
         '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
         '[messages]\nfields = ["<to>"]\nbody = "<b>"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n',

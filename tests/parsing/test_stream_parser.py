@@ -229,9 +229,42 @@ def test_misuse_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("toml", "text", "names"),
+    [
+        ('[tools]\ncall = "<c>{name}{arguments}end;"\n', "<c>f_1end;<c>g{}end;", ["f_1", "g"]),
+        (
+            '[tools]\nsection = "<s>{calls}</s>"\nseparator = "\\n"\ncall = "{name}({arguments})"\n'
+            'argument = "{key}={value}"\nargument_separator = ","\nvalues = "literal"\n',
+            "<s>f()\ng(a=1)</s>",
+            ["f", "g"],
+        ),
+    ],
+)
+def test_names_without_a_marker_on_one_side(toml: str, text: str, names: list[str]) -> None:
+    for chunks in ([text], list(text)):
+        parser = StreamParser(read_toml(toml))
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+        assert [call.name for call in parser.message.tool_calls] == names
+        assert not parser.message.content
+
+
+def test_the_blank_before_what_was_no_call_stays() -> None:
+    spec = read_toml('[tools]\ncall = " to={name}<m>{arguments}<e>"\n')
+    text = "Write to=you and to = me, or to={}."
+    for chunks in ([text], list(text)):
+        parser = StreamParser(spec)
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+        assert parser.message.content == text
+
+
+@pytest.mark.parametrize(
     "toml",
     [
-        '[tools]\ncall = "<call>{name}{arguments}</call>"\nliterals = "python"\n',
+        '[tools]\ncall = "<call>{name}{arguments}</call>"\nargument = "<k>{key}</k>{value};"\nitem = "x"\n',
         '[tools]\ncall = " to={name}<m>{arguments}<e>"\n[messages]\nfields = [" to="]\nbody = "<m>"\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.constraints.literals import Piece, pieces, preserved_tokens, stop_strings, triggers
+from syntagma.constraints.literals import preserved_tokens, stop_strings, triggers
 from syntagma.constraints.request import (
     Budgets,
     Choice,
@@ -18,10 +18,8 @@ __all__ = [
     "Budgets",
     "Choice",
     "Enforce",
-    "Piece",
     "ResponseFormat",
     "build_grammar",
-    "pieces",
     "preserved_tokens",
     "read_choice",
     "read_response_format",

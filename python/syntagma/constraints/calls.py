@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.encoded import encoded_object
-from syntagma.constraints.literals import pieces
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar
+from syntagma.constraints.tagged import TaggedArguments
 from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec, pieces
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -61,9 +61,7 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
 
 
 def _check_supported(tools: ToolsSpec) -> None:
-    if tools.argument:
-        raise _unsupported("arguments that are written one by one")
-    if not tools.literals.is_json:
+    if not tools.literals.writes_json:
         raise _unsupported("literals in a notation of their own")
 
 
@@ -73,16 +71,20 @@ def _unsupported(what: str) -> FormatError:
 
 def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits) -> Grammar:
     writer = _CallWriter(tools)
+    tagged = TaggedArguments(tools, limits) if tools.argument and writer.bare_arguments else None
     anything = encoded_object() if writer.encoded else Grammar.json(limits=limits)
     if choice.tools is None:
-        return writer.call([_Part(None, anything)])
+        return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
     if held and writer.encoded:
         raise _unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    parts = [_Part((tool.name,), _arguments(index, tool, limits)) for index, tool in held]
-    if free and writer.names == 1:
+    parts = [_Part((tool.name,), _arguments(index, tool, tagged, limits)) for index, tool in held]
+    if tagged is not None:
+        loose = [tool for _, tool in choice.tools if tool.name in free]
+        parts += [_Part((tool.name,), tagged.anything(tool.parameters or {})) for tool in loose]
+    elif free and writer.names == 1:
         # Tools whose arguments are any object share one grammar; only their names differ.
         parts.append(_Part(tuple(free), anything))
     else:
@@ -90,9 +92,12 @@ def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Lim
     return writer.call(parts)
 
 
-def _arguments(index: int, tool: Tool, limits: Limits) -> Grammar:
+def _arguments(index: int, tool: Tool, tagged: TaggedArguments | None, limits: Limits) -> Grammar:
     schema = arguments_schema(tool)
-    return schema_grammar(schema, strict=tool.strict, pointer=f"/tools/{index}/function/parameters", limits=limits)
+    pointer = f"/tools/{index}/function/parameters"
+    if tagged is not None:
+        return tagged.by_schema(schema, strict=tool.strict, pointer=pointer)
+    return schema_grammar(schema, strict=tool.strict, pointer=pointer, limits=limits)
 
 
 class _Part(NamedTuple):
@@ -129,6 +134,8 @@ class _CallWriter:
             hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)
         )
         """whether the arguments are an object that is spelled as a string"""
+        self.bare_arguments = "arguments" in self._pattern.holes
+        """whether the arguments stand in the call itself, and not in an object"""
 
     def call(self, parts: Sequence[_Part]) -> Grammar:
         """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""

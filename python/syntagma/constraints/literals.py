@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
-from syntagma.format_schema import FormatSpec, Hole, Pattern, ToolsSpec
+from syntagma.format_schema import FormatSpec, Hole, Pattern, ToolsSpec, pieces
 from syntagma.format_schema import Literal as LiteralItem
 
-__all__ = ["Piece", "core", "forbidden_in_content", "forbidden_in_reasoning", "pieces", "preserved_tokens"]
+__all__ = ["core", "forbidden_in_content", "forbidden_in_reasoning", "preserved_tokens"]
 __all__ += ["stop_strings", "triggers"]
-
-_MARKER = re.compile(r"<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\]")
-
-
-class Piece(msgspec.Struct, frozen=True):
-    """A part of a literal: a marker (a token of its own where a vocabulary has it) or plain text."""
-
-    text: str
-    is_marker: bool
-
-
-def pieces(literal: str) -> tuple[Piece, ...]:
-    """Split a literal at its markers: the `<…>` and `[…]` that stand in it whole and do not begin with a blank."""
-    found: list[Piece] = []
-    end = 0
-    for match in _MARKER.finditer(literal):
-        if match.start() > end:
-            found.append(Piece(literal[end : match.start()], False))
-        found.append(Piece(match[0], True))
-        end = match.end()
-    if end < len(literal):
-        found.append(Piece(literal[end:], False))
-    return tuple(found)
 
 
 def core(literal: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning, pieces
-from syntagma.format_schema import FormatSpec, Pattern
+from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning
+from syntagma.format_schema import FormatSpec, Pattern, pieces
 from syntagma.grammars import Grammar
 
-__all__ = ["answer_text", "has_bare_calls", "literal", "reasoning_text"]
+__all__ = ["answer_text", "has_bare_calls", "literal", "quoted", "reasoning_text"]
 
 
 def literal(text: str) -> list[Grammar]:
@@ -27,7 +27,7 @@ def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
     if not has_bare_calls(spec):
         return _free(forbidden, core(closer))
     # A call without opener is tried at the first character that is not blank: what begins there must be no object.
-    held = " | ".join(_quoted(text) for text in forbidden)
+    held = " | ".join(quoted(text) for text in forbidden)
     free = f"except!({held})" if held else "any!"
     return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
 
@@ -42,7 +42,7 @@ def has_bare_calls(spec: FormatSpec) -> bool:
     )
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Text as a string of the grammar language."""
     return '"' + "".join(char if char.isalnum() else f"\\u{{{ord(char):x}}}" for char in text) + '"'
 

@@ -48,7 +48,8 @@ def build_grammar(
     * `required`: calls and no content, arguments held by schema;
     * a tool: exactly one call of it, held by schema.
 
-    A `response_format` other than text replaces the free text; in `auto` the model then writes either that or calls.
+    A `response_format` other than text replaces the free text; in `auto` the model then writes either that or calls of
+    declared tools.
     Every string of the grammar is read by `syntagma.parsing` without anything malformed, unless a response format lets
     a marker stand inside a JSON string. Only the first alternative of every pattern is written. The end of the turn is
     not part of it: a matcher opens the end tokens where the grammar accepts.
@@ -81,7 +82,8 @@ def build_grammar(
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
     answer = read_response_format(response_format)
     calls = None
-    if spec.tools is not None and choice.mode != "none":
+    undeclared = choice.tools is None and answer.kind != "text" and not choice.forced
+    if spec.tools is not None and choice.mode != "none" and not undeclared:
         calls = calls_grammar(spec.tools, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
     turn = _Turn(spec, start, choice=choice, answer=answer, calls=calls, limits=bounds)
     return Grammar.concat(*literal(start.pending), *turn.parts())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema.markers import LiteralPiece, pieces
 from syntagma.format_schema.pattern import HOLES, Hole, Item, Literal, Pattern
 from syntagma.format_schema.reader import read_toml
 from syntagma.format_schema.spec import (
@@ -28,6 +29,7 @@ __all__ = [
     "Hole",
     "Item",
     "Literal",
+    "LiteralPiece",
     "Members",
     "MessagesSpec",
     "Notation",
@@ -36,6 +38,7 @@ __all__ = [
     "ReasoningState",
     "StartState",
     "ToolsSpec",
+    "pieces",
     "read_toml",
     "write_toml",
 ]

@@ -45,6 +45,12 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it is exactly JSON."""
         return self == Notation()
 
+    @property
+    def writes_json(self) -> bool:
+        """Whether what is written is JSON, whatever else is read."""
+        first = (self.quotes[0], self.bare_keys, self.true[0], self.false[0], self.null[0])
+        return first == ('"', False, "true", "false", "null")
+
 
 class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True):
     """How thoughts are written."""

@@ -176,7 +176,7 @@ class ChatFormat:
             FormatError: `E-FORMAT-UNWRITABLE`, it would not read back equal, with the pointer of the field;
                 `E-FORMAT-UNSUPPORTED`, a construct that is not written yet.
         """
-        text = write_message(self.spec, message)
+        text = write_message(self.spec, message, tools)
         parser = self.parser(tools)
         parser.feed(text)
         parser.finish()

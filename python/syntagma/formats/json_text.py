@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["canonical_object", "same_json"]
+__all__ = ["canonical_object", "members", "same_json"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:]|[^\s"{}\[\],:]+')
 _PUNCTUATION = {",": ", ", ":": ": "}
@@ -25,6 +25,31 @@ def canonical_object(text: str) -> str:
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return "".join(_respelled(match[0]) for match in _TOKEN.finditer(text))
+
+
+def members(text: str) -> list[tuple[str, str]]:
+    """The members of one JSON object: each key, and its value as canonical JSON text.
+
+    Raises:
+        ValueError: it is not one JSON object.
+    """
+    found: list[tuple[str, str]] = []
+    key: str | None = None
+    value: list[str] = []
+    depth = 0
+    for match in _TOKEN.finditer(canonical_object(text)):
+        token = match[0]
+        depth -= token in ("}", "]")
+        if (depth == 1 and token == ",") or (depth == 0 and token == "}"):
+            if key is not None:
+                found.append((key, "".join(value)))
+            key, value = None, []
+        elif depth == 1 and key is None:
+            key = json.loads(token)
+        elif depth and not (depth == 1 and token == ":" and not value):
+            value.append(_PUNCTUATION.get(token, token))
+        depth += token in ("{", "[")
+    return found
 
 
 def _no_number(word: str) -> None:

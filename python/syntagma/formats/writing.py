@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Hole, Literal, Pattern, ToolsSpec
-from syntagma.formats.json_text import canonical_object
-from syntagma.messages import Message, ToolCall
+from syntagma.formats.json_text import canonical_object, members
+from syntagma.formats.notation import escaped, in_notation
+from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
 
 __all__ = ["has_shape", "unwritable", "write_message"]
 
@@ -22,8 +24,10 @@ def unwritable(message: str, pointer: str) -> NoReturn:
     raise FormatError("E-FORMAT-UNWRITABLE", message, pointer=pointer)
 
 
-def write_message(spec: FormatSpec, message: Message) -> str:
+def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
     """What a model writes for this message where nothing of it is in the prompt yet but what `reasoning.start` says.
+
+    `tools` are the declared ones: where a value without a schema is read by its looks, they say which have one.
 
     Raises:
         FormatError: `E-FORMAT-UNWRITABLE`, the format has no way to say it; `E-FORMAT-UNSUPPORTED`, a construct that is
@@ -41,7 +45,7 @@ def write_message(spec: FormatSpec, message: Message) -> str:
         return text
     if spec.tools is None:
         unwritable("the format has no tool calls", "/tool_calls")
-    return text + _section(spec.tools, message.tool_calls)
+    return text + _section(spec.tools, message.tool_calls, {tool.name: tool for tool in tools_from(tools) or ()})
 
 
 def _reasoning(spec: FormatSpec, thoughts: str) -> str:
@@ -64,19 +68,23 @@ def _content(part: ContentSpec | None, text: str, *, thought: bool, alone: bool)
     return part.block[0].opener + text + part.block[0].closer
 
 
-def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...]) -> str:
-    if tools.argument or not tools.literals.is_json:
-        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments that are no JSON object are not written yet")
-    body = tools.separator.join(_call(tools, call, index) for index, call in enumerate(calls))
+def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[str, Tool]) -> str:
+    if tools.item is not None:
+        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments that nest are not written yet")
+    body = tools.separator.join(_call(tools, call, index, declared.get(call.name)) for index, call in enumerate(calls))
     return _filled(tools.section[0], {"calls": body, "suffix": ""})
 
 
-def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
+def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> str:
+    tagged = bool(tools.argument) and "arguments" in tools.call[0].holes
     try:
-        arguments = canonical_object(call.arguments)
+        if tagged:
+            arguments = _one_by_one(tools, call.arguments, tool)
+        else:
+            arguments = in_notation(canonical_object(call.arguments), tools.literals)
     except ValueError as error:
         unwritable(f"the arguments are {error}", f"/tool_calls/{index}/function/arguments")
-    numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": call.name}
+    numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": _attribute(tools, call.name)}
     call_id = call.id or f"call_{index}"
     if tools.id and not has_shape(call.id, tools.id[0], call.name):
         call_id = _filled(tools.id[0], numbers)
@@ -84,6 +92,55 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int) -> str:
     if "envelope" in tools.call[0].holes:
         values["envelope"] = _envelope(tools.envelope[0], values)
     return _filled(tools.call[0], values)
+
+
+def _one_by_one(tools: ToolsSpec, arguments: str, tool: Tool | None) -> str:
+    """Each member of the object as the format writes an argument: strings as they are, other values as JSON."""
+    schema = tool.parameters if tool is not None else None
+    properties = schema.get("properties") if schema is not None else None
+    declared = properties if isinstance(properties, Mapping) else {}
+    return tools.argument_separator.join(
+        _filled(
+            tools.argument[0],
+            {"key": _attribute(tools, key), "suffix": "", **_value(tools, text, by_looks=key not in declared)},
+        )
+        for key, text in members(arguments)
+    )
+
+
+def _value(tools: ToolsSpec, text: str, *, by_looks: bool) -> dict[str, str]:
+    """A value, given as JSON text, with its type on the wire; `by_looks`: no schema says how it is read."""
+    is_string = text.startswith('"')
+    kind = "string" if is_string else "json"
+    words = [word for word, meaning in tools.types.items() if meaning == kind and word != "*"]
+    word = words[0] if words else _json_type(text)
+    raw = tools.values != "literal" and is_string
+    if raw and tools.values == "json" and by_looks:
+        raw = not _looks_like_json(json.loads(text))
+    value = json.loads(text) if raw else in_notation(text, tools.literals)
+    return {"value": escaped(value) if "values" in tools.escape else value, "type": word}
+
+
+def _looks_like_json(text: str) -> bool:
+    """Whether a reader may take raw text for JSON."""
+    bare = text.strip()
+    if bare[:1] in ('"', "{", "["):
+        return True
+    try:
+        json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _attribute(tools: ToolsSpec, text: str) -> str:
+    return escaped(text, attribute=True) if "attributes" in tools.escape else text
+
+
+def _json_type(text: str) -> str:
+    """The name of the JSON type of a value that is given as JSON text."""
+    kinds = {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}
+    return kinds.get(text[0], "number")
 
 
 def has_shape(call_id: str, shape: Pattern, name: str) -> bool:

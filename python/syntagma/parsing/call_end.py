@@ -71,7 +71,7 @@ class CallEnd:
     def _restart(self, separator: str) -> None:
         section = self.section
         self._section_closer = section.closer if section is not None and self._live else self._implied
-        self._separator, self._separated = separator, False
+        self._separator, self._separated = separator, not separator
         self._next = (self._compiled.inner(section) if section is not None else ()) + self._compiled.starts
         self._window.mark()
 
@@ -113,6 +113,12 @@ class CallEnd:
                 return None
             if not final and window.cut_at(pos, separator):
                 return "more"
+        # What opens the answer or thoughts may begin as a call does; it is longer, then.
+        for opener in self._compiled.longer_openers if pos < len(text) else ():
+            if text.startswith(opener, pos):
+                return self._edge
+            if not final and window.cut_at(pos, opener):
+                return "more"
         starts = []
         for one in self._next if pos < len(text) else ():
             first = one.first
@@ -133,7 +139,7 @@ class CallEnd:
         window.pos += len(op.text)
         window.unmark()
         window.mark()
-        self._separated = False
+        self._separated = not self._separator
         if n < calls:
             self._call_closer = self._call_closer[n + 1 :]
             self._edge = "" if self._call_closer else self._after_edge

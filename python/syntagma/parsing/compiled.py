@@ -60,6 +60,12 @@ class CompiledFormat:
         self.wrappers: tuple[Block, ...] = (
             tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
         )
+        firsts = {start.first for start in self.starts if not start.bare}
+        self.longer_openers: tuple[str, ...] = tuple(
+            block.opener
+            for block in (*self.blocks, *self.wrappers)
+            if any(block.opener != first and block.opener.startswith(first) for first in firsts)
+        )
         self.end_of_turn = spec.end_of_turn
         self._thoughts: dict[tuple[Block | None, bool], tuple[KeyTable, Scanner]] = {}
         self._content: dict[tuple[bool, Section | None], tuple[KeyTable, Scanner]] = {}

@@ -9,8 +9,11 @@ from syntagma.limits import Limits
 from syntagma.parsing.arguments import ArgumentSource, HeldArguments
 from syntagma.parsing.envelope_reader import EnvelopeReader
 from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.keyword_arguments import KeywordArguments
+from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.patterns import Alternative, Op
 from syntagma.parsing.tagged_arguments import TaggedArguments
+from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
 __all__ = ["Cursor"]
@@ -114,15 +117,15 @@ class Cursor:
 
     def _captured(self, hole: str, window: Window, index: int) -> None:
         text = window.text
-        follower = self._follower()
+        followers = self._followers()
         while index < len(text):
             char = text[index]
-            if follower and char == follower[0]:
-                if text.startswith(follower, index):
-                    break
-                if window.cut_at(index, follower):
-                    self.pos = window.base + index
-                    return
+            near = [one for one in followers if one[0] == char]
+            if any(text.startswith(one, index) for one in near):
+                break
+            if any(window.cut_at(index, one) for one in near):
+                self.pos = window.base + index
+                return
             if not _holds(hole, char):
                 break
             self._capture += char
@@ -138,16 +141,18 @@ class Cursor:
         self._capture = ""
         self._at += 1
 
-    def _follower(self) -> str:
-        """The literal behind the capture, if no other hole stands between."""
-        for op in (*self.alternative.ops[self._at + 1 :], *self.alternative.closer):
+    def _followers(self) -> tuple[str, ...]:
+        """The literals that may stand behind the capture: the next one, or what arguments begin with or are without."""
+        for op in self.alternative.ops[self._at + 1 :]:
             if op.kind == "literal":
-                return op.text
-            if op.kind == "hole":
-                return ""
-        return ""
+                return (op.text,)
+            if op.kind == "hole" and op.text not in ("arguments", "envelope"):
+                return ()
+        return tuple(op.text for op in self.alternative.closer[:1])
 
     def _read(self, hole: str, text: str) -> None:
+        if "attributes" in self.alternative.form.escape:
+            text = unescaped(text)
         if hole == "name":
             if self.name is not None and self.name != text:
                 self.status = "dead"
@@ -195,10 +200,13 @@ class Cursor:
             self.status = "dead"
 
     def _arguments(self, window: Window, index: int) -> None:
-        if window.text[index] == "{":
-            self._commit(JsonMachine(), self.pos + 1)
+        form, closer = self.alternative.form, self.alternative.closer
+        if form.values == "literal" and closer:
+            self._commit(KeywordArguments(form, closer[0]), self.pos)
             return
-        closer = self.alternative.closer
+        if window.text[index] == "{":
+            self._commit(JsonMachine() if form.notation.is_json else LiteralMachine(form.notation), self.pos + 1)
+            return
         if not closer:
             self.status = "dead"
         elif window.text.startswith(closer[0].text, index):

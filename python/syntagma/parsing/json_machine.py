@@ -56,6 +56,11 @@ class JsonMachine:
         self.bad = False
         self.repaired = False
 
+    @property
+    def in_string(self) -> bool:
+        """A string has begun and not ended."""
+        return not (self.done or self.bad) and self._state in (_STRING, _ESCAPE, _UNICODE)
+
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """Read `text[pos:end]` as far as the value goes; the new position, and the text to pass on.
 

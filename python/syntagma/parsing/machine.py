@@ -171,6 +171,7 @@ class Machine(CallStates):
         key = found[0]
         window = self.window
         if key.kind == "call":
+            window.mark()  # in front of the blanks, which stay where the race has no winner
             window.pos += key.edge
             starts = [one for one in self._compiled.starts if window.text.startswith(one.first, window.pos)]
             return self._race([one for one in starts if not one.bare])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Pattern, ToolsSpec
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec, pieces
 
 __all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "marker_pieces", "starts_of"]
 
-_PIECE = re.compile(r"(\s+)|(<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\])|([^\s<\[]+|[<\[])")
+_WORD = re.compile(r"\s+|\S+")
 OpKind: TypeAlias = Literal["literal", "blank", "hole"]
 
 
@@ -71,6 +73,8 @@ class Form(msgspec.Struct, frozen=True):
     """the markers around a value"""
     values: str
     types: dict[str, Literal["string", "json"]]
+    notation: Notation
+    escape: frozenset[Literal["attributes", "values"]]
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
@@ -142,27 +146,32 @@ def block_of(pattern: Pattern, hole: str) -> Block:
 
 def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
     """The markers inside a literal, each with its index."""
-    return tuple((match.start(), match[2]) for match in _PIECE.finditer(text) if match[2] is not None)
+    found = []
+    at = 0
+    for piece in pieces(text):
+        if piece.is_marker:
+            found.append((at, piece.text))
+        at += len(piece.text)
+    return tuple(found)
 
 
 def _ops(text: str) -> Iterator[Op]:
     """A literal's steps; behind a marker, and between `>` and `<`, a blank may stand although none is shown."""
     steps: list[Op] = []
-    for match in _PIECE.finditer(text):
-        blank, marker, rest = match.groups()
+    for piece in pieces(text):
         last = steps[-1] if steps else Op("blank")
-        if blank is not None:
-            steps.append(Op("blank"))
-        elif marker is not None:
+        if piece.is_marker:
             if last.text.endswith(">"):
                 steps.append(Op("blank"))
-            steps.append(Op("literal", marker, marker=True))
-        elif last.kind == "literal" and not last.marker:
-            steps[-1] = Op("literal", last.text + rest)
-        else:
-            if last.marker:
+            steps.append(Op("literal", piece.text, marker=True))
+            continue
+        for word in _WORD.findall(piece.text):
+            if word.isspace():
                 steps.append(Op("blank"))
-            steps.append(Op("literal", rest))
+                continue
+            if steps and steps[-1].marker:
+                steps.append(Op("blank"))
+            steps.append(Op("literal", word))
     yield from steps
 
 
@@ -206,16 +215,16 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec) -> None:
-    if spec.item is not None or spec.escape:
-        raise _unsupported("nested or escaped arguments (`item`, `escape`)")
+    if spec.item is not None:
+        raise _unsupported("nested arguments (`item`)")
     if len(spec.argument) > 1:
         raise _unsupported("several ways to write an argument")
-    if spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
+    if spec.argument and spec.values == "literal":
+        _check_keywords(spec)
+    elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
         raise _unsupported("arguments without a marker before the key or behind the value")
     if spec.argument and not all("arguments" not in call.holes or call.closer.strip() for call in spec.call):
         raise _unsupported("arguments without a marker behind them")
-    if not spec.literals.is_json:
-        raise _unsupported("literals in other notations than JSON (`literals`)")
     for call in spec.call:
         named = "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
         if not named and not any("name" in one.holes for one in spec.id):
@@ -224,12 +233,42 @@ def _check(spec: ToolsSpec) -> None:
             raise _unsupported("calls that begin with a name, without a marker before it")
 
 
+def _check_keywords(spec: ToolsSpec) -> None:
+    """Literal values stand between keys and separators, as in a call of a program."""
+    pattern = spec.argument[0]
+    between = pattern.around("value")[0].strip()
+    if pattern.holes != ("key", "value") or pattern.opener or pattern.closer or not between:
+        raise _unsupported("literal values in other arguments than `key, mark, value`")
+    if not spec.argument_separator.strip():
+        raise _unsupported("literal values without a separator")
+
+
+_KEPT = 64
+_forms: OrderedDict[int, tuple[FormatSpec, list[FormParts]]] = OrderedDict()
+_forms_lock = threading.Lock()
+
+
 def forms_of(spec: FormatSpec) -> list[FormParts]:
-    """Every form of the format's calls, with its sections, and its calls on their own.
+    """Every form of the format's calls, with its sections, and its calls on their own; kept for the formats last used.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`.
     """
+    with _forms_lock:
+        kept = _forms.get(id(spec))
+        if kept is not None:
+            _forms.move_to_end(id(spec))
+            return kept[1]
+    found = _compiled_forms(spec)
+    with _forms_lock:
+        # The format itself is kept with its forms, so that its identity is not given to another one.
+        _forms[id(spec)] = (spec, found)
+        if len(_forms) > _KEPT:
+            _forms.popitem(last=False)
+    return found
+
+
+def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
     if spec.messages is not None:
         raise _unsupported("messages with headers (`[messages]`)")
     found = []
@@ -246,10 +285,12 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
             value=block_of(tools.argument[0], "value") if tools.argument else None,
             values=tools.values,
             types=tools.types,
+            notation=tools.literals,
+            escape=tools.escape,
             sectionless=sectionless,
         )
         header: tuple[Op, ...] = ()
-        if tools.argument:
+        if tools.argument and tools.values != "literal":
             ops = compile_ops(tools.argument[0])
             at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
             # Blanks in front of a value are data, and not the header's.

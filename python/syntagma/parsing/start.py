@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+import msgspec
+
 from syntagma.errors import ArgumentError
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
 from syntagma.limits import Limits
@@ -141,6 +143,24 @@ def start_state(
     )
     open_now = machine.phase in ("reasoning", "interrupted")
     done = off or machine.thinking_done
-    return StartState(
+    state = StartState(
         reasoning="open" if open_now else "done" if done else "possible", content_open=machine.wrapper_open
     )
+    if prompt is None or open_now or machine.wrapper_open:
+        return state
+    return _pending(spec, state, machine.window.text[machine.window.pos :])
+
+
+def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:
+    """The state where the prompt ends inside an opener, if it can be only one."""
+    reasoning, content, tools = spec.reasoning, spec.content, spec.tools
+    thoughts = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
+    answers = [block.opener for block in content.block[:1]] if content else []
+    calls = [tools.section[0].opener or tools.call[0].opener] if tools else []
+    near = [one for one in (*thoughts, *answers, *calls) if begun and one.startswith(begun) and one != begun]
+    if len(near) != 1 or near[0] in calls:
+        return state
+    rest = near[0][len(begun) :]
+    if near[0] in thoughts:
+        return msgspec.structs.replace(state, reasoning="open", pending=rest)
+    return msgspec.structs.replace(state, content_open=True, pending=rest)

@@ -51,7 +51,8 @@ class StreamParser:
         reasoning_format: "none" leaves thoughts in content, with their tags; "deepseek" is "auto".
         stream_reasoning: False: thoughts come in one piece, when they are over.
         tool_choice: as in the request; "none": nothing is read as a call.
-        response_format: as in the request; where it asks for JSON, a code fence around the answer is taken off.
+        response_format: as in the request; where it asks for JSON, a code fence around the answer is taken off. An
+            answer with a shape is not searched for calls unless tools were declared.
         template_kwargs: the template's variables.
         policies: choices of the lenient reading.
         history_calls: calls in the conversation so far, for formats that count them.
@@ -92,7 +93,9 @@ class StreamParser:
         declared = tools_from(tools)
         by_name = None if declared is None else {tool.name: tool for tool in declared}
         inline = reasoning_format == "none" or (spec.reasoning is not None and spec.reasoning.to == "content")
-        compiled = CompiledFormat(spec, calls=by_name != {} and tool_choice != "none")
+        shaped = _is_shaped(response_format)
+        no_calls = by_name == {} or tool_choice == "none" or (shaped and by_name is None)
+        compiled = CompiledFormat(spec, calls=not no_calls)
         self._out = Emitter(
             policies,
             inline=inline,
@@ -206,6 +209,11 @@ class StreamParser:
         for text, identity in pieces:
             self._machine.window.push(text, identity)
             self._machine.read()
+
+
+def _is_shaped(response_format: Mapping[str, Any] | None) -> bool:
+    """Whether the answer has a shape of its own, so that a marker in it is a part of it."""
+    return response_format is not None and response_format.get("type", "text") != "text"
 
 
 def _asks_for_json(response_format: Mapping[str, Any] | None) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from syntagma.limits import Limits
+from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.typed_values import allowed_types, any_json, to_json
+from syntagma.parsing.unescape import Unescaper
 from syntagma.parsing.window import Window
 
 if TYPE_CHECKING:
@@ -31,8 +33,9 @@ class TaggedArguments:
     """
 
     __slots__ = (
-        *("_allowed", "_closer", "_cursor", "_form", "_held", "_limits", "_make", "_opened", "_properties", "_raw"),
-        *("_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+        *("_allowed", "_closer", "_cursor", "_escapes", "_form", "_held", "_json", "_limits", "_make", "_opened"),
+        *("_properties", "_raw", "_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+        *(),
     )
 
     def __init__(
@@ -61,6 +64,8 @@ class TaggedArguments:
         self._separated = False
         self._runs = 0
         self._held: list[str] = []
+        self._json: JsonMachine | None = None
+        self._escapes: Unescaper | None = None
         self._allowed: frozenset[str] | None = None
         self._raw: tuple[str, str | None] | None = (key, wire)
         self.done = False
@@ -90,6 +95,8 @@ class TaggedArguments:
 
     def cut(self, text: str) -> str:
         """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
+        if self._escapes is not None:
+            text = self._escapes.feed(text) + self._escapes.finish()
         return json.dumps(text, ensure_ascii=False)[1:-1] if self._allowed == _STRING else ""
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
@@ -104,6 +111,8 @@ class TaggedArguments:
         out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
         self._opened = True
         self._allowed = self._types(key, wire)
+        self._json = None if "string" in self._allowed else JsonMachine()
+        self._escapes = Unescaper() if "values" in self._form.escape else None
         if self._allowed == _STRING:
             out.append('"')
         return pos
@@ -123,29 +132,42 @@ class TaggedArguments:
             at, closer = self._scanner.search(
                 text[:end] if end < len(text) else text, pos, base=self._runs, final=False
             )
-            if closer is None or self._window.are_markers(
-                at + len(closer) - len(self._value.closer), self._value.pieces
+            self._pass(text[pos:at], out)
+            pos = at
+            # A closer inside a string of a JSON value does not close the value.
+            quoted = (self._json is not None and self._json.in_string) or (
+                self._escapes is not None and self._escapes.raw
+            )
+            if closer is None or (
+                not quoted and self._window.are_markers(at + len(closer) - len(self._value.closer), self._value.pieces)
             ):
                 break
-            self._pass(text[pos : at + 1], out)
+            self._pass(text[at : at + 1], out)
             pos = at + 1
-        self._pass(text[pos:at], out)
         if closer is None:
             return at
+        if self._escapes is not None:
+            rest, self._escapes = self._escapes.finish(), None
+            self._pass(rest, out)
         if self._allowed == _STRING:
             out.append('"')
         else:
             held, self._held = "".join(self._held), []
-            out.append(to_json(held, self._allowed) if self._allowed else any_json(held))
+            notation = self._form.notation
+            out.append(to_json(held, self._allowed, notation) if self._allowed else any_json(held))
         self._allowed = None
         self._separated = False
         return at + len(closer)
 
     def _pass(self, text: str, out: list[str]) -> None:
+        if self._escapes is not None:
+            text = self._escapes.feed(text)
         if self._allowed == _STRING:
             out.append(json.dumps(text, ensure_ascii=False)[1:-1])
         elif text:
             self._held.append(text)
+            if self._json is not None:
+                self._json.feed(text, 0, len(text))
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """Behind a value: blanks, a separator, the next argument, or the end of the arguments."""

@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["allowed_types", "to_json"]
+from syntagma.format_schema import Notation
+from syntagma.parsing.literal_machine import literal_to_json
+
+__all__ = ["allowed_types", "any_json", "to_json"]
 
 _EVERY = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 _DEPTH = 256
@@ -69,20 +72,26 @@ def _type_of(value: Any) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "object")
 
 
-def to_json(text: str, allowed: frozenset[str]) -> str:
+def to_json(text: str, allowed: frozenset[str], notation: Notation = Notation()) -> str:  # noqa: B008  # frozen
     """The JSON text that a raw value stands for; text that fits no allowed type is a string.
 
     Numbers keep their digits. An object or array that parses wins over a string; a string, if allowed, keeps the text.
+    Words, objects and arrays may be spelled as JSON or as the notation spells them.
     """
     bare = text.strip()
-    if bare == "null" and "null" in allowed:
+    if "null" in allowed and (bare == "null" or bare in notation.null):
         return "null"
     kind = _structure(bare)
+    if kind is None and not notation.is_json and bare[:1] in ("{", "["):
+        bare = literal_to_json(bare, notation) or bare
+        kind = _structure(bare)
     if kind is not None and kind in allowed:
         return bare
     if "string" not in allowed:
-        if bare.lower() in ("true", "false") and "boolean" in allowed:
-            return bare.lower()
+        if "boolean" in allowed:
+            for word, spellings in (("true", notation.true), ("false", notation.false)):
+                if bare.lower() == word or bare in spellings:
+                    return word
         if kind is None and _is_number(bare, allowed):
             return bare
     return json.dumps(text, ensure_ascii=False)

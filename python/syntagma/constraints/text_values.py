@@ -1,0 +1,178 @@
+"""Schemas of values that are written as raw text: what is text, and what is JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from syntagma.constraints.text import quoted
+from syntagma.grammars import Grammar
+
+__all__ = ["TextValue", "any_text", "json_type", "plain_text", "text_value"]
+
+_HOPS = 16
+_NOTES = ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
+_OTHERS = ("object", "array", "number", "boolean", "null")
+_UNIONS = ("anyOf", "oneOf")
+
+
+class TextValue:
+    """What a raw value may be.
+
+    Attributes:
+        text: the value as text that a reader takes for a string; None: it is no string.
+        loose: the text is not held by all that the schema says.
+    """
+
+    def __init__(self, closer: str, *, escaped: bool, told: bool) -> None:
+        self.closer = closer
+        self.escaped = escaped
+        self.told = told
+        self.texts: list[Grammar] = []
+        self.schemas: list[Any] = []
+        self.loose = False
+
+    @property
+    def text(self) -> Grammar | None:
+        """The ways to write it as text, in one."""
+        return Grammar.union(*self.texts) if self.texts else None
+
+    def others(self, root: Mapping[str, Any]) -> list[Any]:
+        """Schemas of what is written as JSON, with the definitions that they may refer to."""
+        shared = {key: root[key] for key in ("$defs", "definitions") if key in root}
+        return [{**shared, **one} if isinstance(one, Mapping) else one for one in self.schemas]
+
+
+def any_text(*, closer: str, escaped: bool) -> Grammar:
+    """Any text in front of `closer`; where it is escaped, its escape is the only way to say what begins a tag."""
+    return Grammar.from_regex("[^<]*") if escaped else Grammar.text(closer=closer)
+
+
+def plain_text(*, closer: str) -> Grammar:
+    """Text in front of `closer` that nobody takes for JSON."""
+    return Grammar.from_ebnf(f"""start ::= except!({quoted(closer)}) & #'([^\\s\\x1c-\\x1f"{{\\[tfn0-9-](?s:.)*)?' ;""")
+
+
+def json_type(schema: Any) -> str:
+    """The name of the one JSON type that a schema allows."""
+    if isinstance(schema, Mapping) and isinstance(schema.get("type"), str):
+        return "number" if schema["type"] == "integer" else str(schema["type"])
+    return "object"
+
+
+def text_value(schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bool, told: bool) -> TextValue:
+    """Divide a value's schema.
+
+    Args:
+        schema: the value's.
+        root: the schema that it is a part of.
+        closer: what text may not hold.
+        escaped: text is written with XML escapes.
+        told: the wire says which values are text, so that no other can be taken for it.
+    """
+    found = TextValue(closer, escaped=escaped, told=told)
+    _divide(schema, root, found, _HOPS)
+    if found.texts and not told:
+        # Beside text, a scalar's spelling is read as text; objects, arrays and null are told by what they look like.
+        found.schemas = [one for one in found.schemas if _structured(one)]
+    return found
+
+
+def _divide(schema: Any, root: Mapping[str, Any], found: TextValue, hops: int) -> None:
+    if not isinstance(schema, Mapping):
+        _anything(found)
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/") and hops:
+        target = _resolve(reference, root)
+        if target is not None:
+            _divide(target, root, found, hops - 1)
+            return
+    union = next((key for key in _UNIONS if isinstance(schema.get(key), list)), None)
+    if union is not None and set(schema) <= {union, *_NOTES}:
+        for option in schema[union]:
+            _divide(option, root, found, hops)
+        return
+    values = schema["enum"] if isinstance(schema.get("enum"), list) else None
+    values = [schema["const"]] if "const" in schema else values
+    declared = schema.get("type")
+    kinds = [declared] if isinstance(declared, str) else declared
+    if values is not None:
+        words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
+        spelled = [_escape(word) if found.escaped else word for word in words]
+        found.texts += [Grammar.literal(word) for word in spelled if found.closer not in word]
+        plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
+        for kind in _OTHERS:
+            same = [value for value in values if _kind_of(value) == kind]
+            if same:
+                found.schemas.append({**plain, "type": kind, "enum": same})
+        return
+    if not isinstance(kinds, list):
+        if declared is None and any(key not in _NOTES for key in schema):
+            found.loose = True
+        _anything(found)
+        return
+    if "string" in kinds:
+        _add_text(schema, found)
+    found.schemas += [{**schema, "type": kind} for kind in kinds if kind != "string"]
+
+
+def _anything(found: TextValue) -> None:
+    _add_text({}, found)
+    if found.told:
+        found.schemas += [{"type": kind} for kind in _OTHERS]
+
+
+def _add_text(schema: Mapping[str, Any], found: TextValue) -> None:
+    """Text by `pattern` and lengths; what else a string's schema may say is not held."""
+    if found.escaped:
+        found.loose = found.loose or not {"pattern", "minLength", "maxLength"}.isdisjoint(schema)
+        found.texts.append(any_text(closer=found.closer, escaped=True))
+        return
+    parts = [f"except!({quoted(found.closer)})"]
+    low, high = schema.get("minLength", 0), schema.get("maxLength", "")
+    if low or high != "":
+        parts.append(f"#'(?s:.){{{low},{high}}}'")
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        inner = pattern.removeprefix("^").removesuffix("$")
+        plain = pattern.startswith("^") and pattern.endswith("$") and "|" not in inner and not inner.endswith("\\")
+        if plain and "'" not in inner:
+            parts.append(f"#'{inner}'")
+        else:
+            found.loose = True
+    if len(parts) == 1:
+        found.texts.append(any_text(closer=found.closer, escaped=False))
+    else:
+        found.texts.append(Grammar.from_ebnf(f"start ::= {' & '.join(parts)} ;"))
+
+
+def _escape(word: str) -> str:
+    return word.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _kind_of(value: Any) -> str:
+    """The JSON type of a value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
+
+
+def _structured(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return False
+    return schema.get("type") in ("object", "array", "null")
+
+
+def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
+    at: Any = root
+    for part in reference[2:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(at, Mapping) or key not in at:
+            return None
+        at = at[key]
+    return at

@@ -1,0 +1,50 @@
+"""JSON text → the spelling of a notation."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+
+from syntagma.format_schema import Notation
+
+__all__ = ["escaped", "in_notation"]
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|, |: |[^\s"{}\[\],:]+')
+_BARE = frozenset(string.ascii_letters + string.digits + "_-.$")
+_SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def in_notation(text: str, notation: Notation) -> str:
+    """Canonical JSON text in a notation: first spellings; objects with bare keys are written without blanks."""
+    if notation.writes_json:
+        return text
+    tokens = [match[0] for match in _TOKEN.finditer(text)]
+    words = {"true": notation.true[0], "false": notation.false[0], "null": notation.null[0]}
+    out = []
+    for token, behind in zip(tokens, (*tokens[1:], ""), strict=True):
+        if token[0] == '"':
+            value = json.loads(token)
+            bare = notation.bare_keys and behind == ": " and value and _BARE.issuperset(value)
+            out.append(value if bare else _quoted(value, notation.quotes[0]))
+        elif token in (", ", ": "):
+            out.append(token.strip() if notation.bare_keys else token)
+        else:
+            out.append(words.get(token, token))
+    return "".join(out)
+
+
+def _quoted(value: str, quote: str) -> str:
+    if len(quote) > 1:
+        return quote + value + quote
+    spelled = (
+        _SHORT.get(char) or (f"\\{char}" if char == quote else f"\\x{ord(char):02x}" if ord(char) < 32 else char)
+        for char in value
+    )
+    return quote + "".join(spelled) + quote
+
+
+def escaped(text: str, *, attribute: bool = False) -> str:
+    """Text with XML escapes."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace('"', "&quot;").replace("'", "&#39;") if attribute else text

@@ -1,0 +1,106 @@
+"""Arguments that are literals, each with its key, as a call in a program has them."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from syntagma.parsing.json_machine import BLANKS
+from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.patterns import Form, Op
+
+__all__ = ["KeywordArguments"]
+
+
+class KeywordArguments:
+    """Reads keys and literal values; starts behind the literal in front of the arguments.
+
+    Attributes:
+        done: the literal behind the arguments was found (it is not read).
+        bad: the next character fits neither an argument nor the end.
+    """
+
+    __slots__ = ("_between", "_closer", "_form", "_key", "_machine", "_opened", "_state", "bad", "done")
+
+    def __init__(self, form: Form, closer: Op) -> None:
+        assert form.value is not None
+        self._form = form
+        self._closer = closer.text
+        self._between = form.value.opener
+        self._key = ""
+        self._machine: LiteralMachine | None = None
+        self._opened = False
+        self._state: Literal["key", "between", "value", "behind", "next"] = "key"
+        self.done = False
+        self.bad = False
+
+    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        if not self._opened:
+            self._opened = True
+            out.append("{")
+        while pos < end and not (self.done or self.bad):
+            if self._machine is not None:
+                after, fragment = self._machine.feed(text, pos, end)
+                out.append(fragment)
+                if self._machine.bad:
+                    self.bad = True
+                elif self._machine.done:
+                    self._machine, self._state = None, "behind"
+                elif after == pos:
+                    break
+                pos = after
+            elif text[pos] in BLANKS and not self._key:
+                pos += 1
+            else:
+                before = (pos, self._state)
+                pos = self._structure(text, pos, end, out)
+                if before == (pos, self._state):
+                    break
+        return pos, "".join(out)
+
+    def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """A key, what is behind it, a separator, or the end."""
+        separator = self._form.argument_separator
+        if self._state == "between":
+            return self._value(text, pos, end)
+        if not self._key:
+            if text.startswith(self._closer, pos, end):
+                self.done = True
+                out.append("}")
+                return pos
+            if self._closer.startswith(text[pos:end]):
+                return pos
+        if self._state == "behind":
+            if text.startswith(separator, pos, end):
+                self._state = "next"
+                return pos + len(separator)
+            self.bad = not separator.startswith(text[pos:end])
+            return pos
+        return self._read_key(text, pos, end, out)
+
+    def _value(self, text: str, pos: int, end: int) -> int:
+        """What stands between a key and its value."""
+        if text[pos] in BLANKS:
+            return pos + 1
+        if text.startswith(self._between, pos, end):
+            self._state, self._key = "value", ""
+            self._machine = LiteralMachine(self._form.notation)
+            return pos + len(self._between)
+        self.bad = not self._between.startswith(text[pos:end])
+        return pos
+
+    def _read_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        start = pos
+        while pos < end and (text[pos].isalnum() or text[pos] in "_-.$"):
+            pos += 1
+        self._key += text[start:pos]
+        if pos < end:
+            if not self._key:
+                self.bad = True
+                return start
+            comma = ", " if self._state == "next" else ""
+            out.append(comma + json.dumps(self._key, ensure_ascii=False) + ": ")
+            self._state = "between"
+        return pos

@@ -1,0 +1,260 @@
+"""Reads one literal value of a notation that is not JSON as it arrives, and passes it on as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from syntagma.format_schema import Notation
+from syntagma.parsing.json_machine import BLANKS
+
+__all__ = ["LiteralMachine", "literal_to_json"]
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_STRUCTURE = "{}[]():,="
+_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "0": "\0", "\n": "", "/": "/"}
+_CODES = {"x": 2, "u": 4, "U": 8}
+_HEX = frozenset("0123456789abcdefABCDEF")
+_PAIRS = {"{": "}", "[": "]", "(": ")"}
+
+# What is expected next.
+_VALUE, _VALUE_OR_END, _KEY, _KEY_OR_END, _COLON, _COMMA_OR_END, _STRING, _WORD = range(8)
+
+
+class LiteralMachine:
+    """One value; no recursion, no look-back.
+
+    Strings, words and bare keys become JSON; a list in round brackets becomes an array.
+
+    Attributes:
+        done: the value is whole.
+        bad: the next character cannot continue a value, or a number that JSON does not know was read.
+    """
+
+    __slots__ = ("_delimiter", "_in_key", "_notation", "_stack", "_state", "_word", "_words", "bad", "done")
+
+    def __init__(self, notation: Notation) -> None:
+        self._notation = notation
+        self._words = {
+            **dict.fromkeys(notation.true, "true"),
+            **dict.fromkeys(notation.false, "false"),
+            **dict.fromkeys(notation.null, "null"),
+        }
+        self._stack: list[str] = []
+        self._state = _VALUE
+        self._in_key = False
+        self._delimiter = ""
+        self._word = ""
+        self.done = False
+        self.bad = False
+
+    @property
+    def in_string(self) -> bool:
+        """A string has begun and not ended."""
+        return self._state == _STRING and not (self.done or self.bad)
+
+    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """Read `text[pos:end]` as far as the value goes; the new position, and JSON text to pass on.
+
+        A word or number on its own ends at the first character that is not part of it, which is not read. The position
+        stays in front of an escape or a delimiter that is not whole.
+        """
+        out: list[str] = []
+        while pos < end and not (self.done or self.bad):
+            before = (pos, self._state)
+            if self._state == _STRING:
+                pos = self._string(text, pos, end, out)
+            elif self._state == _WORD:
+                pos = self._spelled(text, pos, end, out)
+            elif text[pos] in BLANKS:
+                pos += 1
+                continue
+            else:
+                pos = self._structure(text, pos, end, out)
+            if before == (pos, self._state):
+                break
+        return pos, "".join(out)
+
+    def finish(self) -> str:
+        """No more text comes: a word or number on its own ends here."""
+        out: list[str] = []
+        if self._state == _WORD:
+            self._word_ended(out)
+        return "".join(out)
+
+    def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        char, state = text[pos], self._state
+        if state == _COLON:
+            if char != ":":
+                self.bad = True
+                return pos
+            out.append(": ")
+            self._state = _VALUE
+            return pos + 1
+        if state == _COMMA_OR_END:
+            if char == ",":
+                self._state = _KEY_OR_END if self._stack[-1] == "{" else _VALUE_OR_END
+                self._word = ", "
+            elif char == _PAIRS[self._stack[-1]]:
+                self._close(out)
+            else:
+                self.bad = True
+                return pos
+            return pos + 1
+        if self._stack and char == _PAIRS[self._stack[-1]] and state in (_KEY_OR_END, _VALUE_OR_END):
+            self._close(out)
+            return pos + 1
+        return self._begin(text, pos, end, out)
+
+    def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """A key or a value begins."""
+        is_key = self._state in (_KEY, _KEY_OR_END)
+        for quote in sorted(self._notation.quotes, key=len, reverse=True):
+            if text.startswith(quote, pos, end):
+                self._comma(out)
+                out.append('"')
+                self._state, self._delimiter, self._in_key = _STRING, quote, is_key
+                return pos + len(quote)
+            if quote.startswith(text[pos:end]):
+                return pos
+        char = text[pos]
+        if is_key:
+            if not self._notation.bare_keys or char in _STRUCTURE:
+                self.bad = True
+                return pos
+        elif char in _PAIRS:
+            self._comma(out)
+            out.append("{" if char == "{" else "[")
+            self._stack.append(char)
+            self._state = _KEY_OR_END if char == "{" else _VALUE_OR_END
+            return pos + 1
+        elif char in _STRUCTURE:
+            self.bad = True
+            return pos
+        self._comma(out)
+        self._state, self._in_key, self._word = _WORD, is_key, ""
+        return pos
+
+    def _comma(self, out: list[str]) -> None:
+        """The comma that was read waits for what comes behind it; one before a closer has no JSON."""
+        if self._word == ", ":
+            out.append(", ")
+        self._word = ""
+
+    def _close(self, out: list[str]) -> None:
+        self._word = ""
+        out.append("}" if self._stack.pop() == "{" else "]")
+        self._ended()
+
+    def _ended(self) -> None:
+        self._state = _COMMA_OR_END
+        self.done = not self._stack
+
+    def _string(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        delimiter = self._delimiter
+        escapes = len(delimiter) == 1
+        close = text.find(delimiter, pos, end)
+        escape = text.find("\\", pos, close if close >= 0 else end) if escapes else -1
+        stop = escape if escape >= 0 else close
+        if stop < 0:
+            stop = _partial(text, pos, end, delimiter)
+            out.append(json.dumps(text[pos:stop], ensure_ascii=False)[1:-1])
+            return stop
+        out.append(json.dumps(text[pos:stop], ensure_ascii=False)[1:-1])
+        if stop == escape:
+            return self._escape(text, stop, end, out)
+        out.append('"')
+        if self._in_key:
+            self._state = _COLON
+        else:
+            self._ended()
+        return stop + len(delimiter)
+
+    def _escape(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """One escape, read only as a whole; one that means nothing keeps its backslash."""
+        if pos + 1 >= end:
+            return pos
+        char = text[pos + 1]
+        size = 2 + _CODES.get(char, 0)
+        if char in _CODES:
+            digits = text[pos + 2 : min(end, pos + size)]
+            if not _HEX.issuperset(digits):
+                out.append("\\\\")
+                return pos + 1
+            if len(digits) < size - 2:
+                return pos
+            code = int(digits, 16)
+            if 0xD800 <= code < 0xDC00 and char == "u":
+                rest = text[pos + 6 : min(end, pos + 12)]
+                if len(rest) < 6 and "\\u".startswith(rest[:2]):
+                    return pos
+                low = int(rest[2:], 16) if rest[:2] == "\\u" and _HEX.issuperset(rest[2:]) else 0
+                if 0xDC00 <= low < 0xE000:
+                    code, size = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), 12
+            if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+                code = 0xFFFD
+            out.append(json.dumps(chr(code), ensure_ascii=False)[1:-1])
+            return pos + size
+        if char in "\\'\"":
+            out.append(json.dumps(char)[1:-1])
+        elif char in _SHORT:
+            out.append(json.dumps(_SHORT[char])[1:-1])
+        else:
+            out.append("\\\\")
+            return pos + 1
+        return pos + 2
+
+    def _spelled(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """A word, a number, or a bare key: up to structure or a blank."""
+        start = pos
+        stops = _STRUCTURE if self._in_key else _STRUCTURE + BLANKS
+        while pos < end and text[pos] not in stops:
+            pos += 1
+        self._word += text[start:pos]
+        if len(self._word) > 4096:
+            self.bad = True
+        elif pos < end:
+            self._word_ended(out)
+        return pos
+
+    def _word_ended(self, out: list[str]) -> None:
+        word, self._word = self._word, ""
+        if self._in_key:
+            out.append(json.dumps(word.strip(), ensure_ascii=False))
+            self._state = _COLON
+            return
+        spelled = self._words.get(word) or _number(word)
+        if spelled is None:
+            self.bad = True
+            return
+        out.append(spelled)
+        self._ended()
+
+
+def _number(word: str) -> str | None:
+    """A number as JSON spells it, its digits kept."""
+    if not _NUMBER.fullmatch(word):
+        return None
+    sign, digits = ("-", word[1:]) if word[0] == "-" else ("", word.removeprefix("+"))
+    mantissa, mark, power = digits.lower().partition("e")
+    whole, dot, fraction = mantissa.partition(".")
+    if len(whole) > 1 and whole[0] == "0":
+        return None
+    exponent = word[-len(power) - 1 :] if mark else ""
+    return f"{sign}{whole or '0'}{f'.{fraction or 0}' if dot else ''}{exponent}"
+
+
+def _partial(text: str, pos: int, end: int, delimiter: str) -> int:
+    """The index from which on the text may be the beginning of the delimiter."""
+    for size in range(min(len(delimiter) - 1, end - pos), 0, -1):
+        if text.startswith(delimiter[:size], end - size):
+            return end - size
+    return end
+
+
+def literal_to_json(text: str, notation: Notation) -> str | None:
+    """A whole literal as JSON text; None: it is none."""
+    machine = LiteralMachine(notation)
+    after, found = machine.feed(text, 0, len(text))
+    found += machine.finish()
+    return found if machine.done and not text[after:].strip() else None
