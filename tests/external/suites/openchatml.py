@@ -5,15 +5,17 @@ Streaming cases are fed at every place where they can be cut in two, byte by byt
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from syntagma import openchatml as ocm
 from syntagma.errors import SyntagmaError
-from syntagma.openchatml import interchange, response
+from syntagma.openchatml import harmony, interchange, response
 
 FIELDS = ("role", "name", "recipient", "call_id", "intent", "content_type", "constrain", "body", "terminator")
 
@@ -24,7 +26,7 @@ def run(data: Path) -> Iterator[tuple[str, str | None]]:
         with (data / "openchatml" / f"{name}.jsonl").open(encoding="utf-8") as lines:
             for line in lines:
                 case = json.loads(line)
-                check = checks.get(case.get("mode") or case["kind"], lambda _: "not checked")
+                check = checks[case.get("mode") or case["kind"]]
                 try:
                     yield case["id"], check(case)
                 except SyntagmaError as error:
@@ -260,6 +262,202 @@ def _merged(events: list[response.ResponseEvent]) -> list[dict[str, Any]]:
     return merged
 
 
+def check_router(case: dict[str, Any]) -> str | None:
+    """Calls, run by a router."""
+    return asyncio.run(_routed(case))
+
+
+async def _routed(case: dict[str, Any]) -> str | None:
+    options, expected = case["options"], case["expected"]
+    saw: dict[str, Any] = {}
+    invoked: list[str] = []
+    messages = ocm.parse(case["input"], strict=False, profile=options.get("profile")).messages
+
+    def tool(name: str, spec: dict[str, Any]) -> ocm.RoutedTool:
+        async def function(given: Any) -> Any:
+            invoked.append(name)
+            ids = [message.call_id for message in messages if message.is_call and message.recipient == name]
+            key = ids[sum(other == name for other in invoked) - 1]
+            saw[key or ""] = given
+            end = time.monotonic() + spec.get("delay_ms", 0) / 1000
+            while (left := end - time.monotonic()) > 0:
+                try:
+                    await asyncio.sleep(left)
+                except asyncio.CancelledError:
+                    if not spec.get("ignores_cancel"):
+                        raise
+            if "raises" in spec:
+                raise RuntimeError(spec["raises"])
+            return given if spec.get("echo_args") else spec.get("returns")
+
+        return ocm.RoutedTool(run=function, schema=spec.get("schema"), raw_body=spec.get("raw_body", False))
+
+    router = ocm.ToolRouter(
+        {name: tool(name, spec) for name, spec in options["tools"].items()},
+        default_deadline_ms=options.get("default_deadline_ms"),
+    )
+
+    async def act(action: dict[str, Any]) -> None:
+        await asyncio.sleep(action["at_ms"] / 1000)
+        if action["event"] == "tool.cancel":
+            router.cancel(action["call_id"], action.get("reason", ""))
+        else:
+            router.cancel_all(action.get("reason", ""))
+
+    acting = [asyncio.ensure_future(act(action)) for action in options.get("actions", [])]
+    begun = time.monotonic()
+    replies = await router.run(messages)
+    wall = (time.monotonic() - begun) * 1000
+    await asyncio.gather(*acting)
+    await asyncio.sleep(options.get("settle_ms", 0) / 1000)
+    problems = [
+        differs(
+            "replies",
+            sorted((_reply(reply) for reply in replies), key=lambda reply: reply["call_id"]),
+            sorted(expected["replies"], key=lambda reply: reply["call_id"]),
+        )
+    ]
+    texts = [ocm.render_message(reply.message()) for reply in replies]
+    if "order" in expected:
+        problems.append(differs("order", [reply.call_id for reply in replies], expected["order"]))
+    if "tool_saw" in expected:
+        problems.append(differs("arguments", saw, expected["tool_saw"]))
+    if "invoked" in expected:
+        problems.append(differs("invoked", invoked, expected["invoked"]))
+    if "rejected" in expected:
+        calls = [index for index, message in enumerate(messages) if message.terminator == "call"]
+        found = [calls.index(report.index) for report in router.rejected if report.index is not None]
+        problems.append(differs("rejected", found, expected["rejected"]))
+    if "reply_text_prefix" in expected:
+        problems.append(None if texts[0].startswith(expected["reply_text_prefix"]) else f"text {texts[0]!r}")
+    if "reparse_messages" in expected:
+        problems.append(differs("messages", len(ocm.parse(texts[0]).messages), expected["reparse_messages"]))
+    # Wall time is the machine's as well: only a hang or a wait in line shows.
+    if wall > 4 * expected.get("wall_ms_max", 1e9) or wall < expected.get("wall_ms_min", 0):
+        problems.append(f"{wall:.0f} ms")
+    return first(*problems)
+
+
+def _reply(reply: ocm.Reply) -> dict[str, Any]:
+    data = {name: getattr(reply, name) for name in ("call_id", "name", "ok", "content")}
+    return data | {"error_code": reply.error_code}
+
+
+def check_conversion(case: dict[str, Any]) -> str | None:
+    """Between transcripts and Harmony."""
+    options, expected, text = case["options"], case["expected"], case["input"]
+    if options["direction"] == "to_harmony":
+        names = ("drop_cot", "training", "for_completion")
+        given = {name: options[name] for name in names if name in options}
+        messages = ocm.parse(text, profile=options.get("profile")).messages
+        found = [list(segment) for segment in harmony.harmony_segments(messages, **given)]
+        wrong = differs("segments", found, expected["segments"]) if "segments" in expected else None
+        try:
+            return wrong or differs("text", harmony.to_harmony(messages, **given), expected.get("harmony_text"))
+        except SyntagmaError as error:
+            return wrong or check_error(place_of(error), expected.get("error"))
+    if options["direction"] == "from_harmony":
+        transcript = harmony.from_harmony(text, role=options.get("role"))
+        problems = [differs("messages", [plain(m) for m in transcript.messages], expected["messages"])]
+        if "visible" in expected:
+            problems.append(differs("visible", [shown.index for shown in ocm.visible(transcript)], expected["visible"]))
+        return first(*problems)
+    written = ocm.render(harmony.from_harmony(text).messages)
+    again = harmony.to_harmony(ocm.parse(written, profile="harmony").messages, drop_cot=False)
+    return differs("equal", again == text, expected["roundtrip_equal"])
+
+
+def check_harmony_render(case: dict[str, Any]) -> str | None:
+    """Conversations, rendered as openai-harmony renders them."""
+    completion = "assistant" if case["method"].endswith("for_completion") else None
+    drop = case["config"]["auto_drop_analysis"]
+    try:
+        segments = harmony.render_conversation(case["conversation"], completion=completion, auto_drop_analysis=drop)
+    except SyntagmaError as error:
+        return None if "error" in case["peer"] else f"raised {error}"
+    if "error" in case["peer"]:
+        return "no error"
+    text = harmony.plain_text(segments, checked=False)
+    try:
+        harmony.plain_text(segments)
+        plain_enough = True
+    except SyntagmaError:
+        plain_enough = False
+    return first(
+        differs("text", text, case["peer"]["text"]), differs("plain", plain_enough, case["peer"]["specials_ok"])
+    )
+
+
+def check_harmony_parse(case: dict[str, Any]) -> str | None:
+    """Completions, however malformed, cut at every place."""
+    for chunks in chunkings(case["input"].encode(), "all_splits"):
+        reader = harmony.HarmonyReader(role=case["role"])
+        events = [event for chunk in chunks for event in reader.feed(chunk)] + reader.finish()
+        problem = _harmony_problem(case["robust"], reader, events)
+        if problem is not None:
+            return f"{problem} (in {len(chunks)} pieces)"
+    return None
+
+
+def _harmony_problem(robust: dict[str, Any], reader: harmony.HarmonyReader, events: list[Any]) -> str | None:
+    result = reader.result()
+    names = [*robust["messages"][0]] if robust["messages"] else []
+    found = [{name: getattr(message, name) for name in names} for message in result.messages]
+    deltas = [""] * len(result.messages)
+    for event in events:
+        if isinstance(event, ocm.BodyDelta):
+            deltas[event.index] += event.text
+    seen = ocm.visible(ocm.Transcript(messages=result.messages))
+    return first(
+        differs("messages", found, robust["messages"]),
+        differs("deltas", deltas, [message.body for message in result.messages]),
+        differs("dispatch", list(result.dispatch), robust["dispatch"]),
+        differs("visible", [shown.index for shown in seen], robust["visible"]),
+        differs("error", reader.error and reader.error.code, robust["error"]),
+    )
+
+
+CONTROL = {200002: "return", 200003: "constrain", 200005: "channel", 200006: "start", 200007: "end", 200008: "message"}
+CONTROL[200012] = "call"
+HEADERS = {173781: "assistant", 35644: "analysis", 17196: "final", 12606: "comment", 815: "ary", 316: " to", 28: "="}
+HEADERS |= {46071: "browser", 16718: ".search", 3490: " code"}
+PIECES = {9552: b" \xf0\x9f", 31446: b"\xf0\x9f\x92", 244: b"\x96", 135596: b"worked", 12194: b"Hi"}
+
+
+def check_harmony_stream(case: dict[str, Any]) -> str | None:
+    """Token ids; the bytes of ordinary tokens are those that the recorded deltas show."""
+    vocabulary = {number: text.encode() for number, text in HEADERS.items()} | PIECES
+    for number, delta in zip(case["input_tokens"], case["peer"]["deltas"], strict=True):
+        if delta is not None and number not in PIECES:
+            vocabulary[number] = delta.encode()
+    for control in (CONTROL, {}):
+        table = dict(vocabulary) if control else vocabulary | {n: f"<|{t}|>".encode() for n, t in CONTROL.items()}
+        tokens = harmony.TokenReader(table.__getitem__, control, role=case["role"])
+        events = [event for number in case["input_tokens"] for event in tokens.feed(number)] + tokens.finish()
+        messages = tokens.reader.messages
+        bodies = [message.body for message in messages]
+        deltas = [""] * len(messages)
+        for event in events:
+            if isinstance(event, ocm.BodyDelta):
+                deltas[event.index] += event.text
+        robust = case["robust"]
+        codes = {report.code for report in tokens.reader.errors} - {"E-PARSE-CHANNEL-MISSING"}
+        if "incomplete_body" in robust:
+            wanted = [robust["incomplete_body"]]
+            problem = differs("terminator", messages[-1].terminator, None)
+        else:
+            wanted, problem = robust["bodies"], None
+        problem = first(
+            problem,
+            differs("bodies", bodies, wanted),
+            differs("deltas", deltas, wanted),
+            differs("errors", codes, {robust["error"]} - {None}),
+        )
+        if problem is not None:
+            return problem
+    return None
+
+
 CHECKS = {
     "parse": check_parse,
     "validate": check_parse,
@@ -267,5 +465,7 @@ CHECKS = {
     "visibility": check_visibility,
     "json": check_json,
     "stream": check_stream,
+    "router": check_router,
+    "harmony": check_conversion,
 }
-HARMONY: dict[str, Any] = {}
+HARMONY = {"render": check_harmony_render, "parse": check_harmony_parse, "stream": check_harmony_stream}
