@@ -19,7 +19,11 @@ def main() -> int:
     for script in SCRIPTS:
         print(f"running {script} …", file=sys.stderr)
         done = subprocess.run([sys.executable, str(HERE / script)], capture_output=True, text=True, check=False)
-        body = done.stdout.strip() if done.returncode == 0 else f"failed:\n\n```\n{done.stderr.strip()[-2000:]}\n```"
+        body = done.stdout.strip()
+        if done.returncode:
+            body = f"failed:\n\n```text\n{done.stderr.strip()[-2000:]}\n```"
+        elif not body.startswith("|"):
+            body = f"```text\n{body}\n```"
         parts.append(f"\n## {script}\n\n{body}\n")
     (HERE / "RESULTS.md").write_text("".join(parts))
     return 0

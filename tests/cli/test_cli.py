@@ -132,10 +132,11 @@ def test_grammar(files: Path) -> None:
     ("text", "reason", "line", "column"),
     [
         ("yes", None, None, None),
+        ("yes\n", None, None, None),
         ("nope", None, None, None),
         ("nap", "refused", 1, 2),
         ("ye", "incomplete", 1, 3),
-        ("nope\n", "refused", 1, 5),
+        ("nope\n\n", "refused", 1, 5),
     ],
 )
 def test_grammar_checks_a_text(

@@ -33,6 +33,8 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
 def check_text(grammar: Grammar, text: str) -> Check:
     """Check a text. Bytes are tokens here: what a grammar says about text does not depend on a model's vocabulary.
 
+    A line feed at the very end, as editors put it there, need not be in the language.
+
     Raises:
         GrammarError: the grammar does not compile, for instance because it demands special tokens.
     """
@@ -41,6 +43,8 @@ def check_text(grammar: Grammar, text: str) -> Check:
     matcher = GrammarMatcher(GrammarCompiler(info).compile(grammar))
     for offset, character in enumerate(text):
         if not matcher.accept_bytes(character.encode("utf-8", "replace")):
+            if offset == len(text) - 1 and character == "\n" and matcher.is_accepting():
+                break
             return _place(text, offset, "refused")
     return Check(accepted=True) if matcher.is_accepting() else _place(text, len(text), "incomplete")
 
