@@ -85,7 +85,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """YAML header of a transcript, bytes as UTF-8."""
     openchatml_header_depth: int = 32
     """YAML header of a transcript, nesting."""
-    openchatml_message_header_chars: int = 16 * _KIB
+    openchatml_message_header_chars: int = 4 * _KIB
     """header of one message, code points."""
 
     server_body_bytes: int = 8 * _MIB

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from syntagma.openchatml import harmony
 from syntagma.openchatml.document import shared_capabilities
 from syntagma.openchatml.errors import OpenChatMLError, user_summary
 from syntagma.openchatml.interchange import from_json, to_json
 from syntagma.openchatml.model import Header, Message, Partial, Place, Report, Transcript, Warn
+from syntagma.openchatml.openai import Loss, from_openai, to_openai
 from syntagma.openchatml.reader import StreamReader, parse
 from syntagma.openchatml.response import (
     Multiplexer,
@@ -29,6 +31,7 @@ __all__ = [
     "BodyStarted",
     "Finding",
     "Header",
+    "Loss",
     "Message",
     "MessageFinished",
     "Multiplexer",
@@ -55,6 +58,8 @@ __all__ = [
     "Validation",
     "Warn",
     "from_json",
+    "from_openai",
+    "harmony",
     "is_visible",
     "keep_for_sampling",
     "parse",
@@ -63,6 +68,7 @@ __all__ = [
     "shared_capabilities",
     "show",
     "to_json",
+    "to_openai",
     "tool_input",
     "user_summary",
     "validate",

@@ -108,6 +108,7 @@ class StreamReader(OpeningReading):
         self._stopped = True
         return events + self._take_events()
 
+    @property
     def transcript(self) -> Transcript:
         """What was read so far."""
         return Transcript(
@@ -309,4 +310,4 @@ def parse(
     reader.finish()
     if strict and reader.error is not None:
         raise reader.error.exception()
-    return reader.transcript()
+    return reader.transcript

@@ -43,6 +43,11 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(finding.report for finding in self.findings if finding.level == "must")
 
     @property
+    def warnings(self) -> tuple[Report, ...]:
+        """The SHOULDs that are not met."""
+        return tuple(finding.report for finding in self.findings if finding.level == "should")
+
+    @property
     def valid(self) -> bool:
         """Whether every MUST is met."""
         return not self.errors

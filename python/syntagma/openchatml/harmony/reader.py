@@ -81,6 +81,11 @@ class HarmonyReader:
         return self.errors[0] if self.errors else None
 
     @property
+    def in_header(self) -> bool:
+        """Whether a header is begun and not complete."""
+        return self.draft is None and self._sections is not None
+
+    @property
     def body(self) -> str:
         """The text of the message at hand, as far as it is complete."""
         return "".join(self._body)
