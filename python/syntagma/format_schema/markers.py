@@ -1,4 +1,4 @@
-"""Markers: the `<…>` and `[…]` that stand whole in a literal."""
+"""Markers: the `<…>` and `[…]` that stand whole in a literal, and hold no bracket of the other kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 __all__ = ["LiteralPiece", "pieces"]
 
-_MARKER = re.compile(r"<[^<>\s][^<>]*>|\[[^\[\]\s][^\[\]]*\]")
+_MARKER = re.compile(r"<[^<>\[\]\s][^<>\[\]]*>|\[[^\[\]\s][^\[\]]*\]")
 
 
 class LiteralPiece(msgspec.Struct, frozen=True):

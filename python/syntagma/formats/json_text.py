@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["canonical_object", "members", "same_json"]
+__all__ = ["canonical_object", "elements", "members", "same_json"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:]|[^\s"{}\[\],:]+')
 _PUNCTUATION = {",": ", ", ":": ": "}
@@ -27,29 +27,36 @@ def canonical_object(text: str) -> str:
     return "".join(_respelled(match[0]) for match in _TOKEN.finditer(text))
 
 
+def elements(text: str) -> list[str]:
+    """The elements of one JSON array, each as canonical JSON text.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    return ["".join(part) for part in _parts(text)]
+
+
 def members(text: str) -> list[tuple[str, str]]:
     """The members of one JSON object: each key, and its value as canonical JSON text.
 
     Raises:
         ValueError: it is not one JSON object.
     """
-    found: list[tuple[str, str]] = []
-    key: str | None = None
-    value: list[str] = []
+    return [(json.loads(part[0]), "".join(part[2:])) for part in _parts(canonical_object(text))]
+
+
+def _parts(text: str) -> list[list[str]]:
+    """What stands between the commas of the outermost object or array, as canonical tokens."""
+    parts: list[list[str]] = [[]]
     depth = 0
-    for match in _TOKEN.finditer(canonical_object(text)):
-        token = match[0]
+    for token in (match[0] for match in _TOKEN.finditer(text)):
         depth -= token in ("}", "]")
-        if (depth == 1 and token == ",") or (depth == 0 and token == "}"):
-            if key is not None:
-                found.append((key, "".join(value)))
-            key, value = None, []
-        elif depth == 1 and key is None:
-            key = json.loads(token)
-        elif depth and not (depth == 1 and token == ":" and not value):
-            value.append(_PUNCTUATION.get(token, token))
+        if depth == 1 and token == ",":
+            parts.append([])
+        elif depth:
+            parts[-1].append(_respelled(token))
         depth += token in ("{", "[")
-    return found
+    return [part for part in parts if part]
 
 
 def _no_number(word: str) -> None:

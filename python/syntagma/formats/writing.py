@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Hole, Literal, Pattern, ToolsSpec
-from syntagma.formats.json_text import canonical_object, members
+from syntagma.formats.json_text import canonical_object, elements, members
 from syntagma.formats.notation import escaped, in_notation
 from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
 
@@ -69,8 +69,6 @@ def _content(part: ContentSpec | None, text: str, *, thought: bool, alone: bool)
 
 
 def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[str, Tool]) -> str:
-    if tools.item is not None:
-        raise FormatError("E-FORMAT-UNSUPPORTED", "arguments that nest are not written yet")
     body = tools.separator.join(_call(tools, call, index, declared.get(call.name)) for index, call in enumerate(calls))
     return _filled(tools.section[0], {"calls": body, "suffix": ""})
 
@@ -114,11 +112,23 @@ def _value(tools: ToolsSpec, text: str, *, by_looks: bool) -> dict[str, str]:
     kind = "string" if is_string else "json"
     words = [word for word, meaning in tools.types.items() if meaning == kind and word != "*"]
     word = words[0] if words else _json_type(text)
+    if tools.item is not None and text[0] in "{[" and text[1] not in "]}":
+        return {"value": _nested(tools, text), "type": word}
     raw = tools.values != "literal" and is_string
     if raw and tools.values == "json" and by_looks:
         raw = not _looks_like_json(json.loads(text))
     value = json.loads(text) if raw else in_notation(text, tools.literals)
     return {"value": escaped(value) if "values" in tools.escape else value, "type": word}
+
+
+def _nested(tools: ToolsSpec, text: str) -> str:
+    """An object or array, given as JSON text, as arguments inside an argument."""
+    assert tools.item is not None
+    inner = [(tools.item, one) for one in elements(text)] if text[0] == "[" else members(text)
+    return "".join(
+        _filled(tools.argument[0], {"key": key, "suffix": "", **_value(tools, one, by_looks=False)})
+        for key, one in inner
+    )
 
 
 def _looks_like_json(text: str) -> bool:

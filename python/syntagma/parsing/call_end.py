@@ -94,7 +94,7 @@ class CallEnd:
         text, pos = window.text, window.pos
         for n, op in enumerate((*self._call_closer, *self._section_closer)):
             if text.startswith(op.text, pos):
-                if not op.marker or window.is_marker(pos, op.text):
+                if window.are_markers(pos, op.pieces):
                     self._closed(n, op)
                     return None
             elif pos < len(text) and window.cut_at(pos, op.text):

@@ -12,6 +12,7 @@ from syntagma.parsing.call_end import CallEnd
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.nested_arguments import NestedArguments
 from syntagma.parsing.patterns import Alternative
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.tagged_arguments import TaggedArguments
@@ -110,7 +111,7 @@ class CallStates(ABC):
         if cursor.header_name not in (None, cursor.name):
             self._out.malformed("E-PARSE-NAME", f"{cursor.header_name!r} and {cursor.name!r} name one call", span)
         self._out.call_start(cursor.name, cursor.id, span)
-        if isinstance(cursor.source, TaggedArguments):
+        if isinstance(cursor.source, TaggedArguments | NestedArguments):
             tool = (self._tools or {}).get(cursor.name)
             cursor.source.declare(tool.parameters if tool is not None else None)
         self._cursor = cursor
@@ -185,7 +186,7 @@ class CallStates(ABC):
             return True
         if not final:
             return False
-        if isinstance(cursor.source, TaggedArguments):
+        if isinstance(cursor.source, TaggedArguments | NestedArguments):
             fragment = cursor.source.cut(window.text[window.pos :])
             self._out.call_delta(fragment, (start, window.end))
         window.pos = len(window.text)

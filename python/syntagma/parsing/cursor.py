@@ -11,6 +11,7 @@ from syntagma.parsing.envelope_reader import EnvelopeReader
 from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.keyword_arguments import KeywordArguments
 from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.nested_arguments import NestedArguments
 from syntagma.parsing.patterns import Alternative, Op
 from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.unescape import unescaped
@@ -126,7 +127,7 @@ class Cursor:
             if any(window.cut_at(index, one) for one in near):
                 self.pos = window.base + index
                 return
-            if not _holds(hole, char):
+            if not _holds(hole, char) or (char == "/" and not self._capture and self._behind_bracket):
                 break
             self._capture += char
             index += 1
@@ -140,6 +141,12 @@ class Cursor:
         self._read(hole, self._capture)
         self._capture = ""
         self._at += 1
+
+    @property
+    def _behind_bracket(self) -> bool:
+        """The capture is the name of an element; a slash would close one."""
+        before = self.alternative.ops[self._at - 2 : self._at]
+        return any(op.kind == "literal" and op.text.endswith("<") for op in before)
 
     def _followers(self) -> tuple[str, ...]:
         """The literals that may stand behind the capture: the next one, or what arguments begin with or are without."""
@@ -209,10 +216,16 @@ class Cursor:
             return
         if not closer:
             self.status = "dead"
-        elif window.text.startswith(closer[0].text, index):
-            self._commit(HeldArguments(), self.pos + len(closer[0].text))
-        elif not window.cut_at(index, closer[0].text):
-            self.status = "dead"
+            return
+        at = index
+        for op in self.alternative.decisive:
+            at = window.behind_blanks(at) if at > index else at
+            if not window.text.startswith(op.text, at):
+                if at < len(window.text) and not window.cut_at(at, op.text):
+                    self.status = "dead"
+                return
+            at += len(op.text)
+        self._commit(HeldArguments(), window.base + at)
 
     def _argument_begins(self, window: Window) -> None:
         """The opener of a value was read: the first of a call, or, inside one, the next."""
@@ -220,6 +233,10 @@ class Cursor:
             self.status = "commit"
             return
         key = self.key or ""
+        nesting = self.alternative.form.nesting
+        if nesting is not None:
+            self._commit(NestedArguments(window, self.alternative, nesting, key=key), self.pos)
+            return
         source = TaggedArguments(window, self.alternative, self._limits, Cursor, key=key, wire=self.wire)
         self._commit(source, self.pos)
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import Literal as OneOf
+from typing import TypeAlias
 
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Literal, Notation, Pattern, ToolsSpec, pieces
 
-__all__ = ["Alternative", "Block", "Form", "Op", "Section", "block_of", "forms_of", "marker_pieces", "starts_of"]
+__all__ = [
+    "Alternative",
+    "Block",
+    "Form",
+    "Nesting",
+    "Op",
+    "Section",
+    "block_of",
+    "forms_of",
+    "marker_pieces",
+    "starts_of",
+]
 
 _WORD = re.compile(r"\s+|\S+")
-OpKind: TypeAlias = Literal["literal", "blank", "hole"]
+OpKind: TypeAlias = OneOf["literal", "blank", "hole"]
 
 
 class Op(msgspec.Struct, frozen=True):
@@ -29,8 +42,8 @@ class Op(msgspec.Struct, frozen=True):
 
     @property
     def pieces(self) -> tuple[tuple[int, str], ...]:
-        """The marker in it, with its index."""
-        return ((0, self.text),) if self.marker else ()
+        """The markers in it, each with its index."""
+        return marker_pieces(self.text) if self.marker else ()
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -60,6 +73,17 @@ class Section(msgspec.Struct, frozen=True):
     after: str
 
 
+class Nesting(msgspec.Struct, frozen=True):
+    """How elements are written that are named after their keys and may hold further ones."""
+
+    open: str
+    open_end: str
+    close: str
+    close_end: str
+    item: str | None
+    """the name of an array's elements"""
+
+
 class Form(msgspec.Struct, frozen=True):
     """One way to write calls: what the readers need to know of a `ToolsSpec`."""
 
@@ -72,9 +96,11 @@ class Form(msgspec.Struct, frozen=True):
     value: Block | None
     """the markers around a value"""
     values: str
-    types: dict[str, Literal["string", "json"]]
+    types: dict[str, OneOf["string", "json"]]
     notation: Notation
-    escape: frozenset[Literal["attributes", "values"]]
+    escape: frozenset[OneOf["attributes", "values"]]
+    nesting: Nesting | None
+    """arguments are elements named after their keys"""
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
@@ -97,6 +123,18 @@ class Alternative(msgspec.Struct, frozen=True):
     after: str
     bare_call: bool
     """the call itself begins with an object or a name, whatever opens its section"""
+
+    @property
+    def decisive(self) -> tuple[Op, ...]:
+        """The literals behind the arguments that tell their end from the beginning of an argument."""
+        opener = self.form.argument.ops if self.form.argument is not None else ()
+        begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "hole", opener))
+        read = ""
+        for n, op in enumerate(self.closer):
+            read += op.text
+            if not begins.startswith(read):
+                return self.closer[: n + 1]
+        return self.closer
 
     @property
     def first(self) -> str:
@@ -203,7 +241,23 @@ def _section(pattern: Pattern) -> Section:
     ops = compile_ops(pattern)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "hole")
     before, after = _edges(pattern)
-    return Section(_trim(ops[:at]), tuple(op for op in ops[at + 1 :] if op.kind == "literal"), before, after)
+    return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
+
+
+def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    """What closes, without blanks; a bracket that opens goes with what it opens."""
+    found: list[Op] = []
+    glued = False
+    for op in ops:
+        if op.kind == "blank":
+            glued = False
+            continue
+        if glued:
+            found[-1] = Op("literal", found[-1].text + op.text, marker=True)
+        else:
+            found.append(op)
+        glued = op.kind == "literal" and op.text.endswith(("[", "<", "{", "("))
+    return tuple(found)
 
 
 def _trim(ops: tuple[Op, ...]) -> tuple[Op, ...]:
@@ -215,8 +269,8 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec) -> None:
-    if spec.item is not None:
-        raise _unsupported("nested arguments (`item`)")
+    if spec.item is not None and (_nesting(spec) is None or spec.escape or spec.types or spec.values == "literal"):
+        raise _unsupported("nested arguments (`item`) but in elements that are named after their keys")
     if len(spec.argument) > 1:
         raise _unsupported("several ways to write an argument")
     if spec.argument and spec.values == "literal":
@@ -231,6 +285,18 @@ def _check(spec: ToolsSpec) -> None:
             raise _unsupported("calls without a name")
         if call.holes and call.holes[0] in ("name", "id") and not call.opener and spec.section[0].opener == "":
             raise _unsupported("calls that begin with a name, without a marker before it")
+
+
+def _nesting(spec: ToolsSpec) -> Nesting | None:
+    """The parts of an argument that ends with its own key; None: it has another shape."""
+    pattern = spec.argument[0] if spec.argument else None
+    if pattern is None or pattern.holes != ("key", "value", "key"):
+        return None
+    texts = [item.text for item in pattern.items if isinstance(item, Literal)]
+    if len(texts) != 4 or not all(text.strip() for text in texts):
+        return None
+    start, start_end, end, end_end = (text.strip() for text in texts)
+    return Nesting(start, start_end, end, end_end, spec.item)
 
 
 def _check_keywords(spec: ToolsSpec) -> None:
@@ -287,6 +353,7 @@ def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
             types=tools.types,
             notation=tools.literals,
             escape=tools.escape,
+            nesting=_nesting(tools),
             sectionless=sectionless,
         )
         header: tuple[Op, ...] = ()
@@ -303,7 +370,7 @@ def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
             ends = [i for i, op in enumerate(ops) if op.kind == "hole" and op.text in ("arguments", "envelope")]
             cut = ends[0] + 1 if ends else len(ops)
             before, after = _edges(pattern)
-            rest = tuple(op for op in ops[cut:] if op.kind != "blank")
+            rest = _closers(ops[cut:])
             if any(op.kind == "hole" for op in rest):
                 raise _unsupported("captures behind the arguments of a call")
             call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "hole")

@@ -9,7 +9,7 @@ from typing import Any
 from syntagma.format_schema import Notation
 from syntagma.parsing.literal_machine import literal_to_json
 
-__all__ = ["allowed_types", "any_json", "to_json"]
+__all__ = ["allowed_types", "any_json", "inner_schema", "to_json"]
 
 _EVERY = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 _DEPTH = 256
@@ -46,6 +46,32 @@ def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
             each = fuel // (len(options) + 1)
             found &= frozenset().union(*(_types(option, root, each) for option in options))
     return found or _EVERY
+
+
+def inner_schema(schema: Any, root: Any, key: str | None) -> Any:
+    """The schema of a member of an object, or (no key) of an array's elements; None: nobody declares it."""
+    pending = [schema]
+    for _ in range(_HOPS):
+        if not pending:
+            return None
+        one = pending.pop(0)
+        if not isinstance(one, Mapping):
+            continue
+        if isinstance(one.get("$ref"), str):
+            pending.append(_resolve(one["$ref"], root))
+        properties = one.get("properties")
+        if key is None:
+            found = one.get("items")
+        elif isinstance(properties, Mapping) and key in properties:
+            found = properties[key]
+        else:
+            found = one.get("additionalProperties")
+        if isinstance(found, Mapping):
+            return found
+        for union in ("anyOf", "oneOf", "allOf"):
+            options = one.get(union)
+            pending += options if isinstance(options, list) else []
+    return None
 
 
 def _resolve(reference: str, root: Any) -> Any:

@@ -1,0 +1,203 @@
+"""Arguments that are elements named after their keys, and may hold further elements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from syntagma.parsing.patterns import Alternative, Nesting
+from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.typed_values import allowed_types, any_json, inner_schema, to_json
+from syntagma.parsing.window import Window
+
+__all__ = ["NestedArguments"]
+
+_STRING = frozenset(("string",))
+_LOOSE = frozenset(("string", "object", "array"))
+_NOT_IN_KEYS = "<>{}()[]\"'/"
+
+State: TypeAlias = Literal["between", "value", "text"]
+
+
+class _Level:
+    """One element that is open: the root, or one that holds further elements."""
+
+    __slots__ = ("begun", "closer", "is_array", "schema")
+
+    def __init__(self, closer: str, schema: Any, *, is_array: bool) -> None:
+        self.closer = closer
+        self.schema = schema
+        self.is_array = is_array
+        self.begun = False
+
+
+class NestedArguments:
+    """Reads elements; starts behind the opener of the first one.
+
+    A string streams as it comes; any other leaf must be whole to be typed. An element ends at its own closer only.
+
+    Attributes:
+        done: the literal behind the arguments was found (it is not read).
+        bad: the next character fits neither an element nor the end.
+    """
+
+    __slots__ = (
+        *("_allowed", "_element", "_form", "_held", "_levels", "_runs", "_scanner", "_schema", "_state", "_values"),
+        *("_window", "bad", "done"),
+    )
+
+    def __init__(self, window: Window, alternative: Alternative, nesting: Nesting, *, key: str) -> None:
+        self._window = window
+        self._form = nesting
+        self._values = alternative.form.values
+        self._levels = [_Level("".join(op.text for op in alternative.decisive), None, is_array=False)]
+        self._schema: Any = None
+        self._element: tuple[str, Any] = (key, None)
+        self._allowed: frozenset[str] = _LOOSE
+        self._scanner: Scanner | None = None
+        self._held: list[str] = []
+        self._runs = 0
+        self._state: State = "value"
+        self.done = False
+        self.bad = False
+
+    def declare(self, schema: Mapping[str, Any] | None) -> None:
+        """The tool's parameters, which say how values are typed."""
+        self._schema = schema
+        self._levels[0].schema = schema
+        self._element = (self._element[0], inner_schema(schema, self._schema, self._element[0]))
+
+    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        while not (self.done or self.bad or out):
+            before = (pos, self._state)
+            if self._state == "value":
+                pos = self._begin(text, pos, end, out)
+            elif self._state == "text":
+                pos = self._leaf(text, pos, end, out)
+            else:
+                pos = self._between(text, pos, end, out)
+            if before == (pos, self._state):
+                break
+        return pos, "".join(out)
+
+    def cut(self, text: str) -> str:
+        """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
+        is_open = self._state == "text" and self._allowed == _STRING
+        return json.dumps(text, ensure_ascii=False)[1:-1] if is_open else ""
+
+    def _closer(self, key: str) -> str:
+        return self._form.close + key + self._form.close_end
+
+    def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """Behind an element's opener: a leaf, or the first element inside."""
+        key, schema = self._element
+        allowed = allowed_types(schema, self._schema) if schema is not None else _LOOSE
+        if allowed != _STRING:
+            at = min(self._window.behind_blanks(pos), end)
+            closer, opener = self._closer(key), self._form.open
+            ends = text.startswith(closer, at)
+            if not ends and self._window.cut_at(at, closer):
+                return pos
+            if not ends and text.startswith(opener, at):
+                inner = self._key(text, at + len(opener), end)
+                if inner is None:
+                    return pos
+                if inner:
+                    return self._open(key, schema, inner == self._form.item, at, out)
+            elif not ends and self._window.cut_at(at, opener):
+                return pos
+        self._name(key, out)
+        self._allowed = allowed
+        self._scanner = Scanner({self._closer(key)})
+        self._state = "text"
+        if allowed == _STRING:
+            out.append('"')
+        return pos
+
+    def _key(self, text: str, at: int, end: int) -> str | None:
+        """The key of an element at this index; empty: it is none; None: more text is needed."""
+        stop = at
+        while stop < end and text[stop] not in _NOT_IN_KEYS and not text[stop].isspace():
+            stop += 1
+        if stop == end:
+            return None
+        behind = self._form.open_end
+        if text.startswith(behind, stop):
+            return text[at:stop]
+        return None if self._window.cut_at(stop, behind) else ""
+
+    def _open(self, key: str, schema: Any, is_array: bool, at: int, out: list[str]) -> int:
+        self._name(key, out)
+        out.append("[" if is_array else "{")
+        self._levels.append(_Level(self._closer(key), schema, is_array=is_array))
+        self._state = "between"
+        return at
+
+    def _name(self, key: str, out: list[str]) -> None:
+        """What stands in front of a value: a comma, its key."""
+        level = self._levels[-1]
+        if len(self._levels) == 1 and not level.begun:
+            out.append("{")
+        out.append(", " if level.begun else "")
+        level.begun = True
+        if not level.is_array:
+            out.append(json.dumps(key, ensure_ascii=False) + ": ")
+
+    def _leaf(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        assert self._scanner is not None
+        self._runs += 1
+        piece = text[:end] if end < len(text) else text
+        at, closer = self._scanner.search(piece, pos, base=self._runs, final=False)
+        if self._allowed == _STRING:
+            out.append(json.dumps(text[pos:at], ensure_ascii=False)[1:-1])
+        elif at > pos:
+            self._held.append(text[pos:at])
+        if closer is None:
+            return at
+        if self._allowed == _STRING:
+            out.append('"')
+        else:
+            held, self._held = "".join(self._held), []
+            out.append(self._typed(held))
+        self._state = "between"
+        return at + len(closer)
+
+    def _typed(self, text: str) -> str:
+        if not text.strip() and "string" not in self._allowed and self._allowed & {"object", "array"}:
+            return "{}" if "object" in self._allowed else "[]"
+        if self._allowed == _LOOSE:
+            return any_json(text) if self._values == "json" else json.dumps(text, ensure_ascii=False)
+        return to_json(text, self._allowed)
+
+    def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
+        """Behind an element: the next one, or the end of what holds it."""
+        at = min(self._window.behind_blanks(pos), end)
+        if at == end:
+            return at
+        level, opener = self._levels[-1], self._form.open
+        if text.startswith(level.closer, at):
+            if len(self._levels) == 1:
+                self.done = True
+                out.append("}")
+                return at
+            self._levels.pop()
+            out.append("]" if level.is_array else "}")
+            return at + len(level.closer)
+        if self._window.cut_at(at, level.closer):
+            return at
+        if not text.startswith(opener, at):
+            self.bad = not self._window.cut_at(at, opener)
+            return at
+        key = self._key(text, at + len(opener), end)
+        if key is None:
+            return at
+        if not key:
+            self.bad = True
+            return at
+        self._element = (key, inner_schema(level.schema, self._schema, None if level.is_array else key))
+        self._state = "value"
+        return at + len(opener) + len(key) + len(self._form.open_end)
