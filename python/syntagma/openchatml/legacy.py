@@ -76,9 +76,19 @@ class LegacyReading(Reading):
         if any(opener.startswith(rest) for opener in (BEGIN, *EDGES)):
             return False
         self._fail(HEADER, "text outside of any message", cursor.place(at))
-        found = cursor.text.find(BEGIN, at)
-        cursor.at = found if found >= 0 else max(at + 1, len(cursor.text) - len(BEGIN))
-        return found >= 0
+        self._state = self._legacy_stray
+        return True
+
+    def _legacy_stray(self) -> bool:
+        cursor = self._cursor
+        found = cursor.text.find(BEGIN, cursor.at)
+        if found >= 0:
+            cursor.at = found
+            self._state = self._legacy_between
+            return True
+        last = cursor.text.rfind("<", max(cursor.at, len(cursor.text) - len(BEGIN) + 1))
+        cursor.at = last if last >= 0 and BEGIN.startswith(cursor.text[last:]) else len(cursor.text)
+        return False
 
     def _legacy_head(self) -> bool:
         cursor = self._cursor

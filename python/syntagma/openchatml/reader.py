@@ -265,8 +265,8 @@ class StreamReader(OpeningReading):
             self._end_document()
         elif state == self._document:
             self._truncated("the text ends inside the document header", end, None)
-        elif state in (self._between, self._opening, self._legacy_between, self._stray):
-            if held.strip(" \t\r\n\ufeff") and state != self._stray:
+        elif state in (self._between, self._opening, self._legacy_between, self._stray, self._legacy_stray):
+            if held.strip(" \t\r\n\ufeff") and state not in (self._stray, self._legacy_stray):
                 self._truncated("the text ends inside a control token", end, Partial())
         elif state in (self._head, self._legacy_head):
             self._truncated("the text ends inside a message header", end, Partial())
