@@ -329,6 +329,20 @@ impl Residuals {
         Ok(bytes)
     }
 
+    /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of
+    /// the set. For most expressions the set is empty and the rest is all.
+    pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
+        if let (head, Some(tail)) = self.split(id)
+            && let &Node::Repeat { inner, min: 0, max } = self.node(head)
+            && let Node::Class(set) = self.node(inner)
+            && !self.is_nullable(tail)
+            && set.intersection(&self.first(tail)).is_empty()
+        {
+            return (*set, max.unwrap_or(u32::MAX), tail);
+        }
+        (ByteSet::EMPTY, 0, id)
+    }
+
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
     fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
         match *self.node(id) {

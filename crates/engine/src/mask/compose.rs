@@ -105,29 +105,54 @@ impl Composer {
         } else {
             narrow = parts;
         }
-        if !narrow.is_empty() {
-            let mut threads = Vec::new();
-            for same in narrow.chunk_by(|a, b| a.0 == b.0) {
-                let union = same
-                    .iter()
-                    .map(|&(_, tag, residual)| (tag, residual))
-                    .collect();
-                threads.push((same[0].0, recognizer.unions.intern(union)));
-            }
-            frames.load_threads(&threads);
-            let trie = vocabulary.trie();
-            let ids = &mut out.ids;
-            walk(
-                recognizer,
-                trie,
-                whole(trie),
-                frames,
-                &mut self.lane,
-                fuel,
-                |id| ids.push(id),
-            )?;
-        }
+        self.narrow(narrow, recognizer, vocabulary, frames, &mut out, fuel)?;
         Ok(out.finish(vocabulary))
+    }
+
+    /// Adds the tokens of terminals that begin with few bytes, blanks aside, by walks behind these bytes.
+    fn narrow(
+        &mut self,
+        mut parts: Vec<Part>,
+        recognizer: &mut Recognizer,
+        vocabulary: &Vocabulary,
+        frames: &mut Frames,
+        out: &mut Out,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        let trie = vocabulary.trie();
+        while let Some(&(_, _, residual)) = parts.first() {
+            // Terminals that the same blanks may lead go together.
+            let residuals = recognizer.unions.residuals();
+            let (set, most, _) = residuals.lead(residual);
+            let mut together: Vec<Part> = Vec::new();
+            parts.retain(|&(thread, tag, residual)| {
+                let (other, other_most, rest) = residuals.lead(residual);
+                let same = (other, other_most) == (set, most);
+                if same {
+                    together.push((thread, tag, rest));
+                }
+                !same
+            });
+            let mut threads = Vec::new();
+            let mut first = ByteSet::EMPTY;
+            for same in together.chunk_by(|a, b| a.0 == b.0) {
+                let union = same.iter().map(|&(_, tag, rest)| (tag, rest)).collect();
+                let union = recognizer.unions.intern(union);
+                first = first.union(&recognizer.unions.first(union));
+                threads.push((same[0].0, union));
+            }
+            let runs = self.shared.runs(trie, &set);
+            out.ids.extend(runs.tokens(most));
+            let (lane, ids) = (&mut self.lane, &mut out.ids);
+            runs.branches(trie, most, &first, |branch| {
+                let part = branch..trie.nodes()[branch].next as usize;
+                frames.load_threads(&threads);
+                walk(recognizer, trie, part, frames, lane, fuel, |id| {
+                    ids.push(id)
+                })
+            })?;
+        }
+        Ok(())
     }
 
     /// Adds the tokens of one terminal; false, with nothing added, if they have to be walked.
@@ -228,27 +253,27 @@ impl Composer {
             known
         } else {
             *scans = scans.checked_sub(1)?;
-            let union = unions.intern(vec![(tag, shape)]);
             let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
-            let shared = &self.shared;
+            let shared = &*self.shared;
             let made = shared.with_scan(|scan| {
                 let other = plainer.and_then(|plainer| {
                     let fingerprint = unions.residuals().fingerprint(plainer);
-                    let union = unions.intern(vec![(tag, plainer)]);
                     if let Some(known) = shared.get(fingerprint) {
-                        return Some((union, known));
+                        return Some((plainer, known));
                     }
-                    let known = scan.whole(union, unions, vocabulary, fuel).ok()?;
+                    let part = (tag, plainer);
+                    let known = scan.whole(part, unions, vocabulary, shared, fuel).ok()?;
                     let known = Arc::new(known);
                     shared.put(fingerprint, &known);
-                    Some((union, known))
+                    Some((plainer, known))
                 });
                 let fuel = &mut Fuel::step(limits);
+                let part = (tag, shape);
                 match other {
                     Some((other, known)) if known.is_whole() => {
-                        scan.beside(union, (other, &known), unions, vocabulary, fuel)
+                        scan.beside(part, (other, &known), unions, vocabulary, fuel)
                     }
-                    _ => scan.whole(union, unions, vocabulary, fuel),
+                    _ => scan.whole(part, unions, vocabulary, shared, fuel),
                 }
             });
             let made = Arc::new(made.ok()?);

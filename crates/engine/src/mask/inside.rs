@@ -13,7 +13,8 @@ use syntagma_grammar::ir::ByteSet;
 use super::lane::{Lane, Rest};
 use super::memo::SPARSE;
 use super::row::allow;
-use crate::automaton::{RegexId, UnionId, Unions};
+use super::shared::Shared;
+use crate::automaton::{RegexId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
@@ -84,12 +85,13 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads the whole vocabulary by a union of one residual.
+    /// Reads the whole vocabulary by a residual, tagged as in the unions of its grammar.
     pub(super) fn whole(
         &mut self,
-        union: UnionId,
+        (tag, residual): (u32, RegexId),
         unions: &mut Unions,
         vocabulary: &Vocabulary,
+        shared: &Shared,
         fuel: &mut Fuel,
     ) -> Result<Inside, Error> {
         let trie = vocabulary.trie();
@@ -104,30 +106,44 @@ impl Scan {
         let mut count = 0;
         path.clear();
         path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
-        path[0].0 = lane.add(union, false);
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
-        let (mut at, mut visited) = (0, 0);
-        while at < nodes.len() {
-            let node = nodes[at];
-            let depth = usize::from(node.depth);
-            let before = path[depth - 1].0;
-            visited += 1;
-            let rest = lane.step(before, node.byte, unions, fuel)?;
-            if rest == Rest::DEAD {
-                if before.ends() {
-                    exits.push((node.byte, at as u32));
-                }
-                at = node.next as usize;
-                continue;
-            }
-            if before.ends() {
-                live.insert(node.byte);
-            }
-            path[depth].0 = rest;
-            trie.write_tokens(at, ids, &mut count);
-            at += 1;
+        let mut visited = 0;
+        // Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
+        let (set, most, rest) = unions.residuals().lead(residual);
+        let runs = shared.runs(trie, &set);
+        for id in runs.tokens(most) {
+            ids[count] = id;
+            count += 1;
         }
+        let start = lane.add(unions.intern(vec![(tag, rest)]), false);
+        let first = unions.residuals().first(rest);
+        runs.branches(trie, most, &first, |branch| {
+            path[usize::from(nodes[branch].depth) - 1].0 = start;
+            let mut at = branch;
+            let end = nodes[branch].next as usize;
+            while at < end {
+                let node = nodes[at];
+                let depth = usize::from(node.depth);
+                let before = path[depth - 1].0;
+                visited += 1;
+                let rest = lane.step(before, node.byte, unions, fuel)?;
+                if rest == Rest::DEAD {
+                    if before.ends() {
+                        exits.push((node.byte, at as u32));
+                    }
+                    at = node.next as usize;
+                    continue;
+                }
+                if before.ends() {
+                    live.insert(node.byte);
+                }
+                path[depth].0 = rest;
+                trie.write_tokens(at, ids, &mut count);
+                at += 1;
+            }
+            Ok::<(), Error>(())
+        })?;
         fuel.spend(visited)?;
         let ids = &ids[..count];
         let tokens = if ids.len() > SPARSE {
@@ -163,8 +179,8 @@ impl Scan {
     /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known.
     pub(super) fn beside(
         &mut self,
-        union: UnionId,
-        (other, known): (UnionId, &Inside),
+        (tag, residual): (u32, RegexId),
+        (other, known): (RegexId, &Inside),
         unions: &mut Unions,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
@@ -181,7 +197,8 @@ impl Scan {
         agreement.clear();
         path.clear();
         path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
-        path[0] = (lane.add(union, false), lane.add(other, false));
+        path[0].0 = lane.add(unions.intern(vec![(tag, residual)]), false);
+        path[0].1 = lane.add(unions.intern(vec![(tag, other)]), false);
         let mut live = known.live;
         let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
         let mut own_exits = Vec::new();

@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
+use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
+use super::runs::Runs;
+use crate::vocabulary::Trie;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time.
@@ -20,7 +23,18 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct Table {
     insides: FxHashMap<u128, Arc<Inside>>,
+    runs: FxHashMap<ByteSet, Arc<Runs>>,
     bytes: usize,
+}
+
+impl Table {
+    /// Counts bytes that are about to be added; forgets everything before if they are too many.
+    fn charge(&mut self, bytes: usize, most: usize) {
+        if self.bytes + bytes > most {
+            *self = Self::default();
+        }
+        self.bytes += bytes;
+    }
 }
 
 impl Shared {
@@ -50,14 +64,22 @@ impl Shared {
 
     pub(super) fn put(&self, fingerprint: u128, inside: &Arc<Inside>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.bytes += inside.memory_bytes();
-        if table.bytes > self.bytes {
-            *table = Table {
-                bytes: inside.memory_bytes(),
-                ..Table::default()
-            };
-        }
+        table.charge(inside.memory_bytes(), self.bytes);
         table.insides.insert(fingerprint, Arc::clone(inside));
+    }
+
+    /// Runs of bytes of a set.
+    pub(super) fn runs(&self, trie: &Trie, set: &ByteSet) -> Arc<Runs> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = table.runs.get(set) {
+            return Arc::clone(known);
+        }
+        drop(table);
+        let runs = Arc::new(Runs::new(trie, set));
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.charge(runs.memory_bytes(), self.bytes);
+        table.runs.insert(*set, Arc::clone(&runs));
+        runs
     }
 
     /// Forgets everything.
