@@ -213,6 +213,11 @@ fn what_gbnf_lacks_is_written_out_as_rules() {
             vec!["", "é x"],
             vec!["\"", "\n"],
         ),
+        (
+            "start ::= \"a\" | dead | dead* \"b\" ; dead ::= \"x\" dead | nothing! ;",
+            vec!["a", "b"],
+            vec!["xb", ""],
+        ),
         ("start ::= #\"\\p{Greek}+\" ;", vec!["αβγ"], vec!["abc"]),
     ] {
         let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
