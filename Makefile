@@ -74,7 +74,7 @@ $(TORCH_VENV)/bin/python: training/requirements.txt | build
 	@touch $@
 
 test-torch: $(TORCH_VENV)/bin/python ## the tests that need torch, in an environment of their own
-	$(TORCH_VENV)/bin/python -m pytest -m torch
+	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch
 
 train: $(TORCH_VENV)/bin/python ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py

@@ -128,7 +128,7 @@ def measure(count: int = 200) -> dict[str, Share]:
             turn = request.prepare(codec, constrained=constrained)
             options = GenerationOptions(
                 sampling=Sampling(temperature=TEMPERATURE, seed=number),
-                max_tokens=MAX_TOKENS if constrained else 96,
+                max_tokens=MAX_TOKENS,
             )
             generation = generator.start(turn.prompt, grammar=turn.grammar if constrained else None, options=options)
             parser = turn.parser()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from typer.main import get_command
 
@@ -19,7 +21,7 @@ def command_line() -> str:
     """Every command with its arguments and options, from the definitions that parse them."""
     group = get_command(app)
     pages = [NOTE + "# Command line\n\n" + (group.help or "") + "\n"]
-    for name, command in sorted(getattr(group, "commands", {}).items()):
+    for name, command in _commands(group):
         pages.append(f"\n## `syntagma {name}`\n\n{(command.help or '').strip()}\n\n| | |\n|---|---|\n")
         for parameter in command.params:
             spelled = ", ".join(getattr(parameter, "opts", [])) if parameter.param_type_name == "option" else ""
@@ -27,6 +29,15 @@ def command_line() -> str:
             described = " ".join((getattr(parameter, "help", None) or "").split())
             pages.append(f"| `{spelled}` | {described.replace('|', chr(92) + '|')} |\n")
     return "".join(pages)
+
+
+def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command below a group with its whole name."""
+    for name, command in sorted(getattr(group, "commands", {}).items()):
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
 
 
 def formats() -> str:

@@ -6,6 +6,8 @@ model), `formats` (the named formats), `Grammar`, `GrammarCompiler` and `Grammar
 
 from __future__ import annotations
 
+import typing as _typing
+
 from syntagma import errors, events, formats, testing
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
@@ -85,7 +87,20 @@ __all__ = [
     "events",
     "fill_next_token_bitmask_batch",
     "formats",
+    "openchatml",
     "testing",
 ]
 
+if _typing.TYPE_CHECKING:
+    from syntagma import openchatml
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> _typing.Any:
+    # Transcripts bring asyncio and YAML along, which most users of the rest do not need.
+    if name == "openchatml":
+        from importlib import import_module
+
+        return import_module("syntagma.openchatml")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

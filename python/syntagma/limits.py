@@ -81,6 +81,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     parser_argument_chars: int = 8 * _MIB
     """one argument or literal, code points."""
 
+    openchatml_header_bytes: int = 64 * _KIB
+    """YAML header of a transcript, bytes as UTF-8."""
+    openchatml_header_depth: int = 32
+    """YAML header of a transcript, nesting."""
+    openchatml_message_header_chars: int = 4 * _KIB
+    """header of one message, code points."""
+
     server_body_bytes: int = 8 * _MIB
     """request body, bytes."""
     server_n: int = 16

@@ -129,6 +129,31 @@ def test_grammar(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("yes.gbnf", 'root ::= "yes" | "nope"'),
+        ("yes.lark", 'start: "yes" | "nope"'),
+        ("tag.json", '{"type": "structural_tag", "format": {"type": "regex", "pattern": "yes|nope"}}'),
+    ],
+)
+def test_grammar_reads_every_dialect(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    given = ["grammar", str(tmp_path / name)]
+    assert json.loads(call(*given, "--check", "-", "--json", text="nope"))["check"]["accepted"] is True
+    assert call(*given, "--gbnf").startswith("root ::= ")
+    report = json.loads(call(*given, "--cost", "--gbnf", "--json"))
+    assert report["preserved_tokens"] == []
+    assert report["cost"]["rules"] >= 1
+    assert report["cost"]["compile_ms"] > 0
+    assert "first mask" in call(*given, "--cost")
+
+
+def test_grammar_lists_the_tokens_that_gbnf_must_preserve(tmp_path: Path) -> None:
+    (tmp_path / "call.ebnf").write_text('start ::= @marker("<call>") "x" ;')
+    assert "# preserved tokens: <call>" in call("grammar", str(tmp_path / "call.ebnf"), "--gbnf")
+
+
+@pytest.mark.parametrize(
     ("text", "reason", "line", "column"),
     [
         ("yes", None, None, None),

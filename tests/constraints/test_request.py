@@ -88,6 +88,7 @@ def test_nothing_can_be_required_of_no_tools(tools: Any) -> None:
         ({"type": "json_schema", "json_schema": {"name": "x", "schema": {}, "strict": True}}, "schema"),
         ({"type": "json_schema", "schema": True}, "schema"),
         ({"type": "grammar", "grammar": "start ::= 'a';"}, "grammar"),
+        ({"type": "structural_tag", "format": {"type": "any_text"}}, "structural_tag"),
     ],
 )
 def test_response_formats(value: Any, kind: str) -> None:
@@ -100,7 +101,7 @@ def test_response_formats(value: Any, kind: str) -> None:
         ("json", ""),
         ({}, "/type"),
         ({"type": "yaml"}, "/type"),
-        ({"type": "structural_tag"}, "/type"),
+        ({"type": "structural_tag"}, "/format"),
         ({"type": "json_schema", "json_schema": {"name": "x"}}, "/json_schema/schema"),
         ({"type": "json_schema", "schema": "{}"}, "/schema"),
         ({"type": "grammar"}, "/grammar"),

@@ -76,6 +76,10 @@ def test_padded_logits_width() -> None:
         (byte_level(model={"type": "BPE"}), "E-VOCAB-MODEL"),
         (byte_level(model={"type": "BPE", "vocab": {"漢": 0}, "merges": []}), "E-VOCAB-TOKEN"),
         (byte_level(model={"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}), None),
+        (byte_level(model={"type": "BPE", "vocab": {"a": -1}}), "E-VOCAB-MODEL"),
+        (byte_level(model={"type": "BPE", "vocab": {"a": 1 << 40}}), "E-VOCAB-MODEL"),
+        (byte_level(model={"type": "Unigram", "vocab": [[]]}), "E-VOCAB-MODEL"),
+        (byte_level(added_tokens=[{"content": "x"}]), "E-VOCAB-MODEL"),
         (byte_level(), "E-VOCAB-EOS"),
     ],
 )

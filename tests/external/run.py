@@ -30,6 +30,7 @@ class Suite(NamedTuple):
 SUITES = {
     "renders": Suite("autoparser/renders.json", ("renders",)),
     "autoparser": Suite("autoparser/roundtrip.jsonl", ("autoparser",)),
+    "openchatml": Suite("openchatml/vectors.jsonl", ("openchatml",)),
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
 }

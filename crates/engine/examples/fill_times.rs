@@ -1,19 +1,19 @@
 //! How long masks take with a real vocabulary, cold and warm, and whether they are right.
 //!
-//! `cargo run --release --example fill_times -- vocabulary.tkv [text.json]`; the file is `TKVOCAB1`, a u32 length, that
-//! many bytes of JSON with `n` and `eos`, `n` u16 token lengths, `n` u8 kinds (0 text, 1 special, 2 unused, 3 added,
-//! 4 byte) and the tokens' bytes.
+//! `cargo run --release --example fill_times -- vocabulary.tkv [text.json]`
 
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
 use syntagma_engine::{
-    CompiledGrammar, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
-    bitmask_words,
+    CompiledGrammar, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, bitmask_words,
 };
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
+
+#[path = "support/vocabulary.rs"]
+mod vocabulary;
 
 /// A text that is used where none is given.
 const SAMPLE: &str = r#"{"name": "Ada Lovelace", "born": 1815, "tags": ["poet", "analyst", "\u00e9t\u00e9"],
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .transpose()?
         .unwrap_or_else(|| SAMPLE.to_owned());
     let start = Instant::now();
-    let vocabulary = Arc::new(read(&std::fs::read(path)?)?);
+    let vocabulary = Arc::new(vocabulary::read(&std::fs::read(path)?)?);
     println!(
         "vocabulary: {} tokens, {} bytes, {:.1} ms",
         vocabulary.size(),
@@ -246,61 +246,4 @@ fn tokenize(vocabulary: &Vocabulary, text: &[u8]) -> Result<Vec<u32>, Box<dyn Er
         at = end;
     }
     Ok(tokens)
-}
-
-/// Reads a vocabulary file.
-fn read(file: &[u8]) -> Result<Vocabulary, Box<dyn Error>> {
-    let file = file
-        .strip_prefix(b"TKVOCAB1")
-        .ok_or("not a vocabulary file")?;
-    let (length, file) = file.split_first_chunk::<4>().ok_or("cut off")?;
-    let (header, file) = file
-        .split_at_checked(u32::from_le_bytes(*length) as usize)
-        .ok_or("cut off")?;
-    let header = std::str::from_utf8(header)?;
-    let count = numbers(header, "\"n\"")
-        .first()
-        .copied()
-        .ok_or("no count")? as usize;
-    let eos = numbers(header, "\"eos\"");
-    let (lengths, file) = file.split_at_checked(count * 2).ok_or("cut off")?;
-    let (kinds, mut bytes) = file.split_at_checked(count).ok_or("cut off")?;
-    let mut parts = VocabularyParts {
-        eos_ids: eos,
-        ..VocabularyParts::default()
-    };
-    for (id, (length, kind)) in lengths.chunks_exact(2).zip(kinds).enumerate() {
-        let (token, rest) = bytes
-            .split_at_checked(usize::from(length[0]) | usize::from(length[1]) << 8)
-            .ok_or("cut off")?;
-        bytes = rest;
-        match kind {
-            1 => parts.special_ids.push(id as u32),
-            3 => parts.marker_ids.push(id as u32),
-            _ => {}
-        }
-        parts.tokens.push(if *kind == 2 {
-            Vec::new()
-        } else {
-            token.to_vec()
-        });
-    }
-    Ok(Vocabulary::new(&parts)?)
-}
-
-/// The number, or the numbers of the list, behind a key.
-fn numbers(header: &str, key: &str) -> Vec<u32> {
-    let Some((_, rest)) = header.split_once(key) else {
-        return Vec::new();
-    };
-    let rest = rest.trim_start_matches([':', ' ']);
-    let end = if rest.starts_with('[') {
-        rest.find(']')
-    } else {
-        rest.find([',', '}'])
-    };
-    let list = rest[..end.unwrap_or(rest.len())].trim_start_matches('[');
-    list.split(',')
-        .filter_map(|number| number.trim().parse().ok())
-        .collect()
 }

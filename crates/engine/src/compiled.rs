@@ -8,7 +8,7 @@ use syntagma_grammar::ir::{Lnf, Report};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{Fuel, Limits};
-use crate::mask::{self, Mask, Memo, Step};
+use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
 use crate::matcher::Costs;
 use crate::vocabulary::Vocabulary;
 
@@ -45,6 +45,7 @@ pub struct CompiledGrammar {
 pub(crate) struct Found {
     pub(crate) recognizer: Recognizer,
     memo: Memo,
+    composer: Composer,
     /// Distances to an end of the text, once somebody asked.
     pub(crate) costs: Option<Costs>,
     /// Work space of whoever holds the lock.
@@ -63,10 +64,24 @@ impl CompiledGrammar {
         limits: &Limits,
         verify: bool,
     ) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
+        Self::with_shared(lnf, report, vocabulary, limits, verify, shared)
+    }
+
+    /// The same, with what other grammars of the vocabulary have found out.
+    pub(crate) fn with_shared(
+        lnf: &Lnf,
+        report: Report,
+        vocabulary: Arc<Vocabulary>,
+        limits: &Limits,
+        verify: bool,
+        shared: Arc<Shared>,
+    ) -> Result<Self, Error> {
         let (recognizer, start) = Recognizer::new(lnf, &vocabulary, &mut Fuel::compile(limits))?;
         let found = Found {
             recognizer,
             memo: Memo::default(),
+            composer: Composer::new(shared),
             costs: None,
             frames: Frames::default(),
         };
@@ -185,29 +200,27 @@ impl CompiledGrammar {
         let Found {
             recognizer,
             memo,
+            composer,
             frames,
             ..
         } = found;
         // Another thread may have computed it while this one waited for the lock.
         let known = memo.mask(state).cloned();
-        if !self.verify
-            && let Some(mask) = known
-        {
-            return Ok(mask);
-        }
-        let mask = mask::compute(
-            recognizer,
-            &self.vocabulary,
-            state,
-            frames,
-            &mut self.fuel(),
-        )?;
-        if known.is_some_and(|known| known != mask) {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "E-ENGINE-VERIFY",
-                "a remembered mask differs from the one computed anew",
-            ));
+        let mask = match known {
+            Some(mask) if !self.verify => return Ok(mask),
+            Some(mask) => mask,
+            None => composer.mask(recognizer, &self.vocabulary, state, frames, &self.limits)?,
+        };
+        if self.verify {
+            let fuel = &mut self.fuel();
+            let row = plain_row(recognizer, &self.vocabulary, state, frames, fuel)?;
+            if !mask.equals(&row) {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    "E-ENGINE-VERIFY",
+                    "a mask differs from the one that a plain walk finds",
+                ));
+            }
         }
         memo.remember_mask(state, mask.clone());
         self.keep_within(found);
@@ -219,6 +232,7 @@ impl CompiledGrammar {
         let mut bytes = found.memory_bytes();
         if bytes > self.limits.grammar_cache_bytes {
             found.memo.forget();
+            found.composer.forget();
             bytes = found.memory_bytes();
         }
         self.size.store(bytes, Ordering::Relaxed);
@@ -253,6 +267,6 @@ impl Found {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.recognizer.memory_bytes() + self.memo.memory_bytes()
+        self.recognizer.memory_bytes() + self.memo.memory_bytes() + self.composer.memory_bytes()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
-use syntagma_grammar::syntax::{ebnf, json_schema, regex};
+use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
 use crate::errors::from_grammar;
 use crate::limits::grammar_limits;
@@ -31,6 +31,14 @@ fn read(
         .map_err(|error| from_grammar(py, &error))
 }
 
+fn of_token(set: TokenSet) -> Grammar {
+    let mut builder = ir::GrammarBuilder::new();
+    let body = builder.add(Expr::Token(set));
+    let start = builder.rule("start");
+    builder.define(start, body);
+    Grammar(Arc::new(builder.finish(start, Report::default())))
+}
+
 #[pymethods]
 impl Grammar {
     #[staticmethod]
@@ -42,6 +50,28 @@ impl Grammar {
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
         read(py, || ebnf::parse(text, start, &limits))
+    }
+
+    #[staticmethod]
+    fn from_gbnf(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || gbnf::parse(text, start, &limits))
+    }
+
+    #[staticmethod]
+    fn from_lark(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || lark::parse(text, start, &limits))
     }
 
     #[staticmethod]
@@ -86,11 +116,13 @@ impl Grammar {
 
     #[staticmethod]
     fn token(text: &str) -> Self {
-        let mut builder = ir::GrammarBuilder::new();
-        let body = builder.add(Expr::Token(TokenSet::Text(text.into())));
-        let start = builder.rule("start");
-        builder.define(start, body);
-        Self(Arc::new(builder.finish(start, Report::default())))
+        of_token(TokenSet::Text(text.into()))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
+    fn token_ids(ranges: Vec<(u32, u32)>) -> Self {
+        of_token(TokenSet::Ids(ranges.into()))
     }
 
     #[staticmethod]
@@ -141,6 +173,13 @@ impl Grammar {
 
     fn to_ebnf(&self) -> String {
         syntagma_grammar::print::to_ebnf(&self.0)
+    }
+
+    /// The GBNF text and the markers that stand in it as text.
+    fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
+        py.detach(|| syntagma_grammar::print::to_gbnf(&self.0))
+            .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
+            .map_err(|error| from_grammar(py, &error))
     }
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {

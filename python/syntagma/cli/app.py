@@ -10,6 +10,7 @@ from syntagma.cli.demo import demo
 from syntagma.cli.formats import formats
 from syntagma.cli.grammar import grammar
 from syntagma.cli.mask import mask
+from syntagma.cli.openchatml import openchatml
 from syntagma.cli.output import write
 from syntagma.cli.parse import parse
 from syntagma.cli.render import render
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for verb in (analyze, formats, render, parse, grammar, mask, serve, demo):
     app.command()(verb)
+app.add_typer(openchatml)
 
 
 def _version(asked: bool) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from syntagma.cli.checking import Check, check_text
-from syntagma.cli.inputs import load_grammar, read_text
+from syntagma.cli.cost import cost_of
+from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, load_grammar, load_tokenizer, read_text
 from syntagma.cli.output import JsonOption, reported, write, write_json
 
 __all__ = ["grammar"]
@@ -15,20 +17,30 @@ __all__ = ["grammar"]
 
 @reported
 def grammar(
-    source: Annotated[str | None, typer.Argument(help="Grammar file: .json is a JSON Schema, else EBNF.")] = None,
+    source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
+    gbnf: Annotated[bool, typer.Option("--gbnf", help="Print it as GBNF.")] = False,
     lnf: Annotated[bool, typer.Option("--lnf", help="Print the normal form that the engine runs.")] = False,
     check: Annotated[str | None, typer.Option(help="File with a text to check; - is standard input.")] = None,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Measure size, compile time and time to the first mask.")
+    ] = False,
+    tokenizer: Annotated[str, typer.Option(help="For --cost: tokenizer.json, folder, GGUF, or 'embedded'.")] = EMBEDDED,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a grammar or JSON Schema: report, print, check a text."""
+    """Read a grammar or JSON Schema: report, print, check a text, measure."""
     read = load_grammar(source, regex)
     report = read.report
     answer: dict[str, Any] = {"status": report.status, "pointers": report.pointers}
     if ebnf:
         answer["ebnf"] = read.to_ebnf()
+    if gbnf:
+        written = read.to_gbnf()
+        answer |= {"gbnf": written.text, "preserved_tokens": list(written.preserved_tokens)}
+    if cost:
+        answer["cost"] = msgspec.to_builtins(cost_of(read, load_tokenizer(tokenizer)))
     if lnf:
         answer["lnf"] = read.dump_lnf()
     verdict = None if check is None else check_text(read, read_text(check))
@@ -47,10 +59,19 @@ def _print(answer: dict[str, Any], verdict: Check | None) -> None:
         else:
             what = "refused" if verdict.reason == "refused" else "the text ends too early"
             write(f"{what} at {verdict.line}:{verdict.column}\n{verdict.excerpt}")
-    shown = [answer[name].rstrip("\n") for name in ("ebnf", "lnf") if name in answer]
+    shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lnf") if name in answer]
     for part in shown:
         write(part)
-    if not shown and verdict is None:
+    if answer.get("preserved_tokens"):
+        write("# preserved tokens: " + " ".join(answer["preserved_tokens"]))
+    measured = answer.get("cost")
+    if measured is not None:
+        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in measured["compiled"].items())
+        write(
+            f"{measured['rules']} rules, compiled in {measured['compile_ms']} ms,"
+            f" first mask in {measured['first_mask_ms']} ms ({measured['vocab_size']} tokens); {counts}"
+        )
+    if not shown and verdict is None and measured is None:
         write(answer["status"])
         for pointer, reason in answer["pointers"].items():
             write(f"  {pointer or '/'}: {reason}")

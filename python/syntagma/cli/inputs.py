@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from syntagma.templates import ChatTemplate
 
 __all__ = [
     "EMBEDDED",
+    "GRAMMAR_FILE",
     "load_format",
     "load_grammar",
     "load_template",
@@ -29,6 +31,9 @@ __all__ = [
 
 EMBEDDED = "embedded"
 """stands for the model that is shipped with the library, wherever a model or tokenizer is named"""
+
+GRAMMAR_FILE = "Grammar file: .json JSON Schema or structural tag, .gbnf GBNF, .lark Lark, else EBNF."
+"""what `load_grammar` takes, for people"""
 
 
 def read_bytes(path: str) -> bytes:
@@ -93,7 +98,10 @@ def _shipped() -> str:
 
 
 def load_grammar(path: str | None, regex: str | None) -> Grammar:
-    """A grammar from a file (`.json`: JSON Schema, else EBNF) or a regular expression; exactly one of them.
+    """A grammar from a file or a regular expression; exactly one of them.
+
+    The end of the file's name says what it holds: `.json` a JSON Schema or structural tag, `.gbnf` GBNF, `.lark` Lark,
+    anything else EBNF.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
@@ -101,7 +109,24 @@ def load_grammar(path: str | None, regex: str | None) -> Grammar:
     """
     if path is not None and regex is None:
         text = read_text(path)
-        return Grammar.from_json_schema(text) if path.endswith(".json") else Grammar.from_ebnf(text)
+        return _READERS.get(Path(path).suffix, Grammar.from_ebnf)(text)
     if regex is None or path is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give a grammar file or --regex, one of them")
     return Grammar.from_regex(regex)
+
+
+def _from_json(text: str) -> Grammar:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        value = None
+    if isinstance(value, dict) and value.get("type") == "structural_tag":
+        return Grammar.from_structural_tag(text)
+    return Grammar.from_json_schema(text)
+
+
+_READERS: dict[str, Callable[[str], Grammar]] = {
+    ".json": _from_json,
+    ".gbnf": Grammar.from_gbnf,
+    ".lark": Grammar.from_lark,
+}

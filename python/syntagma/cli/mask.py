@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from syntagma.cli.inputs import load_grammar, load_tokenizer
+from syntagma.cli.inputs import GRAMMAR_FILE, load_grammar, load_tokenizer
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
 from syntagma.errors import RequestError
@@ -17,7 +17,7 @@ __all__ = ["mask"]
 
 @reported
 def mask(
-    source: Annotated[str | None, typer.Argument(help="Grammar file: .json is a JSON Schema, else EBNF.")] = None,
+    source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
     tokenizer: Annotated[str, typer.Option(help="tokenizer.json, folder, GGUF file, or 'embedded'.")] = "embedded",

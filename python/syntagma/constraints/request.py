@@ -14,7 +14,7 @@ from syntagma.messages import Tool, ToolChoice, ToolLike, tools_from
 __all__ = ["Budgets", "Choice", "Enforce", "ResponseFormat", "read_choice", "read_response_format", "read_tools"]
 
 Enforce: TypeAlias = Literal["off", "name", "parameters"]
-ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar"]
+ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "structural_tag"]
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +66,10 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
     """What the content must be.
 
     Attributes:
-        kind: `text`: anything; `object`: a JSON object; `schema`: JSON by `schema`; `grammar`: by `grammar`.
+        kind: `text`: anything; `object`: a JSON object; `schema`: JSON by `schema`; `grammar`: by `grammar`;
+            `structural_tag`: by `tag`.
         schema: JSON Schema, for kind `schema`.
+        tag: the structural tag, for kind `structural_tag`.
         grammar: EBNF text, for kind `grammar`.
         strict: a schema that can only be held approximately is refused.
         pointer: place of the schema or grammar in the request.
@@ -76,6 +78,7 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
     kind: ResponseKind = "text"
     schema: Any = None
     grammar: str = ""
+    tag: Mapping[str, Any] | None = None
     strict: bool = False
     pointer: str = ""
 
@@ -170,7 +173,7 @@ def _refused(message: str, pointer: str, hint: str | None = None) -> RequestErro
 
 
 def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
-    """Read OpenAI's `response_format`, and `{"type": "grammar", "grammar": EBNF text}`.
+    """Read OpenAI's `response_format`, `{"type": "grammar", "grammar": EBNF text}`, and structural tags.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
@@ -197,7 +200,9 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
             raise _bad_format("a grammar is EBNF text", "/grammar")
         return ResponseFormat(kind="grammar", grammar=grammar, pointer="/response_format/grammar")
     if kind == "structural_tag":
-        raise _bad_format("structural tags are not supported yet", "/type")
+        if not {"format", "structures", "structural_tag"} & value.keys():
+            raise _bad_format("a structural tag has a format", "/format")
+        return ResponseFormat(kind="structural_tag", tag=value, pointer="/response_format")
     raise _bad_format(f"unknown type {kind!r}", "/type")
 
 

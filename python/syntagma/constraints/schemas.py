@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from syntagma.errors import LimitError, UnsupportedSchema
+from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
-__all__ = ["arguments_schema", "model_limits", "schema_grammar"]
+__all__ = ["arguments_schema", "model_limits", "schema_grammar", "tag_grammar"]
 
 _BLANKS = 8
 
@@ -43,12 +43,23 @@ def schema_grammar(schema: Mapping[str, Any] | bool, *, strict: bool, pointer: s
         UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
     """
     whole = schema if isinstance(schema, bool) else dict(schema)
+    return _placed(pointer, lambda: Grammar.from_json_schema(whole, allow_widened=not strict, limits=limits))
+
+
+def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Grammar:
+    """What a structural tag allows.
+
+    Raises:
+        GrammarError, LimitError: pointers begin with `pointer`, the tag's place in the request.
+    """
+    return _placed(pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
+
+
+def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
     try:
-        return Grammar.from_json_schema(whole, allow_widened=not strict, limits=limits)
-    except UnsupportedSchema as error:
-        error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}
-        error.pointer = pointer + (error.pointer or "")
-        raise
-    except LimitError as error:
+        return read()
+    except (GrammarError, LimitError) as error:
+        if isinstance(error, UnsupportedSchema):
+            error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}
         error.pointer = pointer + (error.pointer or "")
         raise

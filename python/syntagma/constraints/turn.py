@@ -15,7 +15,7 @@ from syntagma.constraints.request import (
     read_response_format,
     read_tools,
 )
-from syntagma.constraints.schemas import model_limits, schema_grammar
+from syntagma.constraints.schemas import model_limits, schema_grammar, tag_grammar
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Pattern, StartState
@@ -60,7 +60,7 @@ def build_grammar(
         start: what the prompt has already begun.
         tool_choice: as OpenAI's.
         parallel_tool_calls: False: one call at most.
-        response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
+        response_format: as OpenAI's, `{"type": "grammar", "grammar": EBNF text}`, or a structural tag.
         enforce: how much of a call is held in `auto`.
         budgets: bounds on the parts; none is supported yet.
         limits: bounds on the request.
@@ -181,4 +181,6 @@ class _Turn:
             return Grammar.json(limits=self._limits)
         if answer.kind == "grammar":
             return Grammar.from_ebnf(answer.grammar, limits=self._limits)
+        if answer.tag is not None:
+            return tag_grammar(answer.tag, pointer=answer.pointer, limits=self._limits)
         return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=self._limits)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from syntagma import _engine
 from syntagma.decoding.tokenizer_gguf import read_gguf_tokens
 from syntagma.decoding.tokenizer_json import read_tokenizer_json
+from syntagma.decoding.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
 from syntagma.decoding.tokens import Tokens
 from syntagma.errors import VocabularyError
 
@@ -95,6 +97,39 @@ class TokenizerInfo:
             VocabularyError: see `syntagma.decoding.tokenizer_gguf`.
         """
         return cls(read_gguf_tokens(path, eos_token_ids=eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_huggingface(
+        cls, tokenizer: Any, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
+    ) -> TokenizerInfo:
+        """The vocabulary of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`.
+
+        Raises:
+            VocabularyError, ArgumentTypeError: see `syntagma.decoding.tokenizer_objects`.
+        """
+        return cls(read_huggingface(tokenizer, eos_token_ids=eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_tiktoken(
+        cls, encoding: Any, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
+    ) -> TokenizerInfo:
+        """The vocabulary of a `tiktoken.Encoding`.
+
+        Raises:
+            VocabularyError: see `syntagma.decoding.tokenizer_objects`.
+        """
+        return cls(read_tiktoken(encoding, eos_token_ids=eos_token_ids), vocab_size)
+
+    @classmethod
+    def from_sentencepiece(
+        cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
+    ) -> TokenizerInfo:
+        """The vocabulary of a SentencePiece model file; needs the `sentencepiece` library.
+
+        Raises:
+            VocabularyError: see `syntagma.decoding.tokenizer_objects`.
+        """
+        return cls(read_sentencepiece(path, eos_token_ids=eos_token_ids), vocab_size)
 
     @property
     def vocab_size(self) -> int:

@@ -12,9 +12,11 @@ from syntagma.decoding.token_bytes import TokenSpelling, byte_fallback, byte_lev
 from syntagma.decoding.tokens import Tokens
 from syntagma.errors import VocabularyError
 
-__all__ = ["read_tokenizer_json"]
+__all__ = ["read_tokenizer_json", "tokens_of_json"]
 
 _MERGES_CHECKED = 2_000
+# Far above any vocabulary; an id beyond it would only cost memory.
+_MOST_TOKENS = 1 << 24
 
 
 def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
@@ -29,48 +31,77 @@ def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None
             spelling) or `E-VOCAB-EOS` (no end-of-sequence token is known).
     """
     path = Path(path)
-    data = _read_json(path)
-    model = data.get("model")
-    vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    if not isinstance(vocabulary, dict | list):
-        raise VocabularyError(
-            "E-VOCAB-MODEL", "there is no model with a vocabulary", source=str(path), pointer="/model/vocab"
-        )
-    spelling = _spelling(data, path)
-    # BPE and WordPiece map text to id; Unigram lists [text, score] in the order of ids.
-    pairs = vocabulary.items() if isinstance(vocabulary, dict) else ((row[0], i) for i, row in enumerate(vocabulary))
-    texts = {token_id: text for text, token_id in pairs}
-    added = [token for token in data.get("added_tokens") or () if isinstance(token, dict)]
-    added_ids = {token["id"]: token for token in added}
-    table: list[bytes] = [b""] * (max((*texts, *added_ids), default=-1) + 1)
-    for token_id, text in texts.items():
-        if token_id in added_ids:
-            continue
-        spelled = spelling(text)
-        if spelled is None:
+    vocabulary = _Vocabulary(_read_json(path), str(path))
+    return vocabulary.tokens(tuple(eos_token_ids) if eos_token_ids is not None else _eos(path, vocabulary.ids))
+
+
+def tokens_of_json(text: str, *, source: str, eos_token_ids: Sequence[int]) -> Tokens:
+    """The same from the text of a `tokenizer.json`; `source` names it in errors."""
+    return _Vocabulary(_parse(text.encode(), source), source).tokens(tuple(eos_token_ids))
+
+
+class _Vocabulary:
+    """A tokenizer's model and added tokens, checked."""
+
+    def __init__(self, data: dict[str, Any], source: str) -> None:
+        self._source = source
+        model = data.get("model")
+        vocabulary = model.get("vocab") if isinstance(model, dict) else None
+        if not isinstance(vocabulary, dict | list):
             raise VocabularyError(
-                "E-VOCAB-TOKEN",
-                f"token {token_id} ({text!r}) has a character outside of the byte alphabet",
-                source=str(path),
-                hint="the tokenizer's decoder is not what its pre-tokenizer says; give the tokens with from_tokens",
+                "E-VOCAB-MODEL", "there is no model with a vocabulary", source=source, pointer="/model/vocab"
             )
-        table[token_id] = spelled
-    for token_id, token in added_ids.items():
-        table[token_id] = token["content"].encode("utf-8", "surrogatepass")
-    _check_merges(data["model"], texts, table, path)
-    special = tuple(sorted(i for i, token in added_ids.items() if token.get("special")))
-    by_text = {token["content"]: token["id"] for token in added} | {text: i for i, text in texts.items()}
-    return Tokens(
-        table=table,
-        eos_token_ids=tuple(eos_token_ids) if eos_token_ids is not None else _eos(path, by_text),
-        special_token_ids=special,
-        added_token_ids=tuple(sorted(added_ids)),
-    )
+        spelling = _spelling(data, source)
+        try:
+            # BPE and WordPiece map text to id; Unigram lists [text, score] in the order of ids.
+            pairs = (
+                vocabulary.items()
+                if isinstance(vocabulary, dict)
+                else ((row[0], i) for i, row in enumerate(vocabulary))
+            )
+            texts = {self._id(token_id): str(text) for text, token_id in pairs}
+            self._added = {self._id(token["id"]): token for token in data.get("added_tokens") or ()}
+            contents = {token_id: str(token["content"]) for token_id, token in self._added.items()}
+        except (KeyError, TypeError, IndexError) as error:
+            raise VocabularyError(
+                "E-VOCAB-MODEL", f"a token lacks its text or its id ({error})", source=source
+            ) from error
+        self._table = [b""] * (max((*texts, *contents), default=-1) + 1)
+        for token_id, text in texts.items():
+            if token_id in contents:
+                continue
+            spelled = spelling(text)
+            if spelled is None:
+                raise VocabularyError(
+                    "E-VOCAB-TOKEN",
+                    f"token {token_id} ({text!r}) has a character outside of the byte alphabet",
+                    source=source,
+                    hint="the tokenizer's decoder is not what its pre-tokenizer says; give the tokens with from_tokens",
+                )
+            self._table[token_id] = spelled
+        for token_id, text in contents.items():
+            self._table[token_id] = text.encode("utf-8", "surrogatepass")
+        _check_merges(data["model"], texts, self._table, source)
+        self.ids = {text: i for i, text in contents.items()} | {text: i for i, text in texts.items()}
+
+    def _id(self, value: object) -> int:
+        if isinstance(value, int) and 0 <= value < _MOST_TOKENS:
+            return value
+        raise VocabularyError("E-VOCAB-MODEL", f"{value!r} is no token id", source=self._source)
+
+    def tokens(self, eos_token_ids: tuple[int, ...]) -> Tokens:
+        """The tokens, with the ends of a turn."""
+        return Tokens(
+            table=self._table,
+            eos_token_ids=eos_token_ids,
+            special_token_ids=tuple(sorted(i for i, token in self._added.items() if token.get("special"))),
+            added_token_ids=tuple(sorted(self._added)),
+        )
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        data = msgspec.json.decode(path.read_bytes())
+        return _parse(path.read_bytes(), str(path))
     except OSError as error:
         raise VocabularyError(
             "E-VOCAB-FILE",
@@ -78,10 +109,15 @@ def _read_json(path: Path) -> dict[str, Any]:
             source=str(path),
             hint="give the path of a tokenizer.json",
         ) from error
+
+
+def _parse(text: bytes, source: str) -> dict[str, Any]:
+    try:
+        data = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise VocabularyError("E-VOCAB-FILE", f"is not JSON: {error}", source=str(path)) from error
+        raise VocabularyError("E-VOCAB-FILE", f"is not JSON: {error}", source=source) from error
     if not isinstance(data, dict):
-        raise VocabularyError("E-VOCAB-FILE", "is no JSON object", source=str(path))
+        raise VocabularyError("E-VOCAB-FILE", "is no JSON object", source=source)
     return data
 
 
@@ -93,7 +129,7 @@ def _steps(node: Any, key: str) -> Iterator[dict[str, Any]]:
             yield from _steps(member, key)
 
 
-def _spelling(data: dict[str, Any], path: Path) -> TokenSpelling:
+def _spelling(data: dict[str, Any], source: str) -> TokenSpelling:
     decoders = {step.get("type") for step in _steps(data.get("decoder"), "decoders")}
     before = {step.get("type") for step in _steps(data.get("pre_tokenizer"), "pretokenizers")}
     if "ByteLevel" in decoders or (not decoders and "ByteLevel" in before):
@@ -105,13 +141,13 @@ def _spelling(data: dict[str, Any], path: Path) -> TokenSpelling:
     raise VocabularyError(
         "E-VOCAB-MODEL",
         f"how the tokens spell bytes is not understood (decoder: {', '.join(sorted(map(str, decoders))) or 'none'})",
-        source=str(path),
+        source=source,
         pointer="/decoder",
         hint="byte-level, byte-fallback and metaspace vocabularies are; give others with from_tokens",
     )
 
 
-def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[bytes], path: Path) -> None:
+def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[bytes], source: str) -> None:
     """A merge says that one token is two others in a row; the bytes must say the same."""
     ids = {text: token_id for token_id, text in texts.items()}
     merges = model.get("merges") or []
@@ -125,7 +161,7 @@ def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[byte
             raise VocabularyError(
                 "E-VOCAB-ROUNDTRIP",
                 f"{first!r} and {second!r} merge to bytes {both!r}, not {left + right!r}",
-                source=str(path),
+                source=source,
             )
 
 

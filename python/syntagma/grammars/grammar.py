@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.limits import Limits
 
-__all__ = ["Grammar", "Report", "Whitespace"]
+__all__ = ["Gbnf", "Grammar", "Report", "Whitespace"]
 
 Whitespace: TypeAlias = Literal["flexible", "compact"]
 
@@ -29,6 +30,21 @@ class Report(msgspec.Struct, frozen=True):
 
     status: Literal["exact", "widened"]
     pointers: dict[str, str]
+
+
+class Gbnf(msgspec.Struct, frozen=True):
+    """A grammar as GBNF, the language of llama.cpp.
+
+    Attributes:
+        text: the source; its start rule is `root`.
+        preserved_tokens: markers that stand in it as text; tokens of exactly these texts must be let match them.
+    """
+
+    text: str
+    preserved_tokens: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Grammar:
@@ -52,6 +68,41 @@ class Grammar:
             LimitError: a source that is too large or nested too deeply.
         """
         return cls(_engine.Grammar.from_ebnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def from_gbnf(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in GBNF, as llama.cpp does (`docs/reference/gbnf.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        return cls(_engine.Grammar.from_gbnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def from_lark(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in Lark, as llguidance does (`docs/reference/lark.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        return cls(_engine.Grammar.from_lark(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    def from_structural_tag(cls, tag: Mapping[str, Any] | str, *, limits: Limits | None = None) -> Grammar:
+        """Read a structural tag, given as an object or JSON text (`docs/reference/structural-tag.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-STRUCTURAL-TAG`, `E-GRAMMAR-UNSUPPORTED`, or the code of a schema, pattern or
+                grammar in it; with the JSON pointer.
+            LimitError: a tag that is too large or nested too deeply.
+        """
+        if not isinstance(tag, str | Mapping):
+            raise ArgumentTypeError(
+                "E-GRAMMAR-TYPE", f"a structural tag is an object or JSON text, not {type(tag).__name__}"
+            )
+        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
 
     @classmethod
     def from_regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
@@ -137,6 +188,17 @@ class Grammar:
         return cls(_engine.Grammar.token(_text(text, "text")))
 
     @classmethod
+    def token_ids(cls, *ranges: tuple[int, int]) -> Grammar:
+        """Any one token of inclusive ranges of ids; text never matches it.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-TOKENS`, no range, or one out of order or beyond 32 bits.
+        """
+        if not ranges or any(not 0 <= first <= last < 2**32 for first, last in ranges):
+            raise ArgumentError("E-GRAMMAR-TOKENS", "tokens are named by at least one range of ids, in order")
+        return cls(_engine.Grammar.token_ids(ranges))
+
+    @classmethod
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
         """Any UTF-8 text that holds none of `without`, and behind which `closer` would stand for the first time."""
         return cls(_engine.Grammar.text(list(without), closer))
@@ -176,9 +238,23 @@ class Grammar:
         pointers = dict(self._inner.report_pointers())
         return Report("widened" if pointers else "exact", pointers)
 
+    @property
+    def rule_count(self) -> int:
+        """How many rules it has itself, without those of grammars in it."""
+        return self._inner.rule_count()
+
     def to_ebnf(self) -> str:
         """The grammar as EBNF text; it reads back as the same language."""
         return self._inner.to_ebnf()
+
+    def to_gbnf(self) -> Gbnf:
+        """The grammar as GBNF; it reads back as the same language, with markers as text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNPRINTABLE`, GBNF cannot say it; the message names what.
+        """
+        text, markers = self._inner.to_gbnf()
+        return Gbnf(text, tuple(markers))
 
     def dump_lnf(self, *, limits: Limits | None = None) -> str:
         """The normal form that the engine runs, for people."""
@@ -191,7 +267,7 @@ class Grammar:
         return hash(self._inner)
 
     def __repr__(self) -> str:
-        return f"<Grammar {self.report.status}, {self._inner.rule_count()} rules>"
+        return f"<Grammar {self.report.status}, {self.rule_count} rules>"
 
 
 def _text(value: object, name: str) -> str:

@@ -64,8 +64,16 @@ pub(super) struct Facts {
     pub(super) logical: bool,
     /// The bytes that it does not tell apart.
     pub(super) classes: ClassesId,
+    /// Every byte that a word may begin with, and for logical expressions maybe more.
+    pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
     pub(super) shortest: u32,
+    /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
+    pub(super) within: u32,
+    /// A number of the form alone, the same in every store, once computed.
+    pub(super) fingerprint: Option<u128>,
+    /// The same for words of up to so many bytes, with fewer counts, once computed.
+    pub(super) uncounted: Option<(u32, RegexId)>,
     /// Whether it has any word, once decided; for logical expressions.
     pub(super) inhabited: Option<bool>,
     /// The same language with ε or ∅ recognised, once decided; for logical expressions.
@@ -88,6 +96,8 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::roomy`] found out.
+    pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
@@ -105,6 +115,7 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            roomy: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
             heap: 0,
@@ -153,6 +164,14 @@ impl Residuals {
         &self.nodes[id.0 as usize]
     }
 
+    pub(super) fn set_fingerprint(&mut self, id: RegexId, fingerprint: u128) {
+        self.nodes[id.0 as usize].fingerprint = Some(fingerprint);
+    }
+
+    pub(super) fn set_uncounted(&mut self, id: RegexId, uncounted: (u32, RegexId)) {
+        self.nodes[id.0 as usize].uncounted = Some(uncounted);
+    }
+
     /// Whether the empty string is in it.
     pub(crate) fn is_nullable(&self, id: RegexId) -> bool {
         self.facts(id).nullable
@@ -177,7 +196,11 @@ impl Residuals {
             nullable: false,
             logical: false,
             classes: ClassesId::ONE,
+            first: ByteSet::EMPTY,
             shortest: u32::MAX,
+            within: u32::MAX,
+            fingerprint: None,
+            uncounted: None,
             inhabited: None,
             trimmed: None,
             row: None,
@@ -187,18 +210,23 @@ impl Residuals {
             Node::Empty => {
                 facts.nullable = true;
                 facts.shortest = 0;
+                facts.within = 0;
             }
             Node::Class(set) => {
                 facts.classes = self.classes.of_set(set);
+                facts.first = *set;
                 facts.shortest = 1;
+                facts.within = 1;
             }
             Node::Literal { bytes, at, tail } => {
                 let literal = &self.literals[*bytes as usize];
                 let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
-                facts.classes = self.classes.of_set(&ByteSet::byte(first));
+                facts.first = ByteSet::byte(first);
+                facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.shortest = tail.shortest.saturating_add(rest);
+                facts.within = facts.shortest.max(tail.within);
             }
             &Node::Words {
                 table,
@@ -208,12 +236,15 @@ impl Residuals {
             } => {
                 let words = &self.tables[table as usize][first as usize..end as usize];
                 let mut next = [0; 256];
+                facts.within = 0;
                 for &word in words {
                     let word = &self.literals[word as usize];
                     facts.nullable |= word.len() == at as usize;
                     facts.shortest = facts.shortest.min(word.len() as u32 - at);
+                    facts.within = facts.within.max(word.len() as u32 - at);
                     if let Some(&byte) = word.get(at as usize) {
                         next[usize::from(byte)] = byte.max(1);
+                        facts.first.insert(byte);
                     }
                 }
                 facts.classes = self.classes.of_words(next);
@@ -223,7 +254,13 @@ impl Residuals {
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
+                facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
+                facts.first = if nullable {
+                    head.first.union(&tail.first)
+                } else {
+                    head.first
+                };
                 facts.classes = if nullable {
                     self.classes.meet(first, second)
                 } else {
@@ -234,6 +271,11 @@ impl Residuals {
                 let any = matches!(node, Node::Alt(_));
                 facts.nullable = !any;
                 facts.logical = !any;
+                if any {
+                    facts.within = 0;
+                } else {
+                    facts.first = ByteSet::FULL;
+                }
                 for &part in &**parts {
                     let part = self.facts(part);
                     facts.nullable = if any {
@@ -241,7 +283,13 @@ impl Residuals {
                     } else {
                         facts.nullable && part.nullable
                     };
+                    facts.first = if any {
+                        facts.first.union(&part.first)
+                    } else {
+                        facts.first.intersection(&part.first)
+                    };
                     facts.logical |= part.logical;
+                    facts.within = facts.within.max(part.within);
                     facts.shortest = facts.shortest.min(part.shortest);
                     let classes = part.classes;
                     facts.classes = self.classes.meet(facts.classes, classes);
@@ -250,6 +298,7 @@ impl Residuals {
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
                 facts.nullable = !inner.nullable;
+                facts.first = ByteSet::FULL;
                 facts.logical = true;
                 facts.classes = inner.classes;
             }
@@ -257,12 +306,16 @@ impl Residuals {
                 let inner = self.facts(*inner);
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
+                facts.first = inner.first;
                 facts.classes = inner.classes;
                 facts.shortest = if *min == 0 {
                     0
                 } else {
                     inner.shortest.saturating_mul(*min)
                 };
+                facts.within = inner
+                    .within
+                    .saturating_add(inner.shortest.saturating_mul(*min));
             }
         }
         facts

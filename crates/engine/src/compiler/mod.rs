@@ -13,6 +13,7 @@ use self::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
 
 /// How a [`GrammarCompiler`]'s cache fares.
@@ -35,6 +36,8 @@ pub struct GrammarCompiler {
     limits: Limits,
     verify: bool,
     cache: Option<Cache>,
+    /// What all grammars of the vocabulary have found out about terminals.
+    shared: Arc<Shared>,
 }
 
 impl GrammarCompiler {
@@ -42,6 +45,7 @@ impl GrammarCompiler {
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
         Self {
+            shared: Arc::new(Shared::new(limits.grammar_cache_bytes)),
             vocabulary,
             limits,
             verify: false,
@@ -56,7 +60,7 @@ impl GrammarCompiler {
         self
     }
 
-    /// The same compiler; with `verify`, matchers recompute every mask that they find in a memo and report a
+    /// The same compiler; with `verify`, matchers compute every mask by a plain walk, too, and report a
     /// difference as `E-ENGINE-VERIFY`. Slow, for canaries.
     #[must_use]
     pub fn with_verify(mut self, verify: bool) -> Self {
@@ -92,6 +96,7 @@ impl GrammarCompiler {
         if let Some(cache) = &self.cache {
             cache.clear();
         }
+        self.shared.clear();
     }
 
     /// How the cache fares.
@@ -107,6 +112,8 @@ impl GrammarCompiler {
         };
         let lnf = Lnf::new(grammar, &limits)?;
         let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
-        CompiledGrammar::from_lnf(&lnf, report, vocabulary, &self.limits, self.verify).map(Arc::new)
+        let shared = Arc::clone(&self.shared);
+        CompiledGrammar::with_shared(&lnf, report, vocabulary, &self.limits, self.verify, shared)
+            .map(Arc::new)
     }
 }

@@ -151,6 +151,11 @@ impl Recognizer {
             .byte_classes(frames.threads().iter().map(|&(_, union)| union))
     }
 
+    /// Where the position lands at which `ended` end, all at once.
+    pub(crate) fn goto(&mut self, ended: &[Ended], fuel: &mut Fuel) -> Result<Landing, Error> {
+        self.sets.goto(ended, &self.dots, &mut self.unions, fuel)
+    }
+
     fn push_with(
         &mut self,
         frames: &mut Frames,

@@ -95,6 +95,19 @@ impl Frames {
         });
     }
 
+    /// Starts over from threads inside of a token.
+    pub(crate) fn load_threads(&mut self, threads: &[Thread]) {
+        self.threads.clear();
+        self.stack.clear();
+        self.threads.extend_from_slice(threads);
+        self.stack.push(Frame {
+            start: 0,
+            end: threads.len(),
+            fresh: None,
+            accept: false,
+        });
+    }
+
     /// The speculative state that was pushed last.
     pub(crate) fn top(&self) -> Frame {
         self.stack.last().copied().unwrap_or(Frame {

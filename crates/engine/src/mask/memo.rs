@@ -7,62 +7,70 @@ use rustc_hash::FxHashMap;
 use super::row::{allow, is_allowed};
 use crate::earley::StateId;
 
-/// Up to so many allowed tokens are kept as a list.
-const SPARSE: usize = 600;
+/// Up to so many tokens are kept as a list.
+pub(super) const SPARSE: usize = 600;
+
+/// Up to so many tokens are kept as a list beside a row that others use too.
+const BESIDE: usize = 1_000;
 
 /// The tokens that are allowed in a state; cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mask {
-    /// A whole row.
-    Dense(Arc<[i32]>),
-    /// The ids, ascending.
-    Sparse(Arc<[u32]>),
+#[derive(Debug, Clone)]
+pub(crate) struct Mask {
+    row: Option<Arc<[i32]>>,
+    /// Whether others hold the row, too.
+    lent: bool,
+    /// Allowed besides, in no order.
+    ids: Arc<[u32]>,
 }
 
 impl Mask {
-    /// The mask of a row.
-    pub(super) fn new(row: Vec<i32>) -> Self {
-        let count: u32 = row.iter().map(|word| word.count_ones()).sum();
-        if count as usize > SPARSE {
-            return Self::Dense(row.into());
+    /// The tokens of a row, if any, and some more.
+    pub(super) fn new(row: Option<Arc<[i32]>>, ids: &[u32], words: usize) -> Self {
+        let most = if row.is_some() { BESIDE } else { SPARSE };
+        if ids.len() <= most {
+            return Self {
+                lent: row.is_some(),
+                row,
+                ids: ids.into(),
+            };
         }
-        let mut ids = Vec::with_capacity(count as usize);
-        for (index, &word) in row.iter().enumerate() {
-            let mut word = word;
-            while word != 0 {
-                ids.push(index as u32 * 32 + word.trailing_zeros());
-                word &= word.wrapping_sub(1);
-            }
+        let mut own = row.map_or_else(|| vec![0; words], |row| row.to_vec());
+        for &id in ids {
+            allow(&mut own, id);
         }
-        Self::Sparse(ids.into())
+        Self {
+            row: Some(own.into()),
+            lent: false,
+            ids: Arc::default(),
+        }
     }
 
     /// Writes the mask into a row of the vocabulary's width.
     pub(crate) fn write(&self, row: &mut [i32]) {
-        match self {
-            Self::Dense(words) => row.copy_from_slice(words),
-            Self::Sparse(ids) => {
-                row.fill(0);
-                for &id in &**ids {
-                    allow(row, id);
-                }
-            }
+        match &self.row {
+            Some(words) => row.copy_from_slice(words),
+            None => row.fill(0),
         }
+        for &id in &*self.ids {
+            allow(row, id);
+        }
+    }
+
+    /// Whether it allows exactly the tokens of a row.
+    pub(crate) fn equals(&self, row: &[i32]) -> bool {
+        let mut own = vec![0; row.len()];
+        self.write(&mut own);
+        own == row
     }
 
     /// Whether a token of the vocabulary is allowed.
     pub(crate) fn allows(&self, id: u32) -> bool {
-        match self {
-            Self::Dense(words) => is_allowed(words, id),
-            Self::Sparse(ids) => ids.binary_search(&id).is_ok(),
-        }
+        self.row.as_ref().is_some_and(|row| is_allowed(row, id)) || self.ids.contains(&id)
     }
 
     fn memory_bytes(&self) -> usize {
-        match self {
-            Self::Dense(words) => size_of_val(&**words) + 48,
-            Self::Sparse(ids) => size_of_val(&**ids) + 48,
-        }
+        let row = self.row.as_ref().filter(|_| !self.lent);
+        row.map_or(0, |row| size_of_val(&**row)) + size_of_val(&*self.ids) + 64
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::trie::Trie;
+use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 
 /// What a [`Vocabulary`] is made from.
@@ -38,7 +38,8 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// Builds the vocabulary and its trie.
     ///
-    /// Errors: `E-VOCAB-ID` for an id without a token, `E-VOCAB-SIZE` for a `vocab_size` below the number of tokens.
+    /// Errors: `E-VOCAB-ID` for an id without a token, `E-VOCAB-SIZE` for a `vocab_size` below the number of tokens,
+    /// `E-VOCAB-LENGTH` for a token of more than 65,535 bytes.
     pub fn new(parts: &VocabularyParts) -> Result<Self, Error> {
         let count = parts.tokens.len();
         let size = parts.vocab_size.unwrap_or(count);
@@ -52,6 +53,16 @@ impl Vocabulary {
             return Err(Error::vocabulary(
                 "E-VOCAB-SIZE",
                 format!("{size} tokens are too many"),
+            ));
+        }
+        if let Some(id) = parts
+            .tokens
+            .iter()
+            .position(|token| token.len() > MAX_TOKEN_BYTES)
+        {
+            return Err(Error::vocabulary(
+                "E-VOCAB-LENGTH",
+                format!("token {id} has more than {MAX_TOKEN_BYTES} bytes"),
             ));
         }
         let lists = [

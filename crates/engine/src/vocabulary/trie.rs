@@ -6,16 +6,21 @@ const NONE: u32 = u32::MAX;
 /// Several tokens end at a node: the rest of the word is an index into `Trie::groups`.
 const GROUP: u32 = 1 << 31;
 
-/// One byte of one or more tokens.
+/// One byte of one or more tokens; eight bytes, so that a walk reads little.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
     /// The first node behind this node's subtree.
     pub(crate) next: u32,
     /// How many bytes lead here, this one included.
-    pub(crate) depth: u32,
+    pub(crate) depth: u16,
     /// The byte.
     pub(crate) byte: u8,
+    /// How many bytes the longest way down from here has; 255 stands for any larger number too.
+    pub(crate) height: u8,
 }
+
+/// The bytes that a token may have: what [`Node::depth`] can count.
+pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
 /// The tokens that text may match.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ pub(crate) struct Trie {
 }
 
 impl Trie {
-    /// Builds the trie of the non-empty tokens; ids are below 2³¹.
+    /// Builds the trie of the non-empty tokens, none longer than [`MAX_TOKEN_BYTES`]; ids are below 2³¹.
     pub(crate) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>) -> Self {
         let mut sorted: Vec<(&[u8], u32)> = tokens
             .filter(|(_, bytes)| !bytes.is_empty())
@@ -52,8 +57,9 @@ impl Trie {
                 path.push(trie.nodes.len() as u32);
                 trie.nodes.push(Node {
                     next: NONE,
-                    depth: depth as u32 + 1,
+                    depth: depth as u16 + 1,
                     byte,
+                    height: 0,
                 });
                 trie.ends.push(NONE);
             }
@@ -75,8 +81,17 @@ impl Trie {
 
     fn close(&mut self, path: &mut Vec<u32>, depth: usize) {
         let end = self.nodes.len() as u32;
-        for node in path.drain(depth..) {
-            self.nodes[node as usize].next = end;
+        let mut height = 0;
+        while path.len() > depth {
+            let Some(node) = path.pop() else { break };
+            let node = &mut self.nodes[node as usize];
+            node.next = end;
+            node.height = node.height.max(height);
+            height = node.height.saturating_add(1);
+        }
+        if let Some(&parent) = path.last() {
+            let parent = &mut self.nodes[parent as usize];
+            parent.height = parent.height.max(height);
         }
     }
 
@@ -95,6 +110,26 @@ impl Trie {
         } else {
             &self.groups[(*end - GROUP) as usize]
         }
+    }
+
+    /// Writes the tokens that end at a node into `ids` from `count` on, and counts them; there must be room. Most nodes
+    /// have one token or none, in no order that a processor could guess, so there is no branch between these two.
+    #[inline]
+    pub(crate) fn write_tokens(&self, node: usize, ids: &mut [u32], count: &mut usize) {
+        let end = self.ends[node];
+        ids[*count] = end;
+        *count += usize::from(end < GROUP);
+        if end.wrapping_add(1) > GROUP {
+            for &id in &self.groups[(end - GROUP) as usize] {
+                ids[*count] = id;
+                *count += 1;
+            }
+        }
+    }
+
+    /// Room for all tokens, as [`Self::write_tokens`] needs it.
+    pub(crate) fn room(&self) -> usize {
+        self.nodes.len() + self.groups.iter().map(Vec::len).sum::<usize>() + 1
     }
 
     /// The bytes of the longest token.

@@ -16,14 +16,13 @@
 //! which no `x` occurs), `until!(x)` (text up to and with the first `x`), `complement!(x)` (every byte string but `x`; `~x`
 //! is every *text* but `x`). Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`, `\u{…}`.
 
-mod ast;
 mod lexer;
-mod lower;
 mod parser;
 
 use crate::error::Error;
 use crate::ir::Grammar;
 use crate::limits::Limits;
+use crate::syntax::rules;
 
 /// Reads a grammar; `start` names the rule that everything must match.
 ///
@@ -32,16 +31,8 @@ use crate::limits::Limits;
 /// `E-GRAMMAR-UNSUPPORTED`, the codes of regular expressions, and `E-LIMIT-GRAMMAR-BYTES`, `E-LIMIT-GRAMMAR-NESTING`,
 /// `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`; each with its place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
-    if text.len() > limits.grammar_bytes {
-        let given = text.len() as u64;
-        return Err(Error::limit(
-            "E-LIMIT-GRAMMAR-BYTES",
-            "grammar_bytes",
-            given,
-            limits.grammar_bytes as u64,
-        ));
-    }
+    rules::check_size(text, limits)?;
     let tokens = lexer::tokens(text)?;
     let ast = parser::parse(text, &tokens, limits)?;
-    lower::lower(text, &ast, start, limits)
+    rules::lower(text, &ast, start, limits)
 }

@@ -2,14 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Ast, Constant, Function, Node, NodeId, Rule};
 use super::lexer::{Kind, Token};
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
-
-/// Groups nest at most so deep, whatever the limits say: comparing and dropping what they become recurses.
-const DEEPEST: usize = 1_000;
+use crate::syntax::rules::{Ast, Constant, DEEPEST, Function, Node, NodeId, Rule};
 
 /// What a group becomes when it is closed.
 #[derive(Debug, Clone)]

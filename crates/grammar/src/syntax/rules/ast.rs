@@ -1,14 +1,16 @@
-//! What a source says, in an arena: children stand before their parents.
+//! What a source says, in an arena: children stand before their parents. A node may have several parents.
 
-use crate::ir::TokenSet;
+use std::sync::Arc;
+
+use crate::ir::{Grammar, TokenSet};
 
 /// A node of an [`Ast`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NodeId(pub(super) u32);
+pub(in crate::syntax) struct NodeId(pub(in crate::syntax) u32);
 
 /// A builtin without an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Constant {
+pub(in crate::syntax) enum Constant {
     Any,
     Byte,
     Nothing,
@@ -16,25 +18,31 @@ pub(super) enum Constant {
 
 /// A builtin with a regular operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Function {
+pub(in crate::syntax) enum Function {
     /// `~x`
     Not,
     Complement,
     Except,
     Until,
+    /// What matches without a proper prefix that matches.
+    Shortest,
 }
 
 /// One expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node {
+pub(in crate::syntax) enum Node {
     Bytes(Vec<u8>),
     /// A regular expression and the offset of its first character.
     Pattern(String, usize),
+    /// One character out of inclusive ranges, ascending.
+    Class(Vec<(char, char)>),
     Name(String),
     Constant(Constant),
     Function(Function, NodeId),
     Marker(String),
     Token(TokenSet),
+    /// A whole grammar of another language.
+    Grammar(Arc<Grammar>),
     Capture(String, NodeId),
     Seq(Vec<NodeId>),
     And(Vec<NodeId>),
@@ -49,22 +57,22 @@ pub(super) enum Node {
 
 /// A rule and where its name stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
-    pub(super) name: String,
-    pub(super) offset: usize,
-    pub(super) body: NodeId,
+pub(in crate::syntax) struct Rule {
+    pub(in crate::syntax) name: String,
+    pub(in crate::syntax) offset: usize,
+    pub(in crate::syntax) body: NodeId,
 }
 
 /// A whole source.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ast {
-    pub(super) rules: Vec<Rule>,
+pub(in crate::syntax) struct Ast {
+    pub(in crate::syntax) rules: Vec<Rule>,
     /// Each with the offset where it starts.
-    pub(super) nodes: Vec<(Node, usize)>,
+    pub(in crate::syntax) nodes: Vec<(Node, usize)>,
 }
 
 impl Ast {
-    pub(super) fn add(&mut self, node: Node, offset: usize) -> NodeId {
+    pub(in crate::syntax) fn add(&mut self, node: Node, offset: usize) -> NodeId {
         self.nodes.push((node, offset));
         NodeId(self.nodes.len() as u32 - 1)
     }

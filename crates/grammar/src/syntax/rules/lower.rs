@@ -1,5 +1,7 @@
 //! Tree to grammar. What is regular stays one regular language for as long as an operator may need it whole.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -7,7 +9,7 @@ use super::ast::{Ast, Constant, Function, Node, NodeId};
 use crate::error::{Error, Place};
 use crate::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, any_text};
+use crate::syntax::regex::{self, Dialect, any_text, utf8_class};
 
 enum Lowered {
     /// A regular language and the product of its nested counted repetitions.
@@ -20,12 +22,18 @@ struct Lowering<'a> {
     ast: &'a Ast,
     limits: &'a Limits,
     builder: GrammarBuilder,
+    report: Report,
     rules: IndexMap<&'a str, RuleId, FxBuildHasher>,
     values: Vec<Lowered>,
 }
 
 /// Builds the grammar.
-pub(super) fn lower(text: &str, ast: &Ast, start: &str, limits: &Limits) -> Result<Grammar, Error> {
+pub(in crate::syntax) fn lower(
+    text: &str,
+    ast: &Ast,
+    start: &str,
+    limits: &Limits,
+) -> Result<Grammar, Error> {
     let mut builder = GrammarBuilder::new();
     let rules: IndexMap<&str, RuleId, FxBuildHasher> = ast
         .rules
@@ -45,6 +53,7 @@ pub(super) fn lower(text: &str, ast: &Ast, start: &str, limits: &Limits) -> Resu
         ast,
         limits,
         builder,
+        report: Report::default(),
         rules,
         values: Vec::with_capacity(ast.nodes.len()),
     };
@@ -57,12 +66,16 @@ pub(super) fn lower(text: &str, ast: &Ast, start: &str, limits: &Limits) -> Resu
         let id = lowering.rules[rule.name.as_str()];
         lowering.builder.define(id, body);
     }
-    Ok(lowering.builder.finish(start_rule, Report::default()))
+    Ok(lowering.builder.finish(start_rule, lowering.report))
 }
 
 /// Advice with the names that are most like `name`.
 fn near_names<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
-    let mut near: Vec<(usize, &str)> = names.map(|other| (distance(name, other), other)).collect();
+    let mut near: Vec<(usize, &str)> = names
+        // Rules of a front end's own have names that no source can write.
+        .filter(|other| !other.contains(' '))
+        .map(|other| (distance(name, other), other))
+        .collect();
     near.sort_unstable();
     let close: Vec<&str> = near
         .iter()
@@ -109,6 +122,14 @@ impl Lowering<'_> {
                     .map_err(|error| self.moved(error, *inner))?;
                 let expansion = expansion(&regex);
                 Ok(Lowered::Regular(regex, expansion))
+            }
+            Node::Class(ranges) if ranges.is_empty() => regular(Regex::Nothing),
+            Node::Class(ranges) => regular(utf8_class(ranges)),
+            Node::Grammar(grammar) => {
+                let pointers = &grammar.report().pointers;
+                self.report.pointers.extend(pointers.iter().cloned());
+                let embedded = Expr::Embed(Arc::clone(grammar));
+                Ok(Lowered::Expr(self.builder.add(embedded)))
             }
             Node::Constant(Constant::Any) => regular(any_text()),
             Node::Constant(Constant::Byte) => regular(Regex::Class(ByteSet::FULL)),
@@ -353,8 +374,15 @@ fn apply(function: Function, regex: Regex) -> Regex {
             any_text(),
             not(Regex::concat(vec![any_text(), regex, any_text()])),
         ),
+        Function::Shortest => {
+            let longer = Regex::concat(vec![
+                regex.clone(),
+                Regex::repeat(Regex::Class(ByteSet::FULL), 1, None),
+            ]);
+            and(regex, not(longer))
+        }
         Function::Until => {
-            let character = regex::utf8_class(&[('\0', char::MAX)]);
+            let character = utf8_class(&[('\0', char::MAX)]);
             let longer = Regex::concat(vec![
                 any_text(),
                 regex.clone(),

@@ -1,0 +1,354 @@
+//! Residuals side by side: of two grammars, and of one terminal at two places.
+
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::{Arc, OnceLock};
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// Expressions that may begin with so many bytes are worth comparing.
+const MANY: u32 = 32;
+
+/// Lower bounds of so much are soon reached.
+const SOON: u32 = 3;
+
+/// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
+fn hash(value: &impl Hash) -> u128 {
+    static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
+    let halves = KEYS
+        .get_or_init(|| [RandomState::new(), RandomState::new()])
+        .each_ref()
+        .map(|key| {
+            let mut hasher = key.build_hasher();
+            value.hash(&mut hasher);
+            hasher.finish()
+        });
+    u128::from(halves[0]) << 64 | u128::from(halves[1])
+}
+
+impl Residuals {
+    /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
+    pub(crate) fn first(&self, id: RegexId) -> ByteSet {
+        self.facts(id).first
+    }
+
+    /// A number of the form alone: equal in all stores of this process, and different for different forms.
+    pub(crate) fn fingerprint(&mut self, root: RegexId) -> u128 {
+        let mut work = vec![root];
+        while let Some(&id) = work.last() {
+            if self.facts(id).fingerprint.is_some() {
+                work.pop();
+                continue;
+            }
+            let waiting = work.len();
+            let mut part = |part: RegexId| {
+                self.facts(part).fingerprint.unwrap_or_else(|| {
+                    work.push(part);
+                    0
+                })
+            };
+            let value = match self.node(id) {
+                Node::Nothing => hash(&0),
+                Node::Empty => hash(&1),
+                Node::Class(set) => hash(&(2, set)),
+                Node::Literal { bytes, at, tail } => {
+                    let literal = &self.literals[*bytes as usize][*at as usize..];
+                    hash(&(3, literal, part(*tail)))
+                }
+                &Node::Words {
+                    table,
+                    first,
+                    end,
+                    at,
+                } => {
+                    let words = &self.tables[table as usize][first as usize..end as usize];
+                    let words: Vec<&[u8]> = words
+                        .iter()
+                        .map(|&word| &self.literals[word as usize][at as usize..])
+                        .collect();
+                    hash(&(4, words))
+                }
+                &Node::Concat(head, tail) => hash(&(5, part(head), part(tail))),
+                Node::Alt(parts) | Node::And(parts) => {
+                    // Their order is that of this store.
+                    let mut all: Vec<u128> = parts.iter().map(|&one| part(one)).collect();
+                    all.sort_unstable();
+                    hash(&(6, matches!(self.node(id), Node::Alt(_)), all))
+                }
+                &Node::Not(inner) => hash(&(7, part(inner))),
+                &Node::Repeat { inner, min, max } => hash(&(8, part(inner), min, max)),
+            };
+            if work.len() == waiting {
+                self.set_fingerprint(id, value);
+            }
+        }
+        self.facts(root).fingerprint.unwrap_or(0)
+    }
+
+    /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
+    /// from this one: counts that cannot run out are dropped. Counts below intersections and complements decide whether
+    /// there is any word; they stay unless [`Self::roomy`] shows that they do not.
+    pub(crate) fn uncounted(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        if let Some((known, result)) = self.facts(id).uncounted
+            && known == bytes
+        {
+            return Ok(result);
+        }
+        let result = self.rewrite(
+            id,
+            fuel,
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, min, max } => {
+                    let max = max.filter(|&max| max < bytes);
+                    residuals.repeat(inner, min.min(bytes), max, fuel)
+                }
+                Node::And(_) => Ok(match residuals.roomy(part, fuel)? {
+                    Some((rest, room)) if room >= bytes => rest,
+                    _ => part,
+                }),
+                _ => Ok(part),
+            },
+        )?;
+        self.set_uncounted(id, (bytes, result));
+        Ok(result)
+    }
+
+    /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
+    /// or out of reach of `bytes` bytes, without complements. None where nothing is gained.
+    pub(crate) fn plainer(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<RegexId>, Error> {
+        if self.first(id).len() < MANY {
+            return Ok(None);
+        }
+        let plainer = self.rewrite(
+            id,
+            fuel,
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, min, .. } if residuals.first(inner).len() >= MANY => {
+                    let min = if min <= SOON { 0 } else { bytes.max(min) };
+                    residuals.repeat(inner, min, None, fuel)
+                }
+                Node::And(ref parts) => {
+                    let parts = Arc::clone(parts);
+                    if let Some((rest, _)) = residuals.roomy(part, fuel)? {
+                        return Ok(rest);
+                    }
+                    let kept = parts
+                        .iter()
+                        .copied()
+                        .filter(|&part| !matches!(residuals.node(part), Node::Not(_)))
+                        .collect();
+                    residuals.and(kept, fuel)
+                }
+                _ => Ok(part),
+            },
+        )?;
+        Ok((plainer != id && plainer != RegexId::NOTHING).then_some(plainer))
+    }
+
+    /// For an intersection of an expression with a count of units, such as the characters of a string with at most so
+    /// many: the expression, and for how many bytes the count changes nothing.
+    ///
+    /// That is so if every word of the expression consists of such units, however many. From wherever reading has led,
+    /// some word of it ends within a known number of bytes, so also within as many units.
+    fn roomy(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
+        if let Some(&known) = self.roomy.get(&id) {
+            return Ok(known);
+        }
+        let parts = match self.node(id) {
+            Node::And(parts) => Arc::clone(parts),
+            _ => return Ok(None),
+        };
+        let mut found = None;
+        if let [a, b] = *parts {
+            for (counted, rest) in [(a, b), (b, a)] {
+                let facts = self.facts(rest);
+                let (logical, within) = (facts.logical, facts.within);
+                let Some((unbounded, max)) = self.unbounded(counted, fuel)? else {
+                    continue;
+                };
+                if logical || max <= within {
+                    continue;
+                }
+                let others = self.not(unbounded, fuel)?;
+                let outside = self.and(vec![rest, others], fuel)?;
+                if self.trim(outside, fuel)? == RegexId::NOTHING {
+                    found = Some((rest, max - within));
+                    break;
+                }
+            }
+        }
+        self.roomy.insert(id, found);
+        Ok(found)
+    }
+
+    /// The expression without the upper bound of the repetition at its end, and that bound.
+    fn unbounded(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
+        let mut last = id;
+        while let (_, Some(tail)) = self.split(last) {
+            fuel.spend(1)?;
+            last = tail;
+        }
+        let Node::Repeat {
+            min: 0,
+            max: Some(max),
+            ..
+        } = *self.node(last)
+        else {
+            return Ok(None);
+        };
+        let unbounded = self.rewrite(
+            id,
+            fuel,
+            &|residuals, part, fuel| match *residuals.node(part) {
+                Node::Repeat { inner, .. } if part == last => {
+                    residuals.repeat(inner, 0, None, fuel)
+                }
+                _ => Ok(part),
+            },
+        )?;
+        Ok(Some((unbounded, max)))
+    }
+
+    /// Changes the parts that follow each other in an expression.
+    fn rewrite(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+        change: &dyn Fn(&mut Self, RegexId, &mut Fuel) -> Result<RegexId, Error>,
+    ) -> Result<RegexId, Error> {
+        let mut spine = Vec::new();
+        let mut rest = id;
+        let mut changed = false;
+        loop {
+            let (head, tail) = self.split(rest);
+            let new = match self.node(head) {
+                Node::Literal { .. } => head,
+                _ => change(self, head, fuel)?,
+            };
+            changed |= new != head;
+            spine.push(new);
+            match tail {
+                Some(tail) => rest = tail,
+                None => break,
+            }
+        }
+        fuel.spend(spine.len())?;
+        if !changed {
+            return Ok(id);
+        }
+        let mut result = RegexId::EMPTY;
+        for part in spine.into_iter().rev() {
+            result = match *self.node(part) {
+                // The part stands for its bytes alone; its own tail comes next in the spine.
+                Node::Literal { bytes, at, tail } if tail != RegexId::EMPTY => {
+                    self.literal_from(bytes, at, result, fuel)?
+                }
+                _ => self.concat(part, result, fuel)?,
+            };
+        }
+        Ok(result)
+    }
+
+    /// For how many bytes two expressions cannot be told apart, as far as their form shows.
+    pub(crate) fn agreement(
+        &mut self,
+        mut a: RegexId,
+        mut b: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
+        let mut bytes = u32::MAX;
+        while a != b {
+            let ((head_a, tail_a), (head_b, tail_b)) = (self.split(a), self.split(b));
+            if head_a != head_b {
+                match (self.node(head_a), self.node(head_b)) {
+                    (
+                        &Node::Repeat {
+                            inner: inner_a,
+                            min: min_a,
+                            max: max_a,
+                        },
+                        &Node::Repeat {
+                            inner: inner_b,
+                            min: min_b,
+                            max: max_b,
+                        },
+                    ) if inner_a == inner_b => {
+                        if min_a != min_b {
+                            bytes = bytes.min(min_a).min(min_b);
+                        }
+                        if max_a != max_b {
+                            bytes = bytes
+                                .min(max_a.unwrap_or(u32::MAX))
+                                .min(max_b.unwrap_or(u32::MAX));
+                        }
+                    }
+                    (
+                        Node::Literal {
+                            bytes: bytes_a,
+                            at: at_a,
+                            ..
+                        },
+                        Node::Literal {
+                            bytes: bytes_b,
+                            at: at_b,
+                            ..
+                        },
+                    ) if (bytes_a, at_a) == (bytes_b, at_b) && tail_a.is_some() => {}
+                    (Node::And(_), _) => {
+                        let Some((rest, room)) = self.roomy(head_a, fuel)? else {
+                            return Ok(0);
+                        };
+                        let all = match tail_a {
+                            Some(tail) => self.concat(rest, tail, fuel)?,
+                            None => rest,
+                        };
+                        return Ok(if all == b { bytes.min(room) } else { 0 });
+                    }
+                    _ => return Ok(0),
+                }
+            }
+            match (tail_a, tail_b) {
+                (Some(tail_a), Some(tail_b)) => (a, b) = (tail_a, tail_b),
+                (None, None) => break,
+                _ => return Ok(0),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of
+    /// the set. For most expressions the set is empty and the rest is all.
+    pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
+        if let (head, Some(tail)) = self.split(id)
+            && let &Node::Repeat { inner, min: 0, max } = self.node(head)
+            && let Node::Class(set) = self.node(inner)
+            && !self.is_nullable(tail)
+            && set.intersection(&self.first(tail)).is_empty()
+        {
+            return (*set, max.unwrap_or(u32::MAX), tail);
+        }
+        (ByteSet::EMPTY, 0, id)
+    }
+
+    /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
+    fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
+        match *self.node(id) {
+            Node::Concat(head, tail) => (head, Some(tail)),
+            Node::Literal { tail, .. } if tail != RegexId::EMPTY => (id, Some(tail)),
+            _ => (id, None),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Tokens that begin with bytes of one set, blanks mostly: what leads a terminal is read once for all terminals.
+
+use syntagma_grammar::ir::ByteSet;
+
+use crate::vocabulary::Trie;
+
+/// What the trie holds behind runs of bytes of a set.
+#[derive(Debug)]
+pub(super) struct Runs {
+    /// Tokens that are nothing but a run, with their lengths; shortest first.
+    tokens: Vec<(u16, u32)>,
+    /// Nodes right behind a run (or at the root) whose byte is not in the set; by byte, then by node.
+    branches: Vec<(u8, u32)>,
+}
+
+impl Runs {
+    pub(super) fn new(trie: &Trie, set: &ByteSet) -> Self {
+        let nodes = trie.nodes();
+        let (mut tokens, mut branches) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            if set.contains(node.byte) {
+                tokens.extend(trie.tokens(at).iter().map(|&id| (node.depth, id)));
+                at += 1;
+            } else {
+                branches.push((node.byte, at as u32));
+                at = node.next as usize;
+            }
+        }
+        tokens.sort_unstable();
+        branches.sort_unstable();
+        Self { tokens, branches }
+    }
+
+    /// Tokens that are a run of up to `most` bytes.
+    pub(super) fn tokens(&self, most: u32) -> impl Iterator<Item = u32> {
+        let shorter = move |&&(length, _): &&(u16, u32)| u32::from(length) <= most;
+        self.tokens.iter().take_while(shorter).map(|&(_, id)| id)
+    }
+
+    /// Calls with the nodes of some bytes behind runs of up to `most` bytes.
+    pub(super) fn branches<E>(
+        &self,
+        trie: &Trie,
+        most: u32,
+        first: &ByteSet,
+        mut call: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for byte in first.iter() {
+            let from = self.branches.partition_point(|&(branch, _)| branch < byte);
+            let same = self.branches[from..].iter();
+            for &(_, node) in same.take_while(|&&(branch, _)| branch == byte) {
+                let node = node as usize;
+                if u32::from(trie.nodes()[node].depth) <= most.saturating_add(1) {
+                    call(node)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        (self.tokens.len() + self.branches.len()) * 8 + 64
+    }
+}

@@ -1,0 +1,369 @@
+//! A regular language as an automaton over characters, for notations that have neither intersection nor complement nor bytes.
+//!
+//! States are derivatives, equal up to order and repetition of alternatives. Recursion follows the nesting of an expression,
+//! which the front ends bound.
+
+use std::hash::{BuildHasher as _, Hash};
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::ir::{ByteSet, Regex};
+
+/// States that an automaton may have; a larger language is not written out.
+const STATES: usize = 600;
+/// Nodes that one derivative may have.
+const NODES: usize = 20_000;
+
+/// Ranges of characters with the state that each leads to, ascending and disjoint.
+pub(super) type Steps = Vec<(u32, u32, usize)>;
+
+/// A state between two characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    /// Whether the text may end here.
+    pub(super) accepting: bool,
+    /// Where each character leads; none that leads nowhere.
+    pub(super) steps: Steps,
+}
+
+/// Why there is no automaton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It would be too large.
+    Large,
+    /// The language holds byte strings that are no UTF-8.
+    Bytes,
+}
+
+/// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
+pub(super) fn over_characters(regex: &Regex) -> Result<Vec<State>, Failure> {
+    let bytes = Bytes::new(regex)?;
+    let mut reader = Reader {
+        bytes: &bytes,
+        rests: FxHashMap::default(),
+    };
+    let mut order: IndexSet<usize, FxBuildHasher> = IndexSet::default();
+    order.insert(0);
+    let mut states = Vec::new();
+    while let Some(&state) = order.get_index(states.len()) {
+        let mut steps = reader.characters(state)?;
+        for step in &mut steps {
+            step.2 = order.insert_full(step.2).0;
+        }
+        states.push(State {
+            accepting: bytes.accepting[state],
+            steps,
+        });
+    }
+    Ok(states)
+}
+
+/// The automaton over bytes.
+struct Bytes {
+    /// By state and class of bytes.
+    next: Vec<Vec<usize>>,
+    accepting: Vec<bool>,
+    /// From which some end is reached.
+    live: Vec<bool>,
+    class_of: [usize; 256],
+}
+
+impl Bytes {
+    fn new(regex: &Regex) -> Result<Self, Failure> {
+        let (class_of, samples) = classes(regex);
+        let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
+        known.insert(tidy(regex)?);
+        let mut next = Vec::new();
+        while let Some(state) = known.get_index(next.len()).cloned() {
+            let mut row = Vec::with_capacity(samples.len());
+            for &byte in &samples {
+                let derived = derive(&state, byte);
+                if size(&derived) > NODES {
+                    return Err(Failure::Large);
+                }
+                row.push(known.insert_full(derived).0);
+            }
+            next.push(row);
+            if known.len() > STATES {
+                return Err(Failure::Large);
+            }
+        }
+        let accepting: Vec<bool> = known.iter().map(Regex::is_nullable).collect();
+        let mut live = accepting.clone();
+        loop {
+            let mut changed = false;
+            for (state, row) in next.iter().enumerate() {
+                if !live[state] && row.iter().any(|&to| live[to]) {
+                    live[state] = true;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        Ok(Self {
+            next,
+            accepting,
+            live,
+            class_of,
+        })
+    }
+
+    /// Where a byte leads, if that is anywhere.
+    fn step(&self, state: usize, byte: u8) -> Option<usize> {
+        let to = self.next[state][self.class_of[usize::from(byte)]];
+        self.live[to].then_some(to)
+    }
+}
+
+/// Bytes that no part of the expression tells apart, as a class for each byte and a byte of each class.
+fn classes(regex: &Regex) -> ([usize; 256], Vec<u8>) {
+    let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
+    let mut work = vec![regex];
+    while let Some(node) = work.pop() {
+        match node {
+            Regex::Nothing => {}
+            Regex::Class(set) => {
+                sets.insert(*set);
+            }
+            Regex::Literal(bytes) => sets.extend(bytes.iter().map(|&byte| ByteSet::byte(byte))),
+            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => work.extend(&**parts),
+            Regex::Not(inner) | Regex::Repeat { inner, .. } => work.push(inner),
+        }
+    }
+    let mut class_of = [0; 256];
+    let mut samples = vec![0];
+    for set in sets {
+        // Each class is split into what is in the set and what is not.
+        let mut split: FxHashMap<(usize, bool), usize> = FxHashMap::default();
+        samples.clear();
+        for byte in 0..=u8::MAX {
+            let key = (class_of[usize::from(byte)], set.contains(byte));
+            let class = *split.entry(key).or_insert_with(|| {
+                samples.push(byte);
+                samples.len() - 1
+            });
+            class_of[usize::from(byte)] = class;
+        }
+    }
+    (class_of, samples)
+}
+
+fn size(regex: &Regex) -> usize {
+    let mut work = vec![regex];
+    let mut count = 0;
+    while let Some(node) = work.pop() {
+        count += 1;
+        if count > NODES {
+            break;
+        }
+        match node {
+            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => work.extend(&**parts),
+            Regex::Not(inner) | Regex::Repeat { inner, .. } => work.push(inner),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// The same language in the form that [`derive`] keeps.
+fn tidy(regex: &Regex) -> Result<Regex, Failure> {
+    if size(regex) > NODES {
+        return Err(Failure::Large);
+    }
+    Ok(tidied(regex))
+}
+
+fn tidied(regex: &Regex) -> Regex {
+    match regex {
+        Regex::Concat(parts) => concat(parts.iter().map(tidied)),
+        Regex::Alt(parts) => join(parts.iter().map(tidied), false),
+        Regex::And(parts) => join(parts.iter().map(tidied), true),
+        Regex::Not(inner) => not(tidied(inner)),
+        Regex::Repeat { inner, min, max } => repeat(&Arc::new(tidied(inner)), *min, *max),
+        Regex::Class(set) if set.is_empty() => Regex::Nothing,
+        leaf => leaf.clone(),
+    }
+}
+
+fn is_empty(regex: &Regex) -> bool {
+    matches!(regex, Regex::Literal(bytes) if bytes.is_empty())
+}
+
+fn is_everything(regex: &Regex) -> bool {
+    matches!(regex, Regex::Not(inner) if **inner == Regex::Nothing)
+}
+
+fn concat(parts: impl IntoIterator<Item = Regex>) -> Regex {
+    let mut flat = Vec::new();
+    for part in parts {
+        match part {
+            Regex::Nothing => return Regex::Nothing,
+            Regex::Concat(inner) => flat.extend(inner.iter().cloned()),
+            part if is_empty(&part) => {}
+            part => flat.push(part),
+        }
+    }
+    if flat.is_empty() {
+        Regex::empty()
+    } else {
+        Regex::concat(flat)
+    }
+}
+
+/// Alternatives, or an intersection, in one order whatever the order of the parts.
+fn join(parts: impl IntoIterator<Item = Regex>, and: bool) -> Regex {
+    let mut flat: FxHashSet<Regex> = FxHashSet::default();
+    for part in parts {
+        let (neutral, absorbing) = if and {
+            (is_everything(&part), part == Regex::Nothing)
+        } else {
+            (part == Regex::Nothing, is_everything(&part))
+        };
+        match part {
+            part if absorbing => return part,
+            _ if neutral => {}
+            Regex::And(inner) if and => flat.extend(inner.iter().cloned()),
+            Regex::Alt(inner) if !and => flat.extend(inner.iter().cloned()),
+            part => {
+                flat.insert(part);
+            }
+        }
+    }
+    let mut parts: Vec<Regex> = flat.into_iter().collect();
+    parts.sort_by_cached_key(hash);
+    match (parts.len(), and) {
+        (0, true) => not(Regex::Nothing),
+        (0, false) => Regex::Nothing,
+        (1, _) => parts.remove(0),
+        (_, true) => Regex::And(parts.into()),
+        (_, false) => Regex::Alt(parts.into()),
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    FxBuildHasher.hash_one(value)
+}
+
+fn not(regex: Regex) -> Regex {
+    match regex {
+        Regex::Not(inner) => (*inner).clone(),
+        regex => Regex::Not(regex.into()),
+    }
+}
+
+fn repeat(inner: &Arc<Regex>, min: u32, max: Option<u32>) -> Regex {
+    match max {
+        Some(max) if max < min => Regex::Nothing,
+        Some(0) => Regex::empty(),
+        Some(1) if min == 1 => (**inner).clone(),
+        max => Regex::Repeat {
+            inner: Arc::clone(inner),
+            min,
+            max,
+        },
+    }
+}
+
+/// What may follow a byte.
+fn derive(regex: &Regex, byte: u8) -> Regex {
+    match regex {
+        Regex::Class(set) if set.contains(byte) => Regex::empty(),
+        Regex::Nothing | Regex::Class(_) => Regex::Nothing,
+        Regex::Literal(bytes) => match &**bytes {
+            [first, rest @ ..] if *first == byte => Regex::literal(rest),
+            _ => Regex::Nothing,
+        },
+        Regex::Concat(parts) => {
+            let mut found = Vec::new();
+            for (at, part) in parts.iter().enumerate() {
+                let rest = parts[at + 1..].iter().cloned();
+                found.push(concat(std::iter::once(derive(part, byte)).chain(rest)));
+                if !part.is_nullable() {
+                    break;
+                }
+            }
+            join(found, false)
+        }
+        Regex::Alt(parts) => join(parts.iter().map(|part| derive(part, byte)), false),
+        Regex::And(parts) => join(parts.iter().map(|part| derive(part, byte)), true),
+        Regex::Not(inner) => not(derive(inner, byte)),
+        Regex::Repeat { inner, min, max } => {
+            let rest = repeat(inner, min.saturating_sub(1), max.map(|max| max - 1));
+            concat([derive(inner, byte), rest])
+        }
+    }
+}
+
+/// Reads characters off the automaton over bytes.
+struct Reader<'b> {
+    bytes: &'b Bytes,
+    /// By state and number of bytes that are still to come: the characters, as offsets from the first of them.
+    rests: FxHashMap<(usize, u32), Steps>,
+}
+
+impl Reader<'_> {
+    fn characters(&mut self, state: usize) -> Result<Steps, Failure> {
+        let mut steps = Steps::new();
+        for lead in 0..=u8::MAX {
+            let Some(to) = self.bytes.step(state, lead) else {
+                continue;
+            };
+            let (more, bits, shortest) = match lead {
+                0x00..=0x7F => (0, lead, 0),
+                0xC2..=0xDF => (1, lead & 0x1F, 0x80),
+                0xE0..=0xEF => (2, lead & 0x0F, 0x800),
+                0xF0..=0xF4 => (3, lead & 0x07, 0x1_0000),
+                _ => return Err(Failure::Bytes),
+            };
+            let base = u32::from(bits) << (6 * more);
+            for (first, last, to) in self.rest(to, more)? {
+                let (first, last) = (base + first, base + last);
+                let surrogate = first <= 0xDFFF && last >= 0xD800;
+                if first < shortest || surrogate || last > 0x0010_FFFF {
+                    return Err(Failure::Bytes);
+                }
+                push(&mut steps, (first, last, to));
+            }
+        }
+        Ok(steps)
+    }
+
+    fn rest(&mut self, state: usize, more: u32) -> Result<Steps, Failure> {
+        if more == 0 {
+            return Ok(vec![(0, 0, state)]);
+        }
+        if let Some(known) = self.rests.get(&(state, more)) {
+            return Ok(known.clone());
+        }
+        let other = (0..=u8::MAX).filter(|byte| !(0x80..=0xBF).contains(byte));
+        let stray = other
+            .into_iter()
+            .any(|byte| self.bytes.step(state, byte).is_some());
+        if self.bytes.accepting[state] || stray {
+            return Err(Failure::Bytes);
+        }
+        let mut steps = Steps::new();
+        for low in 0..64u8 {
+            if let Some(to) = self.bytes.step(state, 0x80 | low) {
+                let base = u32::from(low) << (6 * (more - 1));
+                for (first, last, to) in self.rest(to, more - 1)? {
+                    push(&mut steps, (base + first, base + last, to));
+                }
+            }
+        }
+        self.rests.insert((state, more), steps.clone());
+        Ok(steps)
+    }
+}
+
+/// Adds a range behind all others, joined with the last where it goes on.
+fn push(steps: &mut Steps, step: (u32, u32, usize)) {
+    match steps.last_mut() {
+        Some((_, last, to)) if *last + 1 == step.0 && *to == step.2 => *last = step.1,
+        _ => steps.push(step),
+    }
+}

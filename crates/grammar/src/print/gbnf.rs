@@ -1,0 +1,509 @@
+//! A grammar as GBNF text, where GBNF can say it.
+
+use std::fmt::Write as _;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::automaton::{self, Failure, State};
+use super::names::Names;
+use super::regex::{Binding, bounds};
+use crate::error::Error;
+use crate::ir::{Expr, ExprId, Grammar, Regex, TokenSet};
+
+/// Tokens by number that are written one by one.
+const TOKENS: u64 = 256;
+
+/// A grammar as GBNF.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gbnf {
+    /// The source; its start rule is `root`.
+    pub text: String,
+    /// Markers that stand in it as plain text, in the order in which they are met: a vocabulary that has them as tokens must
+    /// let these tokens match their text.
+    pub preserved_tokens: Vec<String>,
+}
+
+/// The grammar as GBNF; [`crate::syntax::gbnf::parse`] reads it back to the same language. Markers become plain text.
+/// Intersections and complements are written out as rules where these are few.
+///
+/// # Errors
+/// `E-GRAMMAR-UNPRINTABLE`: what GBNF cannot say, by name.
+pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
+    let mut printer = Printer {
+        names: Names::new(grammar, "root", identifier),
+        written: FxHashMap::default(),
+        extra: String::new(),
+        markers: Vec::new(),
+        seen: FxHashSet::default(),
+    };
+    let mut text = String::new();
+    while let Some((name, owner, body)) = printer.names.next() {
+        let _ = write!(text, "{name} ::= ");
+        printer.expr(&mut text, owner, body).map_err(|what| {
+            Error::grammar(
+                "E-GRAMMAR-UNPRINTABLE",
+                format!("GBNF cannot say {what}, in the rule {name:?}"),
+            )
+            .with_hint("EBNF can say everything")
+        })?;
+        text.push('\n');
+    }
+    text.push_str(&printer.extra);
+    Ok(Gbnf {
+        text,
+        preserved_tokens: printer.markers,
+    })
+}
+
+type Unprintable = String;
+
+struct Printer<'g> {
+    names: Names<'g>,
+    /// Regular languages that are written out as rules already, by the name of the first.
+    written: FxHashMap<Regex, String>,
+    /// Rules of what is written out.
+    extra: String,
+    markers: Vec<String>,
+    seen: FxHashSet<&'g str>,
+}
+
+enum Piece {
+    Text(&'static str),
+    Node(ExprId, Binding),
+    Bounds(u32, Option<u32>),
+}
+
+impl Printer<'_> {
+    fn expr(&mut self, out: &mut String, owner: usize, root: ExprId) -> Result<(), Unprintable> {
+        let grammar = self.names.grammar(owner);
+        let mut work = vec![Piece::Node(root, Binding::Alternation)];
+        while let Some(piece) = work.pop() {
+            let (id, outer) = match piece {
+                Piece::Text(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Piece::Bounds(min, max) => {
+                    bounds(out, min, max);
+                    continue;
+                }
+                Piece::Node(id, outer) => (id, outer),
+            };
+            // A character of several bytes may lie in several expressions.
+            if let Some(regex) = regular(grammar, id) {
+                self.regex(out, &regex, outer)?;
+                continue;
+            }
+            match grammar.expr(id) {
+                &Expr::Repeat {
+                    min,
+                    max: Some(max),
+                    ..
+                } if max < min => return Err("a language without any text".to_owned()),
+                Expr::Empty | Expr::Repeat { max: Some(0), .. } => literal(out, "", outer),
+                Expr::Regex(regex) => self.regex(out, regex, outer)?,
+                Expr::Rule(rule) => out.push_str(&self.names.of(owner, *rule)),
+                Expr::Marker(text) => {
+                    if self.seen.insert(text) {
+                        self.markers.push(text.to_string());
+                    }
+                    literal(out, text, outer);
+                }
+                Expr::Token(set) => token(out, set, outer)?,
+                // A label says nothing about the text.
+                Expr::Capture { inner, .. } => work.push(Piece::Node(*inner, outer)),
+                Expr::Embed(inner) => out.push_str(&self.names.start_of(inner)),
+                Expr::Seq(parts) if parts.is_empty() => literal(out, "", outer),
+                Expr::Seq(parts) => list(out, &mut work, parts, " ", outer),
+                Expr::Alt(parts) => {
+                    let parts: Vec<ExprId> = parts
+                        .iter()
+                        .copied()
+                        .filter(|&part| !matches!(grammar.expr(part), Expr::Regex(regex) if is_nothing(regex)))
+                        .collect();
+                    if parts.is_empty() {
+                        return Err("a language without any text".to_owned());
+                    }
+                    list(out, &mut work, &parts, " | ", outer);
+                }
+                &Expr::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator: None,
+                } => {
+                    // One repetition right behind another is not read everywhere.
+                    if outer == Binding::Primary {
+                        out.push('(');
+                        work.push(Piece::Text(")"));
+                    }
+                    work.push(Piece::Bounds(min, max));
+                    work.push(Piece::Node(inner, Binding::Primary));
+                }
+                &Expr::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator: Some(separator),
+                } => {
+                    out.push('(');
+                    work.push(Piece::Text(if min == 0 { ")?" } else { ")" }));
+                    if outer == Binding::Primary && min == 0 {
+                        out.push('(');
+                        work.insert(work.len() - 1, Piece::Text(")"));
+                    }
+                    if max != Some(1) {
+                        let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
+                        work.push(Piece::Bounds(least, most));
+                        work.push(Piece::Text(")"));
+                        work.push(Piece::Node(inner, Binding::Primary));
+                        work.push(Piece::Text(" "));
+                        work.push(Piece::Node(separator, Binding::Primary));
+                        work.push(Piece::Text(" ("));
+                    }
+                    work.push(Piece::Node(inner, Binding::Primary));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Recursion follows the nesting of the expression, which the front ends bound.
+    fn regex(
+        &mut self,
+        out: &mut String,
+        regex: &Regex,
+        outer: Binding,
+    ) -> Result<(), Unprintable> {
+        if is_nothing(regex) {
+            return Err("a language without any text".to_owned());
+        }
+        let begin = out.len();
+        match regex {
+            _ if one_character(regex) => {
+                if let Ok([start, end]) = automaton::over_characters(regex).as_deref() {
+                    let ends = end.accepting && end.steps.is_empty() && !start.accepting;
+                    if ends && start.steps.iter().all(|&(_, _, to)| to == 1) {
+                        let ranges: Vec<(u32, u32)> = ranges(start);
+                        class(out, &ranges);
+                        return Ok(());
+                    }
+                }
+            }
+            Regex::Literal(bytes) => {
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    literal(out, text, outer);
+                    return Ok(());
+                }
+            }
+            Regex::Concat(parts) if parts.is_empty() => {
+                literal(out, "", outer);
+                return Ok(());
+            }
+            Regex::Concat(_) | Regex::Alt(_) | Regex::Repeat { .. } => {
+                if self.structure(out, regex, outer).is_ok() {
+                    return Ok(());
+                }
+                out.truncate(begin);
+            }
+            _ => {}
+        }
+        let name = self.rules(regex)?;
+        out.push_str(&name);
+        Ok(())
+    }
+
+    /// Writes an expression part by part; fails where a part is no text of its own.
+    fn structure(
+        &mut self,
+        out: &mut String,
+        regex: &Regex,
+        outer: Binding,
+    ) -> Result<(), Unprintable> {
+        let (parts, between, own) = match regex {
+            Regex::Repeat { inner, min, max } => {
+                if *max == Some(0) {
+                    literal(out, "", outer);
+                    return Ok(());
+                }
+                let nested = outer == Binding::Primary;
+                out.push_str(if nested { "(" } else { "" });
+                self.regex(out, inner, Binding::Primary)?;
+                bounds(out, *min, *max);
+                out.push_str(if nested { ")" } else { "" });
+                return Ok(());
+            }
+            Regex::Concat(parts) => (parts, " ", Binding::Sequence),
+            Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
+            _ => return Err(String::new()),
+        };
+        let parts: Vec<&Regex> = parts.iter().filter(|part| !is_nothing(part)).collect();
+        if let [only] = parts[..] {
+            return self.regex(out, only, outer);
+        }
+        let nested = own < outer;
+        out.push_str(if nested { "(" } else { "" });
+        for (position, part) in parts.into_iter().enumerate() {
+            out.push_str(if position > 0 { between } else { "" });
+            // A sequence in a sequence needs no parentheses.
+            self.regex(out, part, Binding::Sequence)?;
+        }
+        out.push_str(if nested { ")" } else { "" });
+        Ok(())
+    }
+
+    /// Writes a language out as rules, one a state, and says the name of the first.
+    fn rules(&mut self, regex: &Regex) -> Result<String, Unprintable> {
+        if let Some(name) = self.written.get(regex) {
+            return Ok(name.clone());
+        }
+        let states = automaton::over_characters(regex).map_err(|failure| match failure {
+            Failure::Large => {
+                "an intersection, complement or set of bytes that needs too many rules".to_owned()
+            }
+            Failure::Bytes => "bytes that are no text".to_owned(),
+        })?;
+        if states.iter().all(|state| !state.accepting) {
+            return Err("a language without any text".to_owned());
+        }
+        let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();
+        for (state, name) in states.iter().zip(&names) {
+            let _ = write!(self.extra, "{name} ::= ");
+            write_state(&mut self.extra, state, &states, &names);
+            self.extra.push('\n');
+        }
+        self.written.insert(regex.clone(), names[0].clone());
+        Ok(names[0].clone())
+    }
+}
+
+fn write_state(out: &mut String, state: &State, states: &[State], names: &[String]) {
+    let mut by_target: Vec<(usize, Vec<(u32, u32)>)> = Vec::new();
+    for &(first, last, to) in &state.steps {
+        match by_target.iter_mut().find(|(target, _)| *target == to) {
+            Some((_, ranges)) => ranges.push((first, last)),
+            None => by_target.push((to, vec![(first, last)])),
+        }
+    }
+    let mut between = "";
+    for (to, ranges) in by_target {
+        out.push_str(between);
+        between = " | ";
+        class(out, &ranges);
+        // An end with nothing behind it needs no name.
+        if !(states[to].accepting && states[to].steps.is_empty()) {
+            let _ = write!(out, " {}", names[to]);
+        }
+    }
+    if state.accepting {
+        let _ = write!(out, "{between}\"\"");
+    }
+}
+
+fn ranges(state: &State) -> Vec<(u32, u32)> {
+    let steps = state.steps.iter();
+    steps.map(|&(first, last, _)| (first, last)).collect()
+}
+
+/// A sequence or choice of regular languages as one. Recursion follows the nesting, and ends where that is deep.
+fn regular(grammar: &Grammar, id: ExprId) -> Option<Regex> {
+    fn joined(grammar: &Grammar, id: ExprId, depth: u32) -> Option<Regex> {
+        let all = |parts: &[ExprId]| -> Option<Vec<Regex>> {
+            let below = depth.checked_sub(1)?;
+            parts
+                .iter()
+                .map(|&part| joined(grammar, part, below))
+                .collect()
+        };
+        match grammar.expr(id) {
+            Expr::Regex(regex) => Some(regex.clone()),
+            Expr::Seq(parts) => all(parts).map(Regex::concat),
+            Expr::Alt(parts) => all(parts).map(Regex::alt),
+            _ => None,
+        }
+    }
+    joined(grammar, id, 8)
+}
+
+/// Whether an expression may be one character: classes and short strings, put together.
+fn one_character(regex: &Regex) -> bool {
+    let mut work = vec![regex];
+    let mut count = 0;
+    while let Some(node) = work.pop() {
+        count += 1;
+        match node {
+            Regex::Class(_) => {}
+            Regex::Literal(bytes) if (1..=4).contains(&bytes.len()) => {}
+            Regex::Concat(parts) if (1..=4).contains(&parts.len()) => work.extend(&**parts),
+            Regex::Alt(parts) => work.extend(&**parts),
+            _ => return false,
+        }
+        if count > 2_000 {
+            return false;
+        }
+    }
+    !matches!(regex, Regex::Literal(_))
+}
+
+/// Whether an expression visibly matches nothing.
+fn is_nothing(regex: &Regex) -> bool {
+    match regex {
+        Regex::Nothing => true,
+        Regex::Class(set) => set.is_empty(),
+        Regex::Alt(parts) => parts.iter().all(is_nothing),
+        Regex::Concat(parts) => parts.iter().any(is_nothing),
+        Regex::Repeat { inner, min, max } => {
+            max.is_some_and(|max| max < *min) || (*min > 0 && is_nothing(inner))
+        }
+        _ => false,
+    }
+}
+
+fn list(
+    out: &mut String,
+    work: &mut Vec<Piece>,
+    parts: &[ExprId],
+    between: &'static str,
+    outer: Binding,
+) {
+    if let [only] = parts {
+        work.push(Piece::Node(*only, outer));
+        return;
+    }
+    let alternatives = between != " ";
+    let own = if alternatives {
+        Binding::Alternation
+    } else {
+        Binding::Sequence
+    };
+    if own < outer {
+        out.push('(');
+        work.push(Piece::Text(")"));
+    }
+    for (position, &part) in parts.iter().enumerate().rev() {
+        // A sequence in a sequence needs no parentheses.
+        work.push(Piece::Node(part, Binding::Sequence));
+        if position > 0 {
+            work.push(Piece::Text(between));
+        }
+    }
+}
+
+fn literal(out: &mut String, text: &str, outer: Binding) {
+    // Nothing can be repeated that has no character.
+    let nested = text.is_empty() && outer == Binding::Primary;
+    out.push_str(if nested { "(\"" } else { "\"" });
+    for c in text.chars() {
+        character(out, c, "\"\\");
+    }
+    out.push_str(if nested { "\")" } else { "\"" });
+}
+
+fn character(out: &mut String, c: char, escaped: &str) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if escaped.contains(c) && matches!(c, '"' | '\\' | '[' | ']') => {
+            out.push('\\');
+            out.push(c);
+        }
+        c if escaped.contains(c) || c.is_control() || (c.is_whitespace() && c != ' ') => {
+            let code = u32::from(c);
+            let _ = match code {
+                0..=0xFF => write!(out, "\\x{code:02X}"),
+                0x100..=0xFFFF => write!(out, "\\u{code:04X}"),
+                _ => write!(out, "\\U{code:08X}"),
+            };
+        }
+        c => out.push(c),
+    }
+}
+
+/// A class of characters, said directly or by what it lacks, whichever is shorter.
+fn class(out: &mut String, ranges: &[(u32, u32)]) {
+    let mut lacking = Vec::new();
+    let mut from = 0;
+    for &(first, last) in ranges {
+        if first > from {
+            lacking.push((from, first - 1));
+        }
+        from = last + 1;
+    }
+    if from <= 0x0010_FFFF {
+        lacking.push((from, 0x0010_FFFF));
+    }
+    // Surrogates are no characters; what lacks only them lacks nothing.
+    lacking.retain(|&gap| gap != (0xD800, 0xDFFF));
+    let (sign, shown) = match lacking.len() {
+        0 => return out.push('.'),
+        count if count < ranges.len() => ("[^", &lacking[..]),
+        _ => ("[", ranges),
+    };
+    let one = |code: u32| char::from_u32(code).unwrap_or('\u{D7FF}');
+    if let ("[", [(first, last)]) = (sign, shown)
+        && first == last
+    {
+        return literal(out, &one(*first).to_string(), Binding::Sequence);
+    }
+    out.push_str(sign);
+    for &(first, last) in shown {
+        character(out, one(first), "\\[]^-");
+        if first < last {
+            if last > first + 1 {
+                out.push('-');
+            }
+            character(out, one(last), "\\[]^-");
+        }
+    }
+    out.push(']');
+}
+
+fn token(out: &mut String, set: &TokenSet, outer: Binding) -> Result<(), Unprintable> {
+    match set {
+        TokenSet::Text(text) => {
+            let inner = text
+                .strip_prefix('<')
+                .and_then(|text| text.strip_suffix('>'));
+            let plain = inner.is_some_and(|inner| {
+                !inner.is_empty() && !inner.starts_with('[') && !inner.contains(['>', '\n', '\r'])
+            });
+            if !plain {
+                return Err(format!(
+                    "the token {text:?}, which is not of the form <text>"
+                ));
+            }
+            out.push_str(text);
+        }
+        TokenSet::Ids(ranges) => {
+            let count: u64 = ranges
+                .iter()
+                .map(|&(first, last)| u64::from(last) - u64::from(first) + 1)
+                .sum();
+            if count > TOKENS {
+                return Err(format!("{count} tokens at once"));
+            }
+            let nested = count > 1 && outer > Binding::Alternation;
+            out.push_str(if nested { "(" } else { "" });
+            let ids = ranges.iter().flat_map(|&(first, last)| first..=last);
+            for (position, id) in ids.enumerate() {
+                let _ = write!(out, "{}<[{id}]>", if position > 0 { " | " } else { "" });
+            }
+            out.push_str(if nested { ")" } else { "" });
+        }
+    }
+    Ok(())
+}
+
+/// A name that GBNF can read: letters, digits and dashes.
+fn identifier(name: &str) -> String {
+    let out: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    if out.is_empty() {
+        "rule".to_owned()
+    } else {
+        out
+    }
+}

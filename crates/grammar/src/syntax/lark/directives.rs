@@ -1,0 +1,173 @@
+//! `%import`, `%ignore` and what `%regex` holds.
+
+use serde_json::Value;
+
+use super::common::common;
+use super::lexer::{Kind, Token};
+use super::statements::{Directive, Source, unsupported};
+use crate::error::{Error, Place};
+use crate::limits::Limits;
+
+/// Chunks of one `%regex` substring: so deep does its expression nest.
+const CHUNKS: usize = 256;
+
+/// What the directives of a source say.
+#[derive(Debug, Default)]
+pub(super) struct Directives<'s> {
+    /// (name here, pattern, offset)
+    pub(super) imports: Vec<(&'s str, String, usize)>,
+    /// What each `%ignore` says.
+    pub(super) ignored: Vec<&'s [Token]>,
+}
+
+/// Reads all directives.
+pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>, Error> {
+    let mut directives = Directives::default();
+    for directive in &source.directives {
+        match directive.name {
+            "import" => import(text, directive, &mut directives.imports)?,
+            "ignore" if directive.body.is_empty() => {
+                return Err(wrong(text, directive.offset, "nothing to ignore is named"));
+            }
+            "ignore" => directives.ignored.push(directive.body),
+            "llguidance" => {
+                let plain = matches!(directive.body, [Token { kind: Kind::Json(json), .. }]
+                    if serde_json::from_str::<Value>(json).is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty)));
+                if !plain {
+                    return Err(
+                        unsupported(text, directive.offset, "options of the grammar are")
+                            .with_hint("%llguidance {} says nothing and is accepted"),
+                    );
+                }
+            }
+            name => {
+                return Err(unsupported(
+                    text,
+                    directive.offset,
+                    &format!("the directive %{name} is"),
+                )
+                .with_hint("known are %import common, %ignore, %json, %regex, %llguidance {}"));
+            }
+        }
+    }
+    Ok(directives)
+}
+
+fn wrong(text: &str, offset: usize, message: &str) -> Error {
+    Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(text, offset))
+}
+
+/// `%import common.INT`, `%import common.INT -> NUMBER`, `%import common (INT, WS)`
+fn import<'s>(
+    text: &str,
+    directive: &Directive<'s>,
+    imports: &mut Vec<(&'s str, String, usize)>,
+) -> Result<(), Error> {
+    let hint = "imports are written %import common.INT, %import common.INT -> NUMBER or %import common (INT, WS)";
+    let kinds: Vec<&Kind> = directive.body.iter().map(|token| &token.kind).collect();
+    let mut add = |name: &'s str, alias: &'s str, offset: usize| match common(name) {
+        Some(pattern) => {
+            imports.push((alias, pattern, offset));
+            Ok(())
+        }
+        None => Err(Error::grammar(
+            "E-GRAMMAR-UNDEFINED",
+            format!("the common library has no terminal {name:?}"),
+        )
+        .at(Place::in_text(text, offset))
+        .with_hint("it has INT, NUMBER, WORD, CNAME, WS, ESCAPED_STRING and others")),
+    };
+    match kinds[..] {
+        [Kind::Name(library), ..] if library != "common" => Err(unsupported(
+            text,
+            directive.offset,
+            &format!("an import of {library:?} is"),
+        )
+        .with_hint("only common can be imported")),
+        [Kind::Name(_), Kind::Sign('.'), Kind::Name(name)] => {
+            add(name, name, directive.body[2].offset)
+        }
+        [
+            Kind::Name(_),
+            Kind::Sign('.'),
+            Kind::Name(name),
+            Kind::Arrow,
+            Kind::Name(alias),
+        ] => add(name, alias, directive.body[2].offset),
+        [
+            Kind::Name(_),
+            Kind::Sign('('),
+            ref names @ ..,
+            Kind::Sign(')'),
+        ] => {
+            for (at, kind) in names.iter().enumerate() {
+                let offset = directive.body[at + 2].offset;
+                match kind {
+                    Kind::Name(name) if at % 2 == 0 => add(name, name, offset)?,
+                    Kind::Sign(',') if at % 2 == 1 => {}
+                    _ => {
+                        return Err(
+                            wrong(text, offset, "a list of names is wanted").with_hint(hint)
+                        );
+                    }
+                }
+            }
+            Ok(())
+        }
+        _ => Err(wrong(text, directive.offset, "the import cannot be read").with_hint(hint)),
+    }
+}
+
+/// The chunks of `%regex {"substring_…": …}`.
+pub(super) fn substring_chunks(
+    text: &str,
+    json: &str,
+    offset: usize,
+    limits: &Limits,
+) -> Result<Vec<String>, Error> {
+    let hint = r#"known are {"substring_words": "…"}, {"substring_chars": "…"} and {"substring_chunks": ["…"]}"#;
+    let value: Value = serde_json::from_str(json)
+        .map_err(|error| wrong(text, offset, &format!("no JSON: {error}")).with_hint(hint))?;
+    let only = value.as_object().filter(|object| object.len() == 1);
+    let entry = only.and_then(|object| object.iter().next());
+    let chunks: Option<Vec<String>> = match entry.map(|(key, value)| (key.as_str(), value)) {
+        Some(("substring_chunks", Value::Array(chunks))) => chunks
+            .iter()
+            .map(|chunk| chunk.as_str().map(str::to_owned))
+            .collect(),
+        Some(("substring_chars", Value::String(text))) => {
+            Some(text.chars().map(String::from).collect())
+        }
+        Some(("substring_words", Value::String(text))) => Some(words(text)),
+        _ => None,
+    };
+    let Some(chunks) = chunks else {
+        return Err(unsupported(text, offset, "this %regex is").with_hint(hint));
+    };
+    let allowed = CHUNKS.min(limits.grammar_nesting);
+    if chunks.len() > allowed {
+        return Err(Error::limit(
+            "E-LIMIT-GRAMMAR-NESTING",
+            "grammar_nesting",
+            chunks.len() as u64,
+            allowed as u64,
+        )
+        .at(Place::in_text(text, offset)));
+    }
+    Ok(chunks)
+}
+
+/// Words, and every character between them.
+fn words(text: &str) -> Vec<String> {
+    let mut chunks: Vec<String> = Vec::new();
+    let mut in_word = false;
+    for c in text.chars() {
+        let part = c.is_alphanumeric() || c == '_';
+        match chunks.last_mut() {
+            Some(word) if part && in_word => word.push(c),
+            _ => chunks.push(c.to_string()),
+        }
+        in_word = part;
+    }
+    chunks
+}

@@ -1,0 +1,597 @@
+//! Statements to tree. Terminals come first, each behind those that it names, and stand in one another as what they are.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::directives::{self, Directives};
+use super::lexer::{Kind, Token};
+use super::statements::{Definition, Source, is_terminal, unsupported};
+use crate::error::{Error, Place};
+use crate::ir::TokenSet;
+use crate::limits::Limits;
+use crate::syntax::json_schema;
+use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Rule};
+
+struct Parser<'s> {
+    text: &'s str,
+    limits: &'s Limits,
+    groups: Groups<'s>,
+    /// Names of the source's own rules and terminals.
+    names: FxHashSet<&'s str>,
+    /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
+    terminals: FxHashMap<&'s str, (NodeId, u64)>,
+    /// What may be ignored, any number of times; none if nothing is.
+    ignored: Option<NodeId>,
+}
+
+/// Reads all statements.
+pub(super) fn parse<'s>(
+    text: &'s str,
+    source: &Source<'s>,
+    limits: &'s Limits,
+) -> Result<Ast, Error> {
+    let directives = directives::read(text, source)?;
+    let mut parser = Parser {
+        text,
+        limits,
+        groups: Groups::new(text, limits),
+        names: source.definitions.keys().copied().collect(),
+        terminals: FxHashMap::default(),
+        ignored: None,
+    };
+    parser.read_imports(&directives, source)?;
+    for name in terminals_in_order(text, source)? {
+        let definition = &source.definitions[name];
+        let (body, weight) = parser.body(definition.body, definition.offset, true)?;
+        let (body, weight) = parser.with_options(name, definition, body, weight)?;
+        parser.terminals.insert(name, (body, weight));
+        parser.define(name, definition.offset, body);
+    }
+    parser.read_ignored(&directives)?;
+    for (&name, definition) in &source.definitions {
+        if is_terminal(name) {
+            continue;
+        }
+        // The shortest match is one of a regular language: such a rule is read as a terminal is.
+        let regular = definition.options.lazy;
+        let (body, weight) = parser.body(definition.body, definition.offset, regular)?;
+        let (body, _) = parser.with_options(name, definition, body, weight)?;
+        let body = if regular {
+            parser.followed(body, definition.offset)
+        } else {
+            body
+        };
+        parser.define(name, definition.offset, body);
+    }
+    parser.lead_with_ignored(source);
+    Ok(parser.groups.ast)
+}
+
+/// Terminals, each behind those that it names.
+fn terminals_in_order<'s>(text: &str, source: &Source<'s>) -> Result<Vec<&'s str>, Error> {
+    let mut order = Vec::new();
+    let mut done: FxHashSet<&str> = FxHashSet::default();
+    let mut open: FxHashSet<&str> = FxHashSet::default();
+    for (&root, _) in source
+        .definitions
+        .iter()
+        .filter(|(name, _)| is_terminal(name))
+    {
+        let mut work = vec![(root, false)];
+        while let Some((name, visited)) = work.pop() {
+            if visited {
+                open.remove(name);
+                done.insert(name);
+                order.push(name);
+                continue;
+            }
+            if done.contains(name) || !open.insert(name) {
+                continue;
+            }
+            work.push((name, true));
+            for token in source.definitions[name].body {
+                let Kind::Name(other) = &token.kind else {
+                    continue;
+                };
+                let known = source.definitions.get_key_value(other.as_str());
+                let Some((&other, _)) = known.filter(|(other, _)| is_terminal(other)) else {
+                    continue;
+                };
+                if open.contains(other) && work.contains(&(other, true)) {
+                    return Err(Error::grammar(
+                        "E-GRAMMAR-IRREGULAR",
+                        format!("the terminal {other:?} contains itself"),
+                    )
+                    .at(Place::in_text(text, token.offset))
+                    .with_hint("only rules, which begin with a small letter, can be recursive"));
+                }
+                work.push((other, false));
+            }
+        }
+    }
+    Ok(order)
+}
+
+impl<'s> Parser<'s> {
+    fn define(&mut self, name: &str, offset: usize, body: NodeId) {
+        self.groups.ast.rules.push(Rule {
+            name: name.to_owned(),
+            offset,
+            body,
+        });
+    }
+
+    fn read_imports(
+        &mut self,
+        directives: &Directives<'s>,
+        source: &Source<'s>,
+    ) -> Result<(), Error> {
+        for &(name, ref pattern, offset) in &directives.imports {
+            let known = source.definitions.contains_key(name) || self.terminals.contains_key(name);
+            if known || !is_terminal(name) {
+                let what = if known {
+                    format!("the name {name:?} is defined twice")
+                } else {
+                    format!("{name:?} is no name of a terminal")
+                };
+                return Err(Error::grammar("E-GRAMMAR-DUPLICATE", what)
+                    .at(Place::in_text(self.text, offset)));
+            }
+            let weight = pattern.len() as u64;
+            let node = Node::Pattern(pattern.clone(), offset);
+            let body = self.groups.ast.add(node, offset);
+            self.terminals.insert(name, (body, weight));
+            self.define(name, offset, body);
+        }
+        Ok(())
+    }
+
+    fn read_ignored(&mut self, directives: &Directives<'s>) -> Result<(), Error> {
+        let mut parts = Vec::new();
+        let mut place = 0;
+        for tokens in &directives.ignored {
+            place = tokens[0].offset;
+            parts.push(self.body(tokens, place, true)?.0);
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let any = self.groups.ast.add(Node::Alt(parts), place);
+        let repeated = Node::Repeat {
+            inner: any,
+            min: 0,
+            max: None,
+            separator: None,
+        };
+        self.ignored = Some(self.groups.ast.add(repeated, place));
+        Ok(())
+    }
+
+    /// What is ignored may stand before everything, too. Rules that may begin a text are not known yet: each gets a second
+    /// rule for what stands inside others only where it is named.
+    fn lead_with_ignored(&mut self, source: &Source<'s>) {
+        let Some(ignored) = self.ignored else {
+            return;
+        };
+        let rules = std::mem::take(&mut self.groups.ast.rules);
+        for rule in rules {
+            let Some(definition) = source.definitions.get(rule.name.as_str()) else {
+                self.groups.ast.rules.push(rule);
+                continue;
+            };
+            let offset = definition.offset;
+            let body = if is_terminal(&rule.name) {
+                self.followed(rule.body, offset)
+            } else {
+                rule.body
+            };
+            let inner = inner_name(&rule.name);
+            let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
+            let led = self.groups.ast.add(Node::Seq(vec![ignored, name]), offset);
+            self.define(&rule.name, offset, led);
+            self.groups.ast.rules.push(Rule {
+                name: inner,
+                offset,
+                body,
+            });
+        }
+    }
+
+    /// A terminal with what may be ignored behind it.
+    fn followed(&mut self, body: NodeId, offset: usize) -> NodeId {
+        match self.ignored {
+            None => body,
+            Some(ignored) => self.groups.ast.add(Node::Seq(vec![body, ignored]), offset),
+        }
+    }
+
+    fn with_options(
+        &mut self,
+        name: &str,
+        definition: &Definition<'s>,
+        body: NodeId,
+        weight: u64,
+    ) -> Result<(NodeId, u64), Error> {
+        let (mut body, mut weight) = (body, weight);
+        let offset = definition.offset;
+        if let Some(suffix) = definition.options.suffix {
+            let (end, more) = self.body(std::slice::from_ref(suffix), suffix.offset, true)?;
+            body = self.groups.ast.add(Node::Seq(vec![body, end]), offset);
+            weight += more;
+        }
+        if definition.options.lazy {
+            let shortest = Node::Function(Function::Shortest, body);
+            body = self.groups.ast.add(shortest, offset);
+        }
+        if let Some(label) = definition.options.capture {
+            if is_terminal(name) {
+                return Err(unsupported(self.text, offset, "a capture of a terminal is")
+                    .with_hint("label a rule, which begins with a small letter"));
+            }
+            let label = if label.is_empty() { name } else { label };
+            let capture = Node::Capture(label.to_owned(), body);
+            body = self.groups.ast.add(capture, offset);
+        }
+        Ok((body, weight))
+    }
+
+    /// Reads an expression: its node, and its weight if it is regular.
+    fn body(
+        &mut self,
+        tokens: &'s [Token],
+        offset: usize,
+        regular: bool,
+    ) -> Result<(NodeId, u64), Error> {
+        self.groups.open(offset)?;
+        let mut closers = Vec::new();
+        let mut weight = 0u64;
+        let mut at = 0;
+        let end = tokens
+            .last()
+            .map_or(offset, |token| (token.offset + 1).min(self.text.len()));
+        while let Some(token) = tokens.get(at) {
+            let offset = token.offset;
+            at += 1;
+            match &token.kind {
+                Kind::Sign('(') => {
+                    closers.push(')');
+                    self.groups.open(offset)?;
+                }
+                Kind::Sign('[') => {
+                    closers.push(']');
+                    self.groups.open(offset)?;
+                }
+                Kind::Sign(sign @ (')' | ']')) => {
+                    if closers.pop() != Some(*sign) {
+                        return Err(self
+                            .groups
+                            .error(offset, format!("unexpected {sign}"))
+                            .with_hint("no such group is open"));
+                    }
+                    let start = self.groups.opened_at();
+                    let inner = self.groups.close(offset)?;
+                    self.groups.item_again(inner, start);
+                    if *sign == ']' {
+                        self.groups.repeat(0, Some(1), offset)?;
+                    }
+                }
+                Kind::Sign('|') => self.groups.end_alternative(offset)?,
+                Kind::Sign('&') => self.groups.end_operand(offset)?,
+                Kind::Sign('~')
+                    if matches!(
+                        tokens.get(at).map(|token| &token.kind),
+                        Some(Kind::Number(_))
+                    ) =>
+                {
+                    let (min, max) = self.tilde_bounds(tokens, &mut at)?;
+                    self.groups.repeat(min, max, offset)?;
+                }
+                Kind::Sign('~') => self.groups.complement(offset)?,
+                Kind::Sign('{') => {
+                    let (min, max) = self.brace_bounds(tokens, &mut at)?;
+                    self.groups.repeat(min, max, offset)?;
+                }
+                Kind::Sign('?') => self.groups.repeat(0, Some(1), offset)?,
+                Kind::Sign('*') => self.groups.repeat(0, None, offset)?,
+                Kind::Sign('+') => self.groups.repeat(1, None, offset)?,
+                Kind::Arrow => {
+                    if !closers.is_empty()
+                        || !matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Name(_)))
+                    {
+                        return Err(self.groups.error(
+                            offset,
+                            "an alias is a name at the end of an alternative of a rule",
+                        ));
+                    }
+                    at += 1;
+                    if !matches!(
+                        tokens.get(at).map(|token| &token.kind),
+                        None | Some(Kind::Sign('|'))
+                    ) {
+                        return Err(self
+                            .groups
+                            .error(tokens[at].offset, "an alias ends its alternative"));
+                    }
+                }
+                _ => weight = weight.saturating_add(self.item(tokens, &mut at, token, regular)?),
+            }
+            if weight > self.limits.compile_fuel {
+                return Err(Error::limit(
+                    "E-LIMIT-FUEL",
+                    "compile_fuel",
+                    weight,
+                    self.limits.compile_fuel,
+                )
+                .at(Place::in_text(self.text, offset)));
+            }
+        }
+        if let Some(closer) = closers.last() {
+            let opened = self.groups.opened_at();
+            return Err(self
+                .groups
+                .error(opened, "the group is not closed")
+                .with_hint(format!("close it with {closer}")));
+        }
+        Ok((self.groups.close(end)?, weight))
+    }
+
+    /// Reads one item that is no sign, and says its weight.
+    fn item(
+        &mut self,
+        tokens: &'s [Token],
+        at: &mut usize,
+        token: &'s Token,
+        regular: bool,
+    ) -> Result<u64, Error> {
+        let offset = token.offset;
+        let mut weight = 1;
+        let node = match &token.kind {
+            Kind::Text(first, false)
+                if tokens.get(*at).map(|token| &token.kind) == Some(&Kind::Range) =>
+            {
+                let last = tokens.get(*at + 1).map(|token| &token.kind);
+                *at += 2;
+                self.range(first, last, offset)?
+            }
+            Kind::Text(text, ignores_case) => {
+                weight = text.len() as u64 + 1;
+                if *ignores_case {
+                    let pattern = format!("(?i:{})", regex_syntax::escape(text));
+                    Node::Pattern(pattern, offset)
+                } else {
+                    Node::Bytes(text.clone().into_bytes())
+                }
+            }
+            Kind::Pattern(pattern, flags, inner) => {
+                weight = pattern.len() as u64;
+                if flags.is_empty() {
+                    Node::Pattern(pattern.clone(), *inner)
+                } else {
+                    let prefix = format!("(?{flags})");
+                    let start = inner.saturating_sub(prefix.len());
+                    Node::Pattern(format!("{prefix}{pattern}"), start)
+                }
+            }
+            Kind::Directive(name) if name == "regex" => {
+                let Some(Token {
+                    kind: Kind::Json(json),
+                    ..
+                }) = tokens.get(*at)
+                else {
+                    return Err(self
+                        .groups
+                        .error(offset, "a JSON object is wanted behind %regex"));
+                };
+                *at += 1;
+                let chunks = directives::substring_chunks(self.text, json, offset, self.limits)?;
+                weight = (chunks.len() * chunks.len()) as u64;
+                let id = self.substring(&chunks, offset);
+                self.add(id, offset, regular);
+                return Ok(weight);
+            }
+            Kind::Name(name) => return self.name(name, offset, regular),
+            _ if regular => {
+                return Err(Error::grammar(
+                    "E-GRAMMAR-IRREGULAR",
+                    "only what is regular may stand in a terminal",
+                )
+                .at(Place::in_text(self.text, offset))
+                .with_hint(
+                    "text, regular expressions, %regex, terminals and groups of them are regular",
+                ));
+            }
+            Kind::TokenText(text) => Node::Token(TokenSet::Text(text.as_str().into())),
+            Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.as_slice().into())),
+            Kind::Directive(name) if name == "json" => {
+                let Some(Token {
+                    kind: Kind::Json(json),
+                    offset: start,
+                    ..
+                }) = tokens.get(*at)
+                else {
+                    return Err(self
+                        .groups
+                        .error(offset, "a JSON Schema is wanted behind %json"));
+                };
+                *at += 1;
+                self.schema(json, *start)?
+            }
+            Kind::Sign('@') => {
+                return Err(unsupported(
+                    self.text,
+                    offset,
+                    "a reference to another grammar is",
+                ));
+            }
+            _ => return Err(self.groups.error(offset, "an expression is wanted here")),
+        };
+        let id = self.groups.ast.add(node, offset);
+        self.add(id, offset, regular);
+        Ok(weight)
+    }
+
+    /// Adds an item; in a rule what may be ignored follows it.
+    fn add(&mut self, id: NodeId, offset: usize, regular: bool) {
+        let id = if regular {
+            id
+        } else {
+            self.followed(id, offset)
+        };
+        self.groups.item_again(id, offset);
+    }
+
+    fn name(&mut self, name: &'s str, offset: usize, regular: bool) -> Result<u64, Error> {
+        if let Some(&(id, weight)) = self.terminals.get(name) {
+            if regular {
+                self.groups.item_again(id, offset);
+                return Ok(weight + 1);
+            }
+            self.add(id, offset, false);
+            return Ok(1);
+        }
+        if regular {
+            let terminal = is_terminal(name);
+            let (code, message) = if terminal {
+                (
+                    "E-GRAMMAR-UNDEFINED",
+                    format!("there is no terminal {name:?}"),
+                )
+            } else {
+                (
+                    "E-GRAMMAR-IRREGULAR",
+                    format!("the rule {name:?} may not stand in a terminal"),
+                )
+            };
+            return Err(Error::grammar(code, message)
+                .at(Place::in_text(self.text, offset))
+                .with_hint("terminals begin with a capital letter and are made of terminals"));
+        }
+        let target: Cow<'_, str> = match self.ignored {
+            Some(_) if self.names.contains(name) => inner_name(name).into(),
+            _ => name.into(),
+        };
+        self.groups.item(Node::Name(target.into_owned()), offset);
+        Ok(1)
+    }
+
+    fn range(&self, first: &str, last: Option<&Kind>, offset: usize) -> Result<Node, Error> {
+        let only = |text: &str| {
+            let mut characters = text.chars();
+            characters.next().filter(|_| characters.next().is_none())
+        };
+        let last = match last {
+            Some(Kind::Text(last, false)) => only(last),
+            _ => None,
+        };
+        match (only(first), last) {
+            (Some(first), Some(last)) if first <= last => Ok(Node::Class(vec![(first, last)])),
+            _ => Err(self
+                .groups
+                .error(offset, "a range goes from one character to a later one")
+                .with_hint(r#"it is written "a".."z""#)),
+        }
+    }
+
+    fn schema(&self, json: &str, start: usize) -> Result<Node, Error> {
+        let options = json_schema::Options::default();
+        let grammar = json_schema::parse(json, &options, self.limits).map_err(|error| {
+            let inside = match error.place() {
+                Some(Place::Text { offset, .. }) => *offset,
+                _ => 0,
+            };
+            let place = Place::in_text(self.text, start + inside);
+            match error.place() {
+                // The pointer says more than the place of the whole schema.
+                Some(Place::Pointer(_)) => error,
+                _ => error.at(place),
+            }
+        })?;
+        Ok(Node::Grammar(Arc::new(grammar)))
+    }
+
+    /// Any run of chunks that stand behind one another.
+    fn substring(&mut self, chunks: &[String], offset: usize) -> NodeId {
+        let ast = &mut self.groups.ast;
+        let mut rest = ast.add(Node::Bytes(Vec::new()), offset);
+        let mut starts = vec![rest];
+        for chunk in chunks.iter().rev() {
+            let chunk = ast.add(Node::Bytes(chunk.clone().into_bytes()), offset);
+            let more = ast.add(Node::Seq(vec![chunk, rest]), offset);
+            starts.push(more);
+            rest = ast.add(
+                Node::Repeat {
+                    inner: more,
+                    min: 0,
+                    max: Some(1),
+                    separator: None,
+                },
+                offset,
+            );
+        }
+        if chunks.is_empty() {
+            return rest;
+        }
+        ast.add(Node::Alt(starts), offset)
+    }
+
+    /// `n` or `m..n`
+    fn tilde_bounds(&self, tokens: &[Token], at: &mut usize) -> Result<(u32, Option<u32>), Error> {
+        let min = self.number(tokens, at)?;
+        if tokens.get(*at).map(|token| &token.kind) != Some(&Kind::Range) {
+            return Ok((min, Some(min)));
+        }
+        *at += 1;
+        Ok((min, Some(self.number(tokens, at)?)))
+    }
+
+    /// `n}`, `m,}`, `,n}` or `m,n}`
+    fn brace_bounds(&self, tokens: &[Token], at: &mut usize) -> Result<(u32, Option<u32>), Error> {
+        let sign = |at: usize, sign: char| {
+            tokens.get(at).map(|token| &token.kind) == Some(&Kind::Sign(sign))
+        };
+        let min = if sign(*at, ',') {
+            0
+        } else {
+            self.number(tokens, at)?
+        };
+        let mut max = Some(min);
+        if sign(*at, ',') {
+            *at += 1;
+            max = if sign(*at, '}') {
+                None
+            } else {
+                Some(self.number(tokens, at)?)
+            };
+        }
+        if sign(*at, '}') {
+            *at += 1;
+            return Ok((min, max));
+        }
+        let place = tokens
+            .get(*at)
+            .map_or(self.text.len(), |token| token.offset);
+        Err(self
+            .groups
+            .error(place, "} is wanted after the bounds of a repetition")
+            .with_hint("bounds are written {m}, {m,}, {,n} or {m,n}"))
+    }
+
+    fn number(&self, tokens: &[Token], at: &mut usize) -> Result<u32, Error> {
+        let token = tokens.get(*at);
+        *at += 1;
+        match token.map(|token| &token.kind) {
+            Some(Kind::Number(number)) => Ok(*number),
+            _ => Err(self.groups.error(
+                token.map_or(self.text.len(), |token| token.offset),
+                "a number is wanted",
+            )),
+        }
+    }
+}
+
+/// The rule without what is ignored before it. No name of a source has a blank.
+fn inner_name(name: &str) -> String {
+    format!("{name} inside")
+}

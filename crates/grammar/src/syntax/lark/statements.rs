@@ -1,0 +1,152 @@
+//! Words to statements: rules, terminals and directives, each with the words that belong to it.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::lexer::{Kind, Token};
+use super::options::{Options, read_options};
+use crate::error::{Error, Place};
+
+/// A rule or terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Definition<'s> {
+    pub(super) offset: usize,
+    pub(super) options: Options<'s>,
+    /// What stands behind the colon.
+    pub(super) body: &'s [Token],
+}
+
+/// A directive with what follows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Directive<'s> {
+    pub(super) name: &'s str,
+    pub(super) offset: usize,
+    pub(super) body: &'s [Token],
+}
+
+/// A whole source.
+#[derive(Debug, Default)]
+pub(super) struct Source<'s> {
+    pub(super) definitions: IndexMap<&'s str, Definition<'s>, FxBuildHasher>,
+    pub(super) directives: Vec<Directive<'s>>,
+}
+
+/// Whether a name is a terminal's.
+pub(super) fn is_terminal(name: &str) -> bool {
+    name.trim_start_matches('_')
+        .starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// A statement begins here: a directive, or a name with a colon behind it.
+fn begins(tokens: &[Token]) -> bool {
+    let Some(token) = tokens.first() else {
+        return true;
+    };
+    match &token.kind {
+        // These two stand inside expressions.
+        Kind::Directive(name) => !matches!(name.as_str(), "json" | "regex"),
+        Kind::Sign('?' | '!') if token.first => begins_named(&tokens[1..]),
+        Kind::Name(_) => begins_named(tokens),
+        _ => false,
+    }
+}
+
+fn begins_named(tokens: &[Token]) -> bool {
+    let Some(Kind::Name(_)) = tokens.first().map(|token| &token.kind) else {
+        return false;
+    };
+    let kind = |at: usize| tokens.get(at).map(|token| &token.kind);
+    match kind(1) {
+        Some(Kind::Sign(':')) => true,
+        // Priorities, parameters and templates are refused where they are read.
+        Some(Kind::Sign('.')) => matches!(kind(3), Some(Kind::Sign(':'))),
+        Some(Kind::Sign('§')) => tokens[0].first,
+        Some(Kind::Sign(open @ ('[' | '{'))) if tokens[0].first => {
+            let close = if *open == '[' { ']' } else { '}' };
+            let end = tokens
+                .iter()
+                .position(|token| token.kind == Kind::Sign(close));
+            end.is_some_and(|end| kind(end + 1) == Some(&Kind::Sign(':')))
+        }
+        _ => false,
+    }
+}
+
+fn error(text: &str, offset: usize, message: impl Into<String>) -> Error {
+    Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(text, offset))
+}
+
+/// Refuses something that other readers of the language know.
+pub(super) fn unsupported(text: &str, offset: usize, what: &str) -> Error {
+    Error::grammar("E-GRAMMAR-UNSUPPORTED", format!("{what} not supported"))
+        .at(Place::in_text(text, offset))
+}
+
+/// Splits a source.
+pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>, Error> {
+    let mut source = Source::default();
+    let mut at = 0;
+    while at < tokens.len() {
+        let begin = at;
+        if !begins(&tokens[at..]) {
+            return Err(error(text, tokens[at].offset, "a rule is wanted")
+                .with_hint("a rule is written: name: …"));
+        }
+        if let Kind::Directive(name) = &tokens[at].kind {
+            at += 1;
+            // A directive ends with its line, save inside brackets.
+            let mut depth = 0usize;
+            while let Some(token) = tokens.get(at).filter(|token| depth > 0 || !token.first) {
+                match token.kind {
+                    Kind::Sign('(') => depth += 1,
+                    Kind::Sign(')') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                at += 1;
+            }
+            source.directives.push(Directive {
+                name,
+                offset: tokens[begin].offset,
+                body: &tokens[begin + 1..at],
+            });
+            continue;
+        }
+        at += usize::from(!matches!(tokens[at].kind, Kind::Name(_)));
+        let Kind::Name(name) = &tokens[at].kind else {
+            return Err(error(text, tokens[at].offset, "a name is wanted"));
+        };
+        let offset = tokens[at].offset;
+        at += 1;
+        let options = read_options(text, tokens, &mut at)?;
+        let body_start = at;
+        // A name right behind the colon is of the body, as in `a: b: …`, which is refused there.
+        while at < tokens.len() && (at == body_start && !tokens[at].first || !begins(&tokens[at..]))
+        {
+            at += 1;
+        }
+        if let Some(first) = source.definitions.get(name.as_str()) {
+            let line = text[..first.offset]
+                .bytes()
+                .filter(|&byte| byte == b'\n')
+                .count()
+                + 1;
+            return Err(Error::grammar(
+                "E-GRAMMAR-DUPLICATE",
+                format!("the rule {name:?} is defined twice"),
+            )
+            .at(Place::in_text(text, offset))
+            .with_hint(format!(
+                "it is first defined in line {line}; join the two with |"
+            )));
+        }
+        source.definitions.insert(
+            name,
+            Definition {
+                offset,
+                options,
+                body: &tokens[body_start..at],
+            },
+        );
+    }
+    Ok(source)
+}

@@ -1,0 +1,218 @@
+//! Groups within groups, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
+
+use super::ast::{Ast, Function, Node, NodeId};
+use crate::error::{Error, Place};
+use crate::limits::Limits;
+
+/// Groups nest at most so deep, whatever the limits say: comparing and dropping what they become recurses.
+pub(in crate::syntax) const DEEPEST: usize = 1_000;
+
+/// Refuses a source that is too long.
+pub(in crate::syntax) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
+    let (given, allowed) = (text.len() as u64, limits.grammar_bytes as u64);
+    if given > allowed {
+        return Err(Error::limit(
+            "E-LIMIT-GRAMMAR-BYTES",
+            "grammar_bytes",
+            given,
+            allowed,
+        ));
+    }
+    Ok(())
+}
+
+/// An open group.
+struct Frame {
+    offset: usize,
+    alternatives: Vec<NodeId>,
+    /// Of an intersection.
+    operands: Vec<NodeId>,
+    /// Each with the offset where it starts.
+    items: Vec<(NodeId, usize)>,
+    /// Complements that wait for their operand.
+    complements: Vec<usize>,
+}
+
+/// The tree of a source while its groups are read. An alternative with nothing in it is the empty string.
+pub(in crate::syntax) struct Groups<'t> {
+    text: &'t str,
+    limits: &'t Limits,
+    pub(in crate::syntax) ast: Ast,
+    frames: Vec<Frame>,
+    alternatives: usize,
+}
+
+impl<'t> Groups<'t> {
+    /// No rules and no group.
+    pub(in crate::syntax) fn new(text: &'t str, limits: &'t Limits) -> Self {
+        Self {
+            text,
+            limits,
+            ast: Ast::default(),
+            frames: Vec::new(),
+            alternatives: 0,
+        }
+    }
+
+    /// A mistake in the source.
+    pub(in crate::syntax) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+    }
+
+    /// How many groups are open; the body of a rule is one.
+    pub(in crate::syntax) fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Where the innermost group was opened.
+    pub(in crate::syntax) fn opened_at(&mut self) -> usize {
+        self.frame().offset
+    }
+
+    /// The innermost open group. There is one for as long as a body is read.
+    fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a body has a frame")
+    }
+
+    /// Opens a group, or the body of a rule.
+    pub(in crate::syntax) fn open(&mut self, offset: usize) -> Result<(), Error> {
+        // The frame of the rule itself is no group.
+        let allowed = self.limits.grammar_nesting.min(DEEPEST);
+        if self.frames.len() > allowed {
+            return Err(Error::limit(
+                "E-LIMIT-GRAMMAR-NESTING",
+                "grammar_nesting",
+                self.frames.len() as u64,
+                allowed as u64,
+            )
+            .at(Place::in_text(self.text, offset)));
+        }
+        self.frames.push(Frame {
+            offset,
+            alternatives: Vec::new(),
+            operands: Vec::new(),
+            items: Vec::new(),
+            complements: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// A complement of the item that comes next.
+    pub(in crate::syntax) fn complement(&mut self, offset: usize) -> Result<(), Error> {
+        if self.frame().complements.len() >= self.limits.grammar_nesting.min(DEEPEST) {
+            return Err(self.error(offset, "too many complements of complements"));
+        }
+        self.frame().complements.push(offset);
+        Ok(())
+    }
+
+    /// Adds an item.
+    pub(in crate::syntax) fn item(&mut self, node: Node, offset: usize) {
+        let id = self.ast.add(node, offset);
+        self.item_again(id, offset);
+    }
+
+    /// Adds an item that is in the tree already.
+    pub(in crate::syntax) fn item_again(&mut self, mut id: NodeId, offset: usize) {
+        while let Some(start) = self.frame().complements.pop() {
+            id = self.ast.add(Node::Function(Function::Not, id), start);
+        }
+        self.frame().items.push((id, offset));
+    }
+
+    /// Replaces the last item by what is made of it; false if there is none.
+    pub(in crate::syntax) fn change_last(&mut self, change: impl FnOnce(NodeId) -> Node) -> bool {
+        let Some((last, offset)) = self.frame().items.pop() else {
+            return false;
+        };
+        let changed = self.ast.add(change(last), offset);
+        self.frame().items.push((changed, offset));
+        true
+    }
+
+    /// Repeats the last item.
+    pub(in crate::syntax) fn repeat(
+        &mut self,
+        min: u32,
+        max: Option<u32>,
+        offset: usize,
+    ) -> Result<(), Error> {
+        if max.is_some_and(|max| max < min) {
+            return Err(self.error(offset, "the upper bound is below the lower one"));
+        }
+        let (bound, allowed) = (max.unwrap_or(min), self.limits.regex_repetition);
+        if bound > allowed {
+            return Err(Error::limit(
+                "E-LIMIT-REGEX-REPETITION",
+                "regex_repetition",
+                u64::from(bound),
+                u64::from(allowed),
+            )
+            .at(Place::in_text(self.text, offset)));
+        }
+        let repeated = self.change_last(|inner| Node::Repeat {
+            inner,
+            min,
+            max,
+            separator: None,
+        });
+        if repeated {
+            Ok(())
+        } else {
+            Err(self
+                .error(offset, "nothing stands before the repetition")
+                .with_hint("a repetition follows what it repeats"))
+        }
+    }
+
+    /// Ends an operand of an intersection.
+    pub(in crate::syntax) fn end_operand(&mut self, offset: usize) -> Result<(), Error> {
+        if let Some(&start) = self.frame().complements.last() {
+            return Err(self.error(start, "an operand is wanted behind ~"));
+        }
+        let items = std::mem::take(&mut self.frame().items);
+        let operand = match items[..] {
+            [] => self.ast.add(Node::Bytes(Vec::new()), offset),
+            [(only, _)] => only,
+            [(_, start), ..] => {
+                let parts = items.into_iter().map(|(id, _)| id).collect();
+                self.ast.add(Node::Seq(parts), start)
+            }
+        };
+        self.frame().operands.push(operand);
+        Ok(())
+    }
+
+    /// Ends an alternative.
+    pub(in crate::syntax) fn end_alternative(&mut self, offset: usize) -> Result<(), Error> {
+        self.end_operand(offset)?;
+        self.alternatives += 1;
+        let allowed = self.limits.grammar_alternatives;
+        if self.alternatives > allowed {
+            return Err(Error::limit(
+                "E-LIMIT-GRAMMAR-ALTERNATIVES",
+                "grammar_alternatives",
+                self.alternatives as u64,
+                allowed as u64,
+            )
+            .at(Place::in_text(self.text, offset)));
+        }
+        let operands = std::mem::take(&mut self.frame().operands);
+        let alternative = match operands[..] {
+            [only] => only,
+            _ => self.ast.add(Node::And(operands), offset),
+        };
+        self.frame().alternatives.push(alternative);
+        Ok(())
+    }
+
+    /// Closes the innermost group and says what it holds.
+    pub(in crate::syntax) fn close(&mut self, offset: usize) -> Result<NodeId, Error> {
+        self.end_alternative(offset)?;
+        let frame = self.frames.pop().expect("a body has a frame");
+        Ok(match frame.alternatives[..] {
+            [only] => only,
+            _ => self.ast.add(Node::Alt(frame.alternatives), frame.offset),
+        })
+    }
+}

@@ -1,0 +1,326 @@
+//! GBNF: what it means, what it refuses and where, its limits, and what is written in it.
+
+mod reference;
+
+use proptest::prelude::*;
+use syntagma_grammar::ir::Grammar;
+use syntagma_grammar::syntax::{ebnf, gbnf, json_schema};
+use syntagma_grammar::{Error, Limits, Place, print};
+
+fn parse(text: &str) -> Result<Grammar, Error> {
+    gbnf::parse(text, "root", &Limits::default())
+}
+
+fn parsed(text: &str) -> Grammar {
+    parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn written(grammar: &Grammar) -> String {
+    print::to_gbnf(grammar)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .text
+}
+
+fn matches(grammar: &Grammar, text: &str) -> bool {
+    reference::grammar_matches(grammar, text.as_bytes())
+}
+
+/// (grammar, what it matches, what it does not)
+const MEANING: &[(&str, &[&str], &[&str])] = &[
+    ("root ::= \"a\" \"b\"", &["ab"], &["", "a", "abb"]),
+    (
+        "# first\nroot ::= x | # why\n  y\nx ::= \"a\"\n\ny ::= \"b\" # last",
+        &["a", "b"],
+        &["ab"],
+    ),
+    (
+        "root ::= (\n  \"a\"\n  | \"b\" # inside\n)\n",
+        &["a", "b"],
+        &[""],
+    ),
+    (
+        "root ::= \"ab\"* \"c\"+ \"d\"?",
+        &["c", "ababccd"],
+        &["abbc", "abdd"],
+    ),
+    (
+        "root ::= \"ab\"{2} [c]{1,2} (\"d\"){1,} \"e\"{0,}",
+        &["ababcd", "ababccddee"],
+        &["ababcccd", "abcd"],
+    ),
+    ("root ::= \"a\"{ 1 , 2 }", &["a", "aa"], &["", "aaa"]),
+    ("root ::= [^a-c\\]]", &["d", "é", "\n"], &["a", "]", "dd"]),
+    ("root ::= [az-]", &["a", "-", "z"], &["b"]),
+    ("root ::= [-a]", &["-", "a"], &["b"]),
+    ("root ::= [ぁ-ゟ]+ .", &["ぁゟx", "あい😀"], &["x", "あ"]),
+    (
+        "root ::= \"\\x41\\u00E9\\U0001F600\\\\\\\"\\n\\r\\t\\[\\]\"",
+        &["Aé😀\\\"\n\r\t[]"],
+        &[""],
+    ),
+    (
+        "root ::= | \" \" | \"\\n\" [ \\t]{0,2}",
+        &["", " ", "\n\t "],
+        &["\n   "],
+    ),
+    ("root ::= root \"a\" | \"b\"", &["b", "baa"], &["ab"]),
+    ("root ::= a-b_C1\na-b_C1 ::= \"\" \"x\"", &["x"], &[""]),
+    ("root ::= <call> \"x\"", &["<call>x"], &["x"]),
+];
+
+#[test]
+fn grammars_mean_what_they_say() {
+    for (text, inside, outside) in MEANING {
+        let grammar = parsed(text);
+        let again = parsed(&written(&grammar));
+        for input in *inside {
+            assert!(matches(&grammar, input), "{text:?} refuses {input:?}");
+            assert!(
+                matches(&again, input),
+                "{} refuses {input:?}",
+                written(&grammar)
+            );
+        }
+        for input in *outside {
+            assert!(!matches(&grammar, input), "{text:?} takes {input:?}");
+            assert!(
+                !matches(&again, input),
+                "{} takes {input:?}",
+                written(&grammar)
+            );
+        }
+    }
+}
+
+/// (grammar, code, line, column)
+const REFUSED: &[(&str, &str, usize, usize)] = &[
+    ("", "E-GRAMMAR-START", 1, 1),
+    ("start ::= \"a\"", "E-GRAMMAR-START", 1, 1),
+    (
+        "root ::= \"a\"\nroot ::= \"b\"",
+        "E-GRAMMAR-DUPLICATE",
+        2,
+        1,
+    ),
+    ("root ::= x", "E-GRAMMAR-UNDEFINED", 1, 10),
+    ("root = \"a\"", "E-GRAMMAR-SYNTAX", 1, 6),
+    ("root ::= \"a\"\n  | \"b\"", "E-GRAMMAR-SYNTAX", 2, 3),
+    ("root ::= (\"a\"", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= \"a\")", "E-GRAMMAR-SYNTAX", 1, 13),
+    ("root ::= * \"a\"", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= \"a\"{2,1}", "E-GRAMMAR-SYNTAX", 1, 13),
+    ("root ::= \"a\"{99999999999}", "E-GRAMMAR-SYNTAX", 1, 14),
+    ("root ::= \"a\"{1", "E-GRAMMAR-SYNTAX", 1, 15),
+    ("root ::= \"a", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= \"\\q\"", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("root ::= \"\\xZ1\"", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("root ::= \"\\uD800\"", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("root ::= \"\\", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("root ::= [a", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= []", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= [z-a]", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("root ::= [a-", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= (\"a\"\nx ::= \"b\")", "E-GRAMMAR-SYNTAX", 2, 1),
+    ("root ::= é", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= <[x]>", "E-GRAMMAR-SYNTAX", 1, 12),
+    ("root ::= <call", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= !x", "E-GRAMMAR-SYNTAX", 1, 10),
+    ("root ::= \"a\" !<call>", "E-GRAMMAR-UNSUPPORTED", 1, 14),
+];
+
+#[test]
+fn refusals_have_a_code_and_a_place() {
+    for &(text, code, line, column) in REFUSED {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.code(), code, "{text}: {error}");
+        let Some(Place::Text {
+            line: found_line,
+            column: found_column,
+            excerpt,
+            ..
+        }) = error.place()
+        else {
+            panic!("no place: {error}");
+        };
+        assert_eq!(
+            (*found_line, *found_column),
+            (line, column),
+            "{text}: {error}"
+        );
+        assert!(excerpt.ends_with('^'));
+    }
+}
+
+#[test]
+fn limits_hold_at_the_edge() {
+    let limits = Limits {
+        grammar_bytes: 100,
+        grammar_nesting: 4,
+        grammar_alternatives: 10,
+        regex_repetition: 20,
+        regex_expansion: 50,
+        ..Limits::default()
+    };
+    let long = |count: usize| format!("root ::= \"{}\"", "a".repeat(count - 11));
+    let nested = |depth: usize| format!("root ::= {}\"a\"{}", "(".repeat(depth), ")".repeat(depth));
+    let alternatives = |count: usize| format!("root ::= {}", vec!["\"a\""; count].join("|"));
+    let counted = |bound: u32| format!("root ::= \"a\"{{1,{bound}}}");
+    let product = |inner: u32| format!("root ::= (\"a\"{{{inner}}} \"b\"){{5}}");
+    let cases = [
+        (long(100), long(101), "E-LIMIT-GRAMMAR-BYTES"),
+        (nested(4), nested(5), "E-LIMIT-GRAMMAR-NESTING"),
+        (
+            alternatives(10),
+            alternatives(11),
+            "E-LIMIT-GRAMMAR-ALTERNATIVES",
+        ),
+        (counted(20), counted(21), "E-LIMIT-REGEX-REPETITION"),
+        (product(10), product(11), "E-LIMIT-REGEX-EXPANSION"),
+    ];
+    for (at, past, code) in cases {
+        assert!(gbnf::parse(&at, "root", &limits).is_ok(), "{at}");
+        let error = gbnf::parse(&past, "root", &limits).expect_err(&past);
+        assert_eq!(error.code(), code, "{past}");
+        assert!(error.limit_detail().is_some());
+    }
+}
+
+#[test]
+fn what_gbnf_lacks_is_written_out_as_rules() {
+    for (text, inside, outside) in [
+        (
+            "start ::= \"[\" except!(\"--\") \"]\" ;",
+            vec!["[]", "[-é-]", "[😀]"],
+            vec!["[--]", "[a--]"],
+        ),
+        (
+            "start ::= #\"[a-c]+\" & ~(\"b\" | #\"c.*\") ;",
+            vec!["a", "bb"],
+            vec!["b", "cc"],
+        ),
+        (
+            "start ::= item{0,3} % \",\" ; item ::= \"x\" | \"(\" item \")\" ;",
+            vec!["", "x", "(x),x,x"],
+            vec![",", "x,x,x,x"],
+        ),
+        (
+            "start ::= (item{0,2} % \",\"){2} ; item ::= \"x\" | \"(\" item \")\" ;",
+            vec!["", "x,xx"],
+            vec!["x,x,x,x,x"],
+        ),
+        (
+            r#"start ::= #"[^\"\\\x00-\x1F]*" ;"#,
+            vec!["", "é x"],
+            vec!["\"", "\n"],
+        ),
+        ("start ::= #\"\\p{Greek}+\" ;", vec!["αβγ"], vec!["abc"]),
+    ] {
+        let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
+        let text = written(&grammar);
+        let again = parsed(&text);
+        for input in inside {
+            assert!(matches(&again, input), "{text} refuses {input:?}");
+        }
+        for input in outside {
+            assert!(!matches(&again, input), "{text} takes {input:?}");
+        }
+    }
+}
+
+#[test]
+fn schemas_can_be_written() {
+    let schema = r#"{"type": "object", "properties": {"name": {"type": "string", "minLength": 2}, "size": {"type": "integer", "minimum": -3, "maximum": 40}, "kind": {"enum": ["a", "é"]}}, "required": ["name"], "additionalProperties": false}"#;
+    let options = json_schema::Options {
+        whitespace: json_schema::Whitespace::Compact,
+        ..json_schema::Options::default()
+    };
+    let grammar = json_schema::parse(schema, &options, &Limits::default()).unwrap();
+    let again = parsed(&written(&grammar));
+    for (input, inside) in [
+        (r#"{"name":"ab"}"#, true),
+        (r#"{"name":"aé","size":40,"kind":"é"}"#, true),
+        (r#"{"name":"a"}"#, false),
+        (r#"{"name":"ab","size":41}"#, false),
+        (r#"{"size":4}"#, false),
+    ] {
+        assert_eq!(matches(&again, input), inside, "{input}");
+    }
+}
+
+#[test]
+fn markers_are_text_that_must_be_preserved() {
+    let source = "start ::= @marker(\"<end>\") \"x\" @marker(\"<a>\") @marker(\"<end>\") <|t|> <[3..5]> @label(\"l\") ;";
+    let grammar = ebnf::parse(source, "start", &Limits::default()).unwrap();
+    let gbnf = print::to_gbnf(&grammar).unwrap();
+    assert_eq!(gbnf.preserved_tokens, ["<end>", "<a>"]);
+    assert_eq!(
+        gbnf.text,
+        "root ::= \"<end>\" \"x\" \"<a>\" \"<end>\" <|t|> (<[3]> | <[4]> | <[5]>) \"l\"\n"
+    );
+}
+
+#[test]
+fn what_cannot_be_said_is_named() {
+    for (text, named) in [
+        ("start ::= byte! ;", "bytes that are no text"),
+        ("start ::= complement!(\"a\") ;", "bytes that are no text"),
+        ("start ::= \"\\xFF\" ;", "bytes that are no text"),
+        ("start ::= \"a\" nothing! ;", "a language without any text"),
+        (
+            "start ::= @token(\"plain\") ;",
+            "which is not of the form <text>",
+        ),
+        ("start ::= <[0..1000]> ;", "1001 tokens at once"),
+        ("start ::= #\"[ab]*a[ab]{12}\" & ~\"b\" ;", "too many rules"),
+    ] {
+        let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
+        let error = print::to_gbnf(&grammar).expect_err(text);
+        assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE", "{text}");
+        assert!(error.message().contains(named), "{error}");
+        assert!(error.message().contains("\"root\""), "{error}");
+    }
+}
+
+/// Bodies of rules over a small alphabet, as GBNF text.
+fn body() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        4 => "[ab]{0,2}".prop_map(|text| format!("\"{text}\"")),
+        2 => prop_oneof![Just("[a]"), Just("[^a]"), Just("[aé]"), Just("."), Just("[^é-ü]")].prop_map(str::to_owned),
+        3 => (0..3usize).prop_map(|rule| format!("r{rule}")),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.join(" ")),
+            prop::collection::vec(inner.clone(), 1..4)
+                .prop_map(|parts| format!("({})", parts.join(" | "))),
+            (
+                inner,
+                prop_oneof![
+                    Just("?"),
+                    Just("*"),
+                    Just("+"),
+                    Just("{2}"),
+                    Just("{1,2}"),
+                    Just("{0,}")
+                ]
+            )
+                .prop_map(|(part, sign)| format!("({part}){sign}")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn written_grammars_read_back_to_the_same_language(bodies in prop::collection::vec(body(), 3)) {
+        let text = format!("root ::= {}\nr0 ::= {}\nr1 ::= {}\nr2 ::= \"c\" | r1 \"c\"\n", bodies[0], bodies[1], bodies[2]);
+        let grammar = parsed(&text);
+        let again = written(&grammar);
+        let back = parsed(&again);
+        for input in reference::strings(b"abc", 3).iter().map(Vec::as_slice).chain(["é", "aé", "éb", "ß"].map(str::as_bytes)) {
+            let wanted = reference::grammar_matches(&grammar, input);
+            prop_assert_eq!(reference::grammar_matches(&back, input), wanted, "{}\n{}\n{:?}", text, again, input);
+        }
+    }
+}

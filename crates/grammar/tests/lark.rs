@@ -1,0 +1,296 @@
+//! Lark: what it means, what it refuses and where, and its limits.
+
+mod reference;
+
+use syntagma_grammar::ir::{Grammar, Lnf};
+use syntagma_grammar::syntax::lark;
+use syntagma_grammar::{Error, Limits, Place};
+
+fn parse(text: &str) -> Result<Grammar, Error> {
+    lark::parse(text, "start", &Limits::default())
+}
+
+fn parsed(text: &str) -> Grammar {
+    parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// (grammar, what it matches, what it does not)
+const MEANING: &[(&str, &[&str], &[&str])] = &[
+    ("start: \"a\" 'b'", &["ab"], &["", "a"]),
+    (
+        "// first\nstart: x # why\n     | y\nx: \"a\"\ny: \"b\"+",
+        &["a", "b", "bb"],
+        &["ab", ""],
+    ),
+    (
+        "start: (\"a\" | \"b\")~2 [\"c\"] \"d\"?",
+        &["ab", "bbcd"],
+        &["a", "aba"],
+    ),
+    (
+        "start: \"a\"~1..2 \"b\"{2} \"c\"{,1} \"d\"{1,} \"e\"{0,2}",
+        &["abbd", "aabbcddee"],
+        &["bbd", "abb"],
+    ),
+    (
+        "?start: start \"+\" INT -> add | INT\n!INT: /[0-9]+/",
+        &["1", "1+22"],
+        &["+", "1+"],
+    ),
+    (
+        "start: KEY\nKEY: (\"a\"..\"z\" | \"é\")+ & ~(\"if\"i)",
+        &["x", "iff", "é"],
+        &["if", "iF", ""],
+    ),
+    (
+        "start: A\nA: ~/a*/ & /[ab]{2}/",
+        &["ab", "bb"],
+        &["aa", "c"],
+    ),
+    (
+        "start: A\nB: \"b\" C\nA: \"a\" B?\nC: \"c\"",
+        &["a", "abc"],
+        &["ab"],
+    ),
+    ("start: /A.b/is \"x\"i", &["a\nBX", "Acbx"], &["ab"]),
+    ("start: /a+/ \"a\"", &["aa", "aaa"], &["a"]),
+    (
+        "start: w \"!\"\nw[suffix=\".\"]: /.*/s",
+        &["a.!", "\n.!"],
+        &["a.b.!", "a!"],
+    ),
+    (
+        "start: w \"!\"\nw[lazy]: /[a-z]+;/",
+        &["ab;!"],
+        &["ab!", "a;b;!"],
+    ),
+    (
+        "start: w\nw[capture=\"word\"]: \"x\" w2\nw2[capture]: \"y\"",
+        &["xy"],
+        &["x"],
+    ),
+    ("start: <|call|> \"x\" <end>", &["<|call|>x<end>"], &["x"]),
+    (
+        "%import common (INT, WS)\n%import common.CNAME -> NAME\n%ignore WS\nstart: NAME \"=\" INT \";\"",
+        &["a=1;", " a = 12 ; "],
+        &["a = 1 2;", "a b=1;"],
+    ),
+    (
+        "%ignore \" \"\nstart: list\nlist: \"[\" [item (\",\" item)*] \"]\"\nitem: list | \"x\"",
+        &["[x, [ x ] ]", " [ ]"],
+        &["[x x]"],
+    ),
+    (
+        "start: \"=\" %json {\"type\": \"object\", \"properties\": {\"a\": {\"enum\": [1, \"}\"]}}, \"required\": [\"a\"], \"additionalProperties\": false}",
+        &["={\"a\":1}", "={\"a\":\"}\"}"],
+        &["={}", "={\"a\":2}"],
+    ),
+    (
+        "start: S\nS: %regex {\"substring_words\": \"one two.\"}",
+        &["", "one", "one two", " two.", "."],
+        &["on", "one ."],
+    ),
+    (
+        "start: S \"!\"\nS: %regex {\"substring_chunks\": [\"ab\", \"c\"]}",
+        &["!", "ab!", "abc!", "c!"],
+        &["a!", "ca!"],
+    ),
+    ("start: \"a\" |", &["a", ""], &["b"]),
+    ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
+];
+
+#[test]
+fn grammars_mean_what_they_say() {
+    for (text, inside, outside) in MEANING {
+        let grammar = parsed(text);
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for input in *inside {
+            assert!(
+                reference::lnf_matches(&lnf, input.as_bytes()),
+                "{text} refuses {input:?}"
+            );
+        }
+        for input in *outside {
+            assert!(
+                !reference::lnf_matches(&lnf, input.as_bytes()),
+                "{text} takes {input:?}"
+            );
+        }
+    }
+}
+
+/// (grammar, code, line, column)
+const REFUSED: &[(&str, &str, usize, usize)] = &[
+    ("", "E-GRAMMAR-START", 1, 1),
+    ("begin: \"a\"", "E-GRAMMAR-START", 1, 1),
+    ("\"a\"", "E-GRAMMAR-SYNTAX", 1, 1),
+    ("start: x", "E-GRAMMAR-UNDEFINED", 1, 8),
+    ("%ignore \" \"\nstart: x", "E-GRAMMAR-UNDEFINED", 2, 8),
+    ("start: \"a\"\nstart: \"b\"", "E-GRAMMAR-DUPLICATE", 2, 1),
+    ("start: A\nA: B", "E-GRAMMAR-UNDEFINED", 2, 4),
+    ("start: A\nA: \"x\" B\nB: A?", "E-GRAMMAR-IRREGULAR", 3, 4),
+    ("start: A\nA: start", "E-GRAMMAR-IRREGULAR", 2, 4),
+    ("start: A\nA: <|x|>", "E-GRAMMAR-IRREGULAR", 2, 4),
+    ("start: x & \"a\"\nx: \"a\"", "E-GRAMMAR-IRREGULAR", 1, 8),
+    ("start: (\"a\"", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: \"a\")", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start: * \"a\"", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: ~ | \"a\"", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: \"a\"{2,1}", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start: \"a", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: \"\\q\"", "E-GRAMMAR-SYNTAX", 1, 9),
+    ("start: /a", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: /a/l", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start: /a(b/", "E-REGEX-SYNTAX", 1, 10),
+    ("start: /a(b/i", "E-REGEX-SYNTAX", 1, 10),
+    ("start: /a\\bc/", "E-REGEX-UNSUPPORTED", 1, 11),
+    ("start: \"b\"..\"a\"", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: <[3-1]>", "E-GRAMMAR-SYNTAX", 1, 8),
+    ("start: %json [", "E-GRAMMAR-SYNTAX", 1, 14),
+    ("start: %json {]}", "E-SCHEMA-JSON", 1, 15),
+    (
+        "start: %regex {\"other\": 1}",
+        "E-GRAMMAR-UNSUPPORTED",
+        1,
+        8,
+    ),
+    ("%declare A\nstart: A", "E-GRAMMAR-UNSUPPORTED", 1, 1),
+    ("%import other.A\nstart: A", "E-GRAMMAR-UNSUPPORTED", 1, 1),
+    (
+        "%import common.NOPE\nstart: NOPE",
+        "E-GRAMMAR-UNDEFINED",
+        1,
+        16,
+    ),
+    ("start: @other", "E-GRAMMAR-UNSUPPORTED", 1, 8),
+    ("start[max_tokens=3]: /a/", "E-GRAMMAR-UNSUPPORTED", 1, 7),
+    ("start[stop=\"x\"]: /a/", "E-GRAMMAR-UNSUPPORTED", 1, 7),
+    ("start[what]: /a/", "E-GRAMMAR-SYNTAX", 1, 7),
+    ("start: A\nA.2: \"a\"", "E-GRAMMAR-UNSUPPORTED", 2, 2),
+    ("start: x\nx{a}: a", "E-GRAMMAR-UNSUPPORTED", 2, 2),
+    ("start: x\nx::_: \"a\"", "E-GRAMMAR-UNSUPPORTED", 2, 2),
+];
+
+#[test]
+fn refusals_have_a_code_and_a_place() {
+    for &(text, code, line, column) in REFUSED {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.code(), code, "{text}: {error}");
+        let Some(Place::Text {
+            line: found_line,
+            column: found_column,
+            ..
+        }) = error.place()
+        else {
+            panic!("no place: {error}");
+        };
+        assert_eq!(
+            (*found_line, *found_column),
+            (line, column),
+            "{text}: {error}"
+        );
+    }
+}
+
+#[test]
+fn tokens_by_number_can_be_negated() {
+    for (written, wanted) in [
+        ("<[^0,5-7,6-9]>", vec![(1, 4), (10, u32::MAX)]),
+        ("<[*]>", vec![(0, u32::MAX)]),
+        ("<[3,7-9]>", vec![(3, 3), (7, 9)]),
+        ("<[^7-4294967295]>", vec![(0, 6)]),
+    ] {
+        let grammar = parsed(&format!("start: {written}"));
+        let ebnf = syntagma_grammar::print::to_ebnf(&grammar);
+        let ranges: Vec<String> = wanted
+            .iter()
+            .map(|(first, last)| {
+                if first == last {
+                    first.to_string()
+                } else {
+                    format!("{first}..{last}")
+                }
+            })
+            .collect();
+        assert_eq!(ebnf, format!("start ::= <[{}]> ;\n", ranges.join(",")));
+    }
+}
+
+#[test]
+fn what_a_schema_leaves_open_is_reported() {
+    let grammar = parsed("start: %json {\"type\": \"array\", \"uniqueItems\": true}");
+    assert_eq!(grammar.report().pointers[0].0, "/uniqueItems");
+}
+
+#[test]
+fn limits_hold_at_the_edge() {
+    let limits = Limits {
+        grammar_bytes: 100,
+        grammar_nesting: 4,
+        grammar_alternatives: 10,
+        regex_repetition: 20,
+        regex_expansion: 50,
+        schema_depth: 3,
+        compile_fuel: 100,
+        ..Limits::default()
+    };
+    let long = |count: usize| format!("start: \"{}\"", "a".repeat(count - 9));
+    let nested = |depth: usize| format!("start: {}\"a\"{}", "(".repeat(depth), ")".repeat(depth));
+    let alternatives = |count: usize| format!("start: {}", vec!["\"a\""; count].join("|"));
+    let counted = |bound: u32| format!("start: \"a\"{{1,{bound}}}");
+    let product = |inner: u32| format!("start: (\"a\"{{{inner}}} \"b\"){{5}}");
+    let schema = |depth: usize| {
+        format!(
+            "start: %json {}{}",
+            "{\"not\":".repeat(depth - 1) + "{\"type\":\"null\"",
+            "}".repeat(depth)
+        )
+    };
+    let chunks = |count: usize| {
+        format!(
+            "start: %regex {{\"substring_chars\": \"{}\"}}",
+            "a".repeat(count)
+        )
+    };
+    // Each terminal stands twice in the next.
+    let doubled = |last: usize| {
+        format!(
+            "start: A\nA: \"{}\"{}",
+            "a".repeat(last),
+            " \"a\"".repeat(20)
+        )
+    };
+    let cases = [
+        (long(100), long(101), "E-LIMIT-GRAMMAR-BYTES"),
+        (nested(4), nested(5), "E-LIMIT-GRAMMAR-NESTING"),
+        (
+            alternatives(10),
+            alternatives(11),
+            "E-LIMIT-GRAMMAR-ALTERNATIVES",
+        ),
+        (counted(20), counted(21), "E-LIMIT-REGEX-REPETITION"),
+        (product(10), product(11), "E-LIMIT-REGEX-EXPANSION"),
+        (schema(3), schema(4), "E-LIMIT-SCHEMA-DEPTH"),
+        (chunks(4), chunks(5), "E-LIMIT-GRAMMAR-NESTING"),
+    ];
+    for (at, past, code) in cases {
+        assert!(lark::parse(&at, "start", &limits).is_ok(), "{at}");
+        let error = lark::parse(&past, "start", &limits).expect_err(&past);
+        assert_eq!(error.code(), code, "{past}");
+        assert!(error.limit_detail().is_some());
+    }
+    let wide = Limits {
+        grammar_bytes: 1_000,
+        ..limits
+    };
+    assert!(lark::parse(&doubled(59), "start", &wide).is_ok());
+    let error = lark::parse(&doubled(60), "start", &wide).expect_err("too heavy");
+    assert_eq!(error.code(), "E-LIMIT-FUEL");
+}
+
+#[test]
+fn terminals_that_double_are_stopped_early() {
+    let mut text = "start: T40\nT0: \"ab\"\n".to_owned();
+    text.extend((1..=40).map(|at| format!("T{at}: T{0} T{0}\n", at - 1)));
+    assert_eq!(parse(&text).expect_err("huge").code(), "E-LIMIT-FUEL");
+}

@@ -1,0 +1,178 @@
+"""Whether the arguments of a call fit the tool's JSON Schema.
+
+Every keyword with a bearing on plain arguments is checked, whatever the order of the properties; `format`, and
+keywords that are not listed here, are annotations. Patterns run in the engine, never in Python's `re`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from syntagma.errors import SyntagmaError
+
+__all__ = ["mismatch"]
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "integer": lambda value: (
+        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+    ),
+}
+_BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "minimum": ("number", lambda value, bound: value >= bound),
+    "maximum": ("number", lambda value, bound: value <= bound),
+    "exclusiveMinimum": ("number", lambda value, bound: value > bound),
+    "exclusiveMaximum": ("number", lambda value, bound: value < bound),
+    "multipleOf": ("number", lambda value, bound: value % bound == 0),
+    "minLength": ("string", lambda value, bound: len(value) >= bound),
+    "maxLength": ("string", lambda value, bound: len(value) <= bound),
+    "pattern": ("string", lambda value, bound: _matches(bound, value)),
+    "minItems": ("array", lambda value, bound: len(value) >= bound),
+    "maxItems": ("array", lambda value, bound: len(value) <= bound),
+    "uniqueItems": ("array", lambda value, bound: not bound or _all_differ(value)),
+    "minProperties": ("object", lambda value, bound: len(value) >= bound),
+    "maxProperties": ("object", lambda value, bound: len(value) <= bound),
+}
+
+
+def mismatch(schema: Any, value: Any) -> str | None:
+    """Why a value does not fit a schema, with a JSON pointer; None when it fits."""
+    try:
+        return _check(schema, value, "", schema)
+    except RecursionError:
+        return "nested too deeply to be checked"
+    except (TypeError, ValueError, ArithmeticError, SyntagmaError) as error:
+        return f"the schema cannot be checked: {error}"
+
+
+def _check(schema: Any, value: Any, at: str, root: Any) -> str | None:
+    if isinstance(schema, bool):
+        return None if schema else f"{at or '/'} is not allowed"
+    if not isinstance(schema, Mapping):
+        raise TypeError("a schema is an object or a boolean")
+    if "$ref" in schema:
+        wrong = _check(_target(schema["$ref"], root), value, at, root)
+        if wrong is not None:
+            return wrong
+    return _plain(schema, value, at) or _parts(schema, value, at, root) or _choices(schema, value, at, root)
+
+
+def _plain(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
+    where = at or "/"
+    if value is None and schema.get("nullable") is True:
+        return None
+    types = schema.get("type")
+    if types is not None:
+        allowed = [types] if isinstance(types, str) else types
+        if not any(_TYPES[name](value) for name in allowed if name in _TYPES):
+            return f"{where} is not of type {' or '.join(allowed)}"
+    if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
+        return f"{where} is none of the allowed values"
+    if "const" in schema and not _equal(value, schema["const"]):
+        return f"{where} is not the allowed value"
+    for keyword, (kind, holds) in _BOUNDS.items():
+        if keyword in schema and _TYPES[kind](value) and not holds(value, schema[keyword]):
+            return f"{where} violates {keyword} {schema[keyword]!r}"
+    return None
+
+
+def _parts(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
+    if isinstance(value, dict):
+        missing = [name for name in schema.get("required", ()) if name not in value]
+        if missing:
+            return f"{at or '/'} lacks {missing[0]!r}"
+        known = schema.get("properties", {})
+        others = schema.get("additionalProperties", True)
+        names = schema.get("propertyNames", True)
+        patterns = schema.get("patternProperties", {})
+        for name, part in value.items():
+            place = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
+            fitting = [known[name]] if name in known else []
+            fitting += [item for pattern, item in patterns.items() if _matches(pattern, name)]
+            wrong = _check(names, name, place, root)
+            for item in fitting or [others]:
+                wrong = wrong or _check(item, part, place, root)
+            if wrong is not None:
+                return wrong
+    if isinstance(value, list):
+        first = schema.get("prefixItems", [])
+        rest = schema.get("items", True)
+        for index, part in enumerate(value):
+            wrong = _check(first[index] if index < len(first) else rest, part, f"{at}/{index}", root)
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _choices(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
+    for item in schema.get("allOf", ()):
+        wrong = _check(item, value, at, root)
+        if wrong is not None:
+            return wrong
+    if "anyOf" in schema and all(_check(item, value, at, root) for item in schema["anyOf"]):
+        return f"{at or '/'} fits none of anyOf"
+    if "oneOf" in schema and sum(_check(item, value, at, root) is None for item in schema["oneOf"]) != 1:
+        return f"{at or '/'} does not fit exactly one of oneOf"
+    if "not" in schema and _check(schema["not"], value, at, root) is None:
+        return f"{at or '/'} fits what is excluded"
+    if "if" in schema:
+        branch = "then" if _check(schema["if"], value, at, root) is None else "else"
+        return _check(schema.get(branch, True), value, at, root)
+    return None
+
+
+def _target(reference: Any, root: Any) -> Any:
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        raise ValueError(f"the reference {reference!r} leads outside")
+    target = root
+    for step in reference[2:].split("/") if len(reference) > 1 else ():
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, list) and name.isdigit() and int(name) < len(target):
+            target = target[int(name)]
+        elif isinstance(target, Mapping) and name in target:
+            target = target[name]
+        else:
+            raise ValueError(f"the reference {reference!r} leads nowhere")
+    return target
+
+
+def _equal(one: Any, two: Any) -> bool:
+    """Equal as JSON values: 2 is 2.0, and true is not 1."""
+    if isinstance(one, bool) or isinstance(two, bool):
+        return one is two
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(_equal(one[name], two[name]) for name in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(_equal, one, two))
+    return bool(one == two)
+
+
+def _all_differ(values: list[Any]) -> bool:
+    return not any(_equal(one, two) for index, one in enumerate(values) for two in values[:index])
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in a text, asked of a grammar of JSON strings."""
+    from syntagma.decoding import GrammarMatcher
+
+    matcher = GrammarMatcher(_compiled(pattern))
+    written = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
+    return matcher.accept_bytes(written) and matcher.is_accepting()
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(pattern: str) -> Any:
+    from syntagma.decoding import GrammarCompiler, TokenizerInfo
+    from syntagma.grammars import Grammar
+
+    tokens = [bytes([value]) for value in range(256)] + [b"<end>"]
+    compiler = GrammarCompiler(TokenizerInfo.from_tokens(tokens, eos_token_ids=[256]))
+    return compiler.compile(Grammar.from_json_schema({"type": "string", "pattern": pattern}))

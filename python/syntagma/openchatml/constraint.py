@@ -1,0 +1,61 @@
+"""Whether a body is of the type that its header demands. Only JSON can be checked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from syntagma.openchatml.errors import CALL_SCHEMA, problem
+
+__all__ = ["arguments_of", "is_checked", "violation"]
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+# Whole numbers stay text here: JSON does not bound their length, Python does when it converts them.
+_CHECK = json.JSONDecoder(parse_constant=_refuse, parse_int=str)
+_READ = json.JSONDecoder(parse_constant=_refuse)
+_BLANKS = " \t\r\n"
+
+
+def is_checked(kind: str) -> bool:
+    """Whether bodies of this type can be checked."""
+    return kind == "json"
+
+
+def violation(kind: str, body: str) -> str | None:
+    """What is wrong with a body, or None; also None for types that cannot be checked."""
+    if kind != "json":
+        return None
+    try:
+        _decode(_CHECK, body)
+    except RecursionError:
+        return "JSON that is nested too deeply"
+    except ValueError as error:
+        return f"no JSON: {error}"
+    return None
+
+
+def arguments_of(body: str) -> dict[str, Any]:
+    """The arguments in the body of a call of a function.
+
+    Raises:
+        CallSchemaError: `E-CALL-SCHEMA`, no JSON, or no object.
+    """
+    try:
+        value = _decode(_READ, body)
+    except (ValueError, RecursionError) as error:
+        raise problem(CALL_SCHEMA, f"the arguments are no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise problem(CALL_SCHEMA, "the arguments are no JSON object")
+    return value
+
+
+def _decode(decoder: json.JSONDecoder, body: str) -> Any:
+    begin = len(body) - len(body.lstrip(_BLANKS))
+    value, end = decoder.raw_decode(body, begin)
+    if body[end:].strip(_BLANKS):
+        raise ValueError("text follows the value")
+    return value

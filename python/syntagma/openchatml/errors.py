@@ -1,0 +1,126 @@
+"""The errors of OpenChatML: the eight codes of its taxonomy and two of ours.
+
+| code | class |
+|---|---|
+| `E-PARSE-HEADER` | `HeaderError` |
+| `E-PARSE-CHANNEL-MISSING` | `ChannelMissingError` |
+| `E-BODY-CONSTRAINT-VIOLATION` | `ConstraintError` |
+| `E-CALL-SCHEMA` | `CallSchemaError` |
+| `E-TOOL-TIMEOUT` | `ToolTimeoutError` |
+| `E-TOOL-CANCELLED` | `ToolCancelledError` |
+| `E-STREAM-TRUNCATED` | `TruncatedError` |
+| `E-PERM-VISIBILITY` | `VisibilityError` |
+| `X-TOOL-FAILED` | `ToolFailedError`: a tool raised |
+| `X-HIP-UNREPRESENTABLE` | `UnrepresentableError`: Harmony text cannot hold the message |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syntagma.errors import SyntagmaError
+
+__all__ = [
+    "CALL_SCHEMA",
+    "CHANNEL_MISSING",
+    "CONSTRAINT",
+    "HEADER",
+    "TOOL_CANCELLED",
+    "TOOL_FAILED",
+    "TOOL_TIMEOUT",
+    "TRUNCATED",
+    "UNREPRESENTABLE",
+    "VISIBILITY",
+    "CallSchemaError",
+    "ChannelMissingError",
+    "ConstraintError",
+    "HeaderError",
+    "OpenChatMLError",
+    "ToolCancelledError",
+    "ToolFailedError",
+    "ToolTimeoutError",
+    "TruncatedError",
+    "UnrepresentableError",
+    "VisibilityError",
+    "problem",
+    "user_summary",
+]
+
+HEADER = "E-PARSE-HEADER"
+CHANNEL_MISSING = "E-PARSE-CHANNEL-MISSING"
+CONSTRAINT = "E-BODY-CONSTRAINT-VIOLATION"
+CALL_SCHEMA = "E-CALL-SCHEMA"
+TOOL_TIMEOUT = "E-TOOL-TIMEOUT"
+TOOL_CANCELLED = "E-TOOL-CANCELLED"
+TRUNCATED = "E-STREAM-TRUNCATED"
+VISIBILITY = "E-PERM-VISIBILITY"
+TOOL_FAILED = "X-TOOL-FAILED"
+UNREPRESENTABLE = "X-HIP-UNREPRESENTABLE"
+
+
+class OpenChatMLError(SyntagmaError):
+    """Base of the errors of OpenChatML; `offset`, `line` and `column` say where."""
+
+
+class HeaderError(OpenChatMLError):
+    """A malformed document header, message header, or text outside of any message."""
+
+
+class ChannelMissingError(OpenChatMLError):
+    """A message without a channel where the profile requires one."""
+
+
+class ConstraintError(OpenChatMLError):
+    """A body that is not of the type that its header declares."""
+
+
+class CallSchemaError(OpenChatMLError):
+    """A call, its id, its arguments or its reply are missing or wrong."""
+
+
+class ToolTimeoutError(OpenChatMLError):
+    """A tool exceeded its deadline."""
+
+
+class ToolCancelledError(OpenChatMLError):
+    """A call was cancelled."""
+
+
+class TruncatedError(OpenChatMLError):
+    """The text ended inside a message, or a response ended without a stop token."""
+
+
+class VisibilityError(OpenChatMLError):
+    """An attempt to show what is hidden."""
+
+
+class ToolFailedError(OpenChatMLError):
+    """A tool raised an exception."""
+
+
+class UnrepresentableError(OpenChatMLError):
+    """A message that plain Harmony text cannot hold."""
+
+
+_KINDS: dict[str, tuple[type[OpenChatMLError], str]] = {
+    HEADER: (HeaderError, "The conversation could not be read."),
+    CHANNEL_MISSING: (ChannelMissingError, "The conversation could not be read."),
+    CONSTRAINT: (ConstraintError, "The answer did not have the expected form."),
+    CALL_SCHEMA: (CallSchemaError, "A tool could not be used."),
+    TOOL_TIMEOUT: (ToolTimeoutError, "A tool took too long."),
+    TOOL_CANCELLED: (ToolCancelledError, "A tool was cancelled."),
+    TRUNCATED: (TruncatedError, "The answer is incomplete."),
+    VISIBILITY: (VisibilityError, "This part of the conversation is not shown."),
+    TOOL_FAILED: (ToolFailedError, "A tool failed."),
+    UNREPRESENTABLE: (UnrepresentableError, "The conversation could not be converted."),
+}
+
+
+def problem(code: str, message: str, **place: Any) -> OpenChatMLError:
+    """The error of the class that belongs to a code."""
+    return _KINDS[code][0](code, message, **place)
+
+
+def user_summary(code: str) -> str:
+    """One sentence about a code that may be shown to an end user: it says nothing of what is inside."""
+    return _KINDS[code][1] if code in _KINDS else "Something went wrong."

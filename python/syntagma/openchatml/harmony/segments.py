@@ -1,0 +1,68 @@
+"""Rendered Harmony: control tokens and text, kept apart so that no text can become a control token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, TypeAlias
+
+from syntagma.openchatml.errors import UNREPRESENTABLE, problem
+
+__all__ = ["Segment", "encode", "is_plain", "plain_text"]
+
+Segment: TypeAlias = tuple[Literal["token", "text"], str]
+
+# Every special token of the o200k_harmony vocabulary, not only those of the format: a tokenizer would take them all.
+_SPECIAL = re.compile(
+    r"<\|(?:start|end|message|channel|constrain|return|call|startoftext|endoftext|endofprompt|reserved_[0-9]+)\|>"
+)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text spells no special token."""
+    return _SPECIAL.search(text) is None
+
+
+def plain_text(segments: Iterable[Segment], *, checked: bool = True) -> str:
+    """The segments as one text.
+
+    Args:
+        segments: what was rendered.
+        checked: refuse text that spells a control token, because Harmony has no way to escape it. Unchecked text is
+            what openai-harmony gives out; it is ambiguous.
+
+    Raises:
+        UnrepresentableError: `X-HIP-UNREPRESENTABLE`.
+    """
+    segments = list(segments)
+    if checked:
+        expected = [text for kind, text in segments if kind == "token"]
+        whole = "".join(text for _, text in segments)
+        if _SPECIAL.findall(whole) != expected:
+            hint = "hand the segments to the tokenizer instead of plain text"
+            raise problem(UNREPRESENTABLE, "a text spells a control token, which Harmony cannot escape", hint=hint)
+        return whole
+    return "".join(text for _, text in segments)
+
+
+def encode(
+    segments: Iterable[Segment], encode_text: Callable[[str], list[int]], special: Mapping[str, int]
+) -> list[int]:
+    """Token ids of segments.
+
+    Args:
+        segments: what was rendered.
+        encode_text: encodes ordinary text; it must not make special tokens of it.
+        special: ids of the control tokens by their text.
+    """
+    ids: list[int] = []
+    text: list[str] = []
+    for kind, value in segments:
+        if kind == "text":
+            text.append(value)
+            continue
+        if text:
+            ids += encode_text("".join(text))
+            text = []
+        ids.append(special[value])
+    return ids + (encode_text("".join(text)) if text else [])

@@ -1,0 +1,186 @@
+"""The JSON form of transcripts: one object a message, as faithful as JSON allows.
+
+An absent channel is `final` (both mean the same), escapes and literal blocks are spellings, and neither survives.
+Everything else does: what the sketch in the specification lacks (`name`, `call_id`, `recipient`, `constrain`,
+`terminator`, `attributes`) is there when it is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, problem
+from syntagma.openchatml.model import Message
+from syntagma.openchatml.visibility import is_visible
+from syntagma.openchatml.writer import render_message
+
+__all__ = ["from_json", "to_json"]
+
+_TEXTS = ("name", "call_id", "recipient", "intent", "content_type", "constrain")
+
+
+def to_json(
+    messages: Sequence[Message], *, fold_thinking: bool = False, end_user: bool = False
+) -> list[dict[str, Any]]:
+    """Messages as JSON values.
+
+    Args:
+        messages: complete messages.
+        fold_thinking: put an assistant's private reasoning into `thinking` of its next message.
+        end_user: only what an end user may see, and no `thinking`.
+    """
+    objects: list[dict[str, Any]] = []
+    thoughts: list[Message] = []
+    for message in messages:
+        if end_user and not is_visible(message):
+            continue
+        thought = message.role == "assistant" and message.channel == "analysis" and not message.is_call
+        if fold_thinking and thought and not thoughts:
+            thoughts.append(message)
+            continue
+        data = _object(message)
+        if thoughts and message.role == "assistant" and not thought:
+            data["thinking"] = thoughts.pop().body
+        elif thoughts:
+            # Nothing of the assistant follows that could carry it.
+            objects.append(_object(thoughts.pop()))
+        objects.append(data)
+    return objects + [_object(message) for message in thoughts]
+
+
+def _object(message: Message) -> dict[str, Any]:
+    data: dict[str, Any] = {"role": message.role, "channel": message.effective_channel}
+    texts = list(_TEXTS)
+    if message.is_call:
+        call: dict[str, Any] = {
+            "id": message.call_id,
+            "recipient": message.recipient,
+            "content_type": message.constrain,
+        }
+        data["tool_call"] = {key: value for key, value in call.items() if value is not None}
+        data["tool_call"]["arguments"] = message.body
+        texts = ["name", "intent", "content_type"]
+    else:
+        data["content"] = message.body
+        if message.terminator != "end":
+            data["terminator"] = message.terminator
+    data |= {name: value for name in texts if (value := getattr(message, name)) is not None}
+    if message.extra:
+        data["attributes"] = message.extra
+    return data
+
+
+def from_json(objects: Iterable[Mapping[str, Any]]) -> list[Message]:
+    """Messages of JSON values; unknown keys are ignored.
+
+    Each object gives, in this order: its `thinking`, its `content`, its `tool_call` or OpenAI-style `tool_calls`.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`, a role, channel or value that cannot be.
+        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, or a turn that mixes both kinds of calls.
+        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
+    """
+    messages: list[Message] = []
+    kinds: set[str] = set()
+    for data in objects:
+        if not isinstance(data, Mapping) or not isinstance(data.get("role"), str):
+            raise problem(HEADER, "a message is an object with a role")
+        if data["role"] == "user":
+            kinds.clear()
+        kinds |= {kind for kind in ("tool_call", "tool_calls") if data.get(kind) is not None}
+        if len(kinds) > 1:
+            raise problem(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
+        messages += _messages(data)
+    for message in messages:
+        # What cannot be written is no message.
+        render_message(message)
+    return messages
+
+
+def _messages(data: Mapping[str, Any]) -> list[Message]:
+    thinking, content = _text(data, "thinking"), _text(data, "content")
+    calls = _calls(data)
+    made: list[Message] = []
+    role, name = data["role"], _text(data, "name")
+    if role.startswith("functions."):
+        role, name = "tool", role
+    if thinking is not None:
+        made.append(Message(role="assistant", channel="analysis", body=thinking))
+    attributes = data.get("attributes")
+    if attributes is not None and not (
+        isinstance(attributes, Mapping) and all(isinstance(value, str) for value in attributes.values())
+    ):
+        raise problem(HEADER, "attributes are texts by name")
+    message = Message(
+        role=role,
+        body=content or "",
+        channel=_text(data, "channel"),
+        name=name,
+        recipient=_text(data, "recipient"),
+        call_id=_text(data, "call_id"),
+        intent=_text(data, "intent"),
+        content_type=_text(data, "content_type"),
+        constrain=_text(data, "constrain"),
+        terminator=_text(data, "terminator") or "end",
+        extra=dict(attributes or {}),
+    )
+    if content is not None or not (calls or made):
+        made.append(message)
+    for call in calls:
+        own = {} if content is not None else {"name": name, "extra": message.extra}
+        made.append(_call(call, message, own))
+    return made
+
+
+def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Message:
+    fields: dict[str, Any] = {
+        "role": message.role,
+        "channel": message.channel if message.channel == "analysis" else "commentary",
+        "recipient": call.get("recipient"),
+        "call_id": call.get("id"),
+        "constrain": call.get("content_type"),
+        "body": call.get("arguments"),
+        "terminator": "call",
+        **own,
+    }
+    if own:
+        fields |= {"intent": message.intent, "content_type": message.content_type}
+        fields["channel"] = message.channel or "commentary"
+    for key in ("recipient", "call_id", "constrain"):
+        if fields[key] is not None and not isinstance(fields[key], str):
+            raise problem(CALL_SCHEMA, f"{key} of a call is no text")
+    if not isinstance(fields["body"], str):
+        raise problem(CALL_SCHEMA, "arguments of a call are JSON text")
+    if fields["role"] != "assistant":
+        raise problem(CALL_SCHEMA, f"a call by {fields['role']}")
+    return Message(**fields)
+
+
+def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    one, many = data.get("tool_call"), data.get("tool_calls")
+    if one is not None:
+        if not isinstance(one, Mapping):
+            raise problem(CALL_SCHEMA, "tool_call is no object")
+        return [one]
+    if many is None:
+        return []
+    if not isinstance(many, list):
+        raise problem(CALL_SCHEMA, "tool_calls is no list")
+    found: list[Mapping[str, Any]] = []
+    for call in many:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise problem(CALL_SCHEMA, "a call in tool_calls needs a function with a name")
+        name = function["name"]
+        recipient = name if "." in name else f"functions.{name}"
+        call_id, arguments = call.get("id"), function.get("arguments")
+        found.append({"id": call_id, "recipient": recipient, "content_type": "json", "arguments": arguments})
+    return found
+
+
+def _text(data: Mapping[str, Any], key: str) -> str | None:
+    value = data.get(key)
+    if value is not None and not isinstance(value, str):
+        raise problem(HEADER, f"{key} is no text")
+    return value

@@ -1,0 +1,216 @@
+"""Transcripts and messages as plain frozen values."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma.openchatml.errors import OpenChatMLError, problem
+
+__all__ = [
+    "Dialect",
+    "Header",
+    "Message",
+    "Partial",
+    "Place",
+    "Profile",
+    "Report",
+    "Transcript",
+    "Warn",
+]
+
+Profile: TypeAlias = Literal["ocm", "harmony"]
+Dialect: TypeAlias = Literal["ocm", "v0.1"]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A place in the source: offset in code points from 0, line and column from 1."""
+
+    offset: int
+    line: int
+    column: int = 1
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One message.
+
+    Attributes:
+        role: `system`, `developer`, `user`, `assistant` or `tool`.
+        body: the decoded text: no escapes, no literal blocks.
+        channel: `analysis`, `commentary`, `final`, or None when none is written.
+        name: display name; for role `tool` the tool's name.
+        recipient: whom it is addressed to (`to=`), such as `functions.search`.
+        call_id: id of the call, in the call and in its reply.
+        intent: `preamble`, `status`, `debug` or anything else; only the first has a meaning.
+        content_type: a hint on the body's type.
+        constrain: the type that the body must have; only `json` can be checked.
+        terminator: `end`, `call` or `return`; None for a message that was cut.
+        extra: attributes that are not known.
+        recovered: the header was malformed, this is what could be made of it.
+        role_raw: the role as it was written, where it was written otherwise.
+        place: where the message begins; no part of what the message says.
+        end: offset behind the message, code points.
+    """
+
+    role: str
+    body: str = ""
+    channel: str | None = None
+    name: str | None = None
+    recipient: str | None = None
+    call_id: str | None = None
+    intent: str | None = None
+    content_type: str | None = None
+    constrain: str | None = None
+    terminator: str | None = "end"
+    extra: dict[str, str] = {}
+    recovered: bool = False
+    role_raw: str | None = None
+    place: Place | None = None
+    end: int | None = None
+
+    @property
+    def effective_channel(self) -> str:
+        """The channel, `final` where none is written."""
+        return self.channel or "final"
+
+    @property
+    def is_call(self) -> bool:
+        """Whether this is a tool call: an assistant's message that ends with the call token."""
+        return self.role == "assistant" and self.terminator == "call"
+
+    def same(self, other: Message) -> bool:
+        """Whether both say the same, wherever and however they were written."""
+        return self._said() == other._said()
+
+    def _said(self) -> Message:
+        return msgspec.structs.replace(self, role_raw=None, place=None, end=None, recovered=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is set, as plain data."""
+        data: dict[str, Any] = {}
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if name == "place":
+                if value is not None:
+                    data |= {"offset": value.offset, "line": value.line}
+            elif name in ("role", "body") or (value is not None and value not in ({}, False)):
+                data[name] = value
+        data["channel"] = self.effective_channel
+        return data
+
+
+class Partial(msgspec.Struct, frozen=True):
+    """A message that was cut: role and channel are None where its header was cut, too."""
+
+    role: str | None = None
+    channel: str | None = None
+    recipient: str | None = None
+    body: str = ""
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """The YAML header of a transcript.
+
+    Attributes:
+        version: `major.minor`, as text: 2.10 is not 2.1.
+        model: the model's name.
+        generation_settings: settings of the whole transcript.
+        capabilities: what the writer can do; see `shared_capabilities`.
+        profiles: settings of profiles, by name.
+        extra: keys that are not known, kept as they came.
+    """
+
+    version: str = "2.2"
+    model: str | None = None
+    generation_settings: dict[str, Any] = {}
+    capabilities: dict[str, Any] = {}
+    profiles: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """The version as two numbers."""
+        major, minor = self.version.split(".")
+        return int(major), int(minor)
+
+    @property
+    def profile(self) -> Profile:
+        """`harmony` if that profile is enabled, else `ocm`."""
+        settings = self.profiles.get("harmony")
+        return "harmony" if isinstance(settings, dict) and settings.get("enabled") is True else "ocm"
+
+
+class Warn(msgspec.Struct, frozen=True):
+    """Something odd that was read all the same."""
+
+    code: str
+    message: str
+    place: Place
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"code": self.code, "message": self.message, "offset": self.place.offset, "line": self.place.line}
+
+
+class Report(msgspec.Struct, frozen=True):
+    """An error as a value.
+
+    Attributes:
+        code: one of the codes in `openchatml.errors`.
+        message: what is wrong.
+        place: where; None for what has no place in a text.
+        requirement: the requirement that is violated, such as `R-060`.
+        index: number of the message, or None.
+    """
+
+    code: str
+    message: str
+    place: Place | None = None
+    requirement: str | None = None
+    index: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is set, as plain data."""
+        data: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.place is not None:
+            data |= {"offset": self.place.offset, "line": self.place.line, "column": self.place.column}
+        if self.requirement is not None:
+            data["requirement"] = self.requirement
+        if self.index is not None:
+            data["index"] = self.index
+        return data
+
+    def exception(self) -> OpenChatMLError:
+        """The exception that says the same."""
+        if self.place is None:
+            return problem(self.code, self.message)
+        place = self.place
+        return problem(self.code, self.message, offset=place.offset, line=place.line, column=place.column)
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """What a text holds.
+
+    Attributes:
+        messages: complete messages in their order.
+        header: the YAML header; None where there is none.
+        profile: the profile it was read under.
+        dialect: `ocm`, or `v0.1` for the first published syntax.
+        errors: what was wrong (lenient reading only).
+        warnings: what was odd.
+        incomplete: the message that the text ends in.
+    """
+
+    messages: tuple[Message, ...] = ()
+    header: Header | None = None
+    profile: Profile = "ocm"
+    dialect: Dialect = "ocm"
+    errors: tuple[Report, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    incomplete: Partial | None = None
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether it is of version 1 or older."""
+        return self.dialect == "v0.1" or (self.header is not None and self.header.number[0] < 2)

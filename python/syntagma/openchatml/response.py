@@ -1,0 +1,202 @@
+"""The public events of a response: what a user interface gets while an answer arrives."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.openchatml.errors import HEADER, VISIBILITY, problem
+from syntagma.openchatml.model import Message, Report
+from syntagma.openchatml.reader import StreamReader
+from syntagma.openchatml.stream import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.tokens import COT_MARKERS, spell
+from syntagma.openchatml.visibility import is_visible
+
+__all__ = [
+    "Multiplexer",
+    "ResponseCancel",
+    "ResponseDelta",
+    "ResponseDone",
+    "ResponseError",
+    "ResponseEvent",
+    "ResponseFlush",
+    "ResponseStream",
+    "ToolCancel",
+]
+
+_START = spell("start")
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    """An event; `message_id` names the stream where several are mixed."""
+
+    message_id: str | None = None
+
+
+class ResponseDelta(_Event, frozen=True, tag="response.delta"):
+    """Visible text of message `index`."""
+
+    index: int
+    text: str
+
+
+class ResponseFlush(_Event, frozen=True, tag="response.delta.flush"):
+    """A good place to show what has come so far: `position` code points of visible text."""
+
+    position: int
+
+
+class ResponseDone(_Event, frozen=True, tag="response.done"):
+    """The answer stopped: `return` or `call`."""
+
+    stop: str
+
+
+class ResponseCancel(_Event, frozen=True, tag="response.cancel"):
+    """The answer was cancelled; nothing more is shown."""
+
+    reason: str = ""
+
+
+class ToolCancel(_Event, frozen=True, tag="tool.cancel"):
+    """A call was cancelled; for the router, not for users."""
+
+    call_id: str
+    reason: str = ""
+
+
+class ResponseError(_Event, frozen=True, tag="response.error"):
+    """Something is wrong; what was shown stays."""
+
+    report: Report
+
+
+ResponseEvent: TypeAlias = ResponseDelta | ResponseFlush | ResponseDone | ResponseCancel | ToolCancel | ResponseError
+
+
+class ResponseStream:
+    """Turns arriving text into public events. Hidden channels give none, whatever the text holds.
+
+    Attributes:
+        reader: the reader underneath, with messages and errors.
+    """
+
+    def __init__(self, *, message_id: str | None = None, response: bool = True, **options: Any) -> None:
+        """Prepare. `options` go to `StreamReader`; `response`: the text must end with a stop token."""
+        self.reader = StreamReader(response=response, **options)
+        self.message_id = message_id
+        self.in_message = False
+        self._visible = False
+        self._position = 0
+        self._flushed = 0
+        self._newlines = 0
+        self._held = ""
+        self._cancelled = False
+
+    def feed(self, data: str | bytes) -> list[ResponseEvent]:
+        """Read a piece."""
+        return [] if self._cancelled else self._public(self.reader.feed(data))
+
+    def finish(self, *, stop: str | None = None) -> list[ResponseEvent]:
+        """Say that the text is over; `stop` is the stop token that an engine took off."""
+        return [] if self._cancelled else self._public(self.reader.finish(stop=stop))
+
+    def cancel(self, reason: str = "") -> list[ResponseEvent]:
+        """Stop the answer: calls without a reply are cancelled, nothing is read any more."""
+        if self._cancelled:
+            return []
+        self._cancelled = True
+        messages = self.reader.messages
+        answered = {message.call_id for message in messages if message.role == "tool"}
+        waiting = [message.call_id for message in messages if message.is_call and message.call_id not in answered]
+        events: list[ResponseEvent] = [ResponseCancel(message_id=self.message_id, reason=reason)]
+        events += [ToolCancel(message_id=self.message_id, call_id=name, reason=reason) for name in waiting if name]
+        return events
+
+    def _public(self, events: list[ReadEvent]) -> list[ResponseEvent]:
+        public: list[ResponseEvent] = []
+        for event in events:
+            if isinstance(event, BodyDelta):
+                if self._visible:
+                    self._show(event.index, event.text, public)
+            elif isinstance(event, BodyStarted):
+                self.in_message = True
+                self._visible = event.message.role == "assistant" and is_visible(event.message)
+                self._held = ""
+            elif isinstance(event, MessageFinished):
+                self._end(event.index, event.message, public)
+            elif isinstance(event, ReadError):
+                public.append(ResponseError(message_id=self.message_id, report=event.report))
+        return public
+
+    def _end(self, index: int, message: Message, public: list[ResponseEvent]) -> None:
+        self.in_message = False
+        if self._visible:
+            held, self._held = self._held, ""
+            self._give(index, held, public)
+            self._flush(self._position, public)
+        self._visible = False
+        if message.role == "assistant" and message.terminator in ("return", "call"):
+            public.append(ResponseDone(message_id=self.message_id, stop=message.terminator))
+
+    def _show(self, index: int, text: str, public: list[ResponseEvent]) -> None:
+        """Give out text of a visible message, up to what may become a mark of private reasoning."""
+        text = self._held + text
+        found = min((at for marker in COT_MARKERS if (at := text.find(marker)) >= 0), default=-1)
+        if found >= 0:
+            self._give(index, text[:found], public)
+            self._visible, self._held = False, ""
+            report = Report(VISIBILITY, f"message {index} holds marks of private reasoning", index=index)
+            public.append(ResponseError(message_id=self.message_id, report=report))
+            return
+        last = text.rfind("<")
+        held = last >= 0 and any(marker.startswith(text[last:]) for marker in COT_MARKERS)
+        self._held = text[last:] if held else ""
+        self._give(index, text[:last] if held else text, public)
+
+    def _give(self, index: int, text: str, public: list[ResponseEvent]) -> None:
+        if not text:
+            return
+        public.append(ResponseDelta(message_id=self.message_id, index=index, text=text))
+        if "\n" in text or self._newlines:
+            for offset, character in enumerate(text):
+                if character == "\n":
+                    self._newlines += 1
+                    if self._newlines == 2:
+                        self._flush(self._position + offset + 1, public)
+                elif character != "\r":
+                    self._newlines = 0
+        self._position += len(text)
+
+    def _flush(self, position: int, public: list[ResponseEvent]) -> None:
+        if position > self._flushed:
+            self._flushed = position
+            public.append(ResponseFlush(message_id=self.message_id, position=position))
+
+
+class Multiplexer:
+    """Several responses in one transport: each piece says by its message id to which it belongs."""
+
+    def __init__(self, **options: Any) -> None:
+        """Prepare. `options` go to every `ResponseStream`."""
+        self.streams: dict[str | None, ResponseStream] = {}
+        self._options = options
+
+    def feed(self, message_id: str | None, data: str | bytes) -> list[ResponseEvent]:
+        """Read a piece of one stream.
+
+        Raises:
+            HeaderError: `E-PARSE-HEADER`, a second stream begins without an id while the first is in a message.
+        """
+        stream = self.streams.get(message_id)
+        if stream is None:
+            stream = self.streams[message_id] = ResponseStream(message_id=message_id, **self._options)
+        start = _START if isinstance(data, str) else _START.encode()
+        if message_id is None and stream.in_message and data.startswith(start):  # type: ignore[arg-type]  # same type
+            raise problem(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
+        return stream.feed(data)
+
+    def finish(self) -> list[ResponseEvent]:
+        """Say that all streams are over."""
+        return [event for stream in self.streams.values() for event in stream.finish()]

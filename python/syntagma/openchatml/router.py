@@ -1,0 +1,267 @@
+"""Running the calls of a conversation: concurrently, each once, each answered once."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.openchatml.arguments import mismatch
+from syntagma.openchatml.calls import is_function, open_calls
+from syntagma.openchatml.constraint import arguments_of, violation
+from syntagma.openchatml.errors import (
+    CALL_SCHEMA,
+    CONSTRAINT,
+    TOOL_CANCELLED,
+    TOOL_FAILED,
+    TOOL_TIMEOUT,
+    OpenChatMLError,
+    problem,
+)
+from syntagma.openchatml.model import Message, Report
+from syntagma.openchatml.visibility import tool_input
+
+__all__ = ["Reply", "RoutedTool", "ToolRouter"]
+
+ToolFunction: TypeAlias = Callable[[Any], Any]
+_ENVELOPE = frozenset({"ok", "content", "error", "provenance"})
+
+
+class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool.
+
+    Attributes:
+        run: gets the arguments (a dict), or the body's text where `raw_body` is set. A coroutine function is awaited,
+            any other function runs in a thread. What it returns is the content of the reply; a dict with `ok` is the
+            whole reply.
+        schema: JSON Schema of the arguments, checked before the tool runs; None checks nothing.
+        raw_body: the body is no JSON but text, such as code.
+    """
+
+    run: ToolFunction
+    schema: Mapping[str, Any] | None = None
+    raw_body: bool = False
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """The one reply to a call: the envelope's fields, and the message that carries them."""
+
+    call_id: str
+    name: str
+    ok: bool
+    content: Any = None
+    error: dict[str, Any] | None = None
+    provenance: Any = None
+
+    @property
+    def error_code(self) -> str | None:
+        """The error's code, or None."""
+        return None if self.error is None else self.error.get("code")
+
+    def message(self) -> Message:
+        """The reply as a message of the conversation."""
+        envelope = {"ok": self.ok, "content": self.content, "error": self.error, "provenance": self.provenance}
+        return Message(
+            role="tool",
+            name=self.name,
+            call_id=self.call_id,
+            recipient="assistant",
+            channel="commentary",
+            constrain="json",
+            body=json.dumps(envelope, ensure_ascii=False, separators=(",", ":"), allow_nan=False),
+        )
+
+
+class ToolRouter:
+    """Runs the calls of one conversation.
+
+    Only an assistant's messages that end with the call token are dispatched, and a tool gets the body of its own call
+    and nothing else. Every dispatched call is answered exactly once: by the tool, or because its deadline passed, or it
+    was cancelled or refused; whatever a tool returns after that is dropped.
+
+    Attributes:
+        rejected: calls that were neither run nor answered, because a reply could not be addressed.
+    """
+
+    def __init__(
+        self,
+        tools: Mapping[str, RoutedTool | ToolFunction],
+        *,
+        default_deadline_ms: int | None = None,
+        concurrency: int = 64,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            tools: tools by recipient, such as `functions.search` or `python`.
+            default_deadline_ms: deadline of calls that name none; counted from when the tool starts.
+            concurrency: tools that run at once; a tool that ignores its cancellation is not counted any more.
+        """
+        self.tools = {
+            name: tool if isinstance(tool, RoutedTool) else RoutedTool(run=tool) for name, tool in tools.items()
+        }
+        self.rejected: list[Report] = []
+        self._deadline = default_deadline_ms
+        self._slots = asyncio.Semaphore(concurrency)
+        self._cancelled: dict[str, asyncio.Future[str]] = {}
+        self._seen: set[str] = set()
+        self._leftover: set[asyncio.Future[Any]] = set()
+
+    def cancel(self, call_id: str, reason: str = "") -> bool:
+        """Cancel a call; False when it is not running. A second time does nothing."""
+        future = self._cancelled.get(call_id)
+        if future is None or future.done():
+            return False
+        future.set_result(reason)
+        return True
+
+    def cancel_all(self, reason: str = "") -> int:
+        """Cancel every running call, as a cancelled response demands; how many there were."""
+        return sum(self.cancel(call_id, reason) for call_id in list(self._cancelled))
+
+    async def run(self, messages: Sequence[Message]) -> list[Reply]:
+        """Run the calls that have no reply yet; the replies in the order in which they came."""
+        return [reply async for reply in self.stream(messages)]
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Reply]:
+        """Run the calls that have no reply yet; each reply as it comes. Leaving early cancels the rest."""
+        calls = [messages[index] for index in open_calls(messages) if self._accept(index, messages[index])]
+        replies: asyncio.Queue[Reply] = asyncio.Queue()
+        for call in calls:
+            self._cancelled[call.call_id or ""] = asyncio.get_running_loop().create_future()
+        tasks = [asyncio.ensure_future(self._serve(call, replies)) for call in calls]
+        try:
+            for _ in tasks:
+                yield await replies.get()
+        finally:
+            for call, task in zip(calls, tasks, strict=True):
+                if not task.done():
+                    self.cancel(call.call_id or "", "nobody waits for the reply")
+            await asyncio.gather(*tasks)
+
+    def _accept(self, index: int, call: Message) -> bool:
+        reason = None
+        if call.recipient is None:
+            reason = "a call that names no tool"
+        elif call.call_id is None:
+            reason = "a call without an id"
+        elif call.call_id in self._seen:
+            reason = f"a second call with the id {call.call_id}"
+        elif call.recovered:
+            reason = "a call whose header was malformed"
+        if reason is not None:
+            self.rejected.append(Report(CALL_SCHEMA, reason, call.place, index=index))
+            return False
+        self._seen.add(call.call_id or "")
+        return True
+
+    async def _serve(self, call: Message, replies: asyncio.Queue[Reply]) -> None:
+        call_id, name = call.call_id or "", call.recipient or ""
+        try:
+            reply = await self._answer(call)
+        except OpenChatMLError as error:
+            details = {"code": error.code, "message": error.message}
+            reply = Reply(call_id=call_id, name=name, ok=False, error=details)
+        finally:
+            self._cancelled.pop(call_id, None)
+        replies.put_nowait(reply)
+
+    async def _answer(self, call: Message) -> Reply:
+        cancelled = self._cancelled[call.call_id or ""]
+        tool, given, deadline = self._prepare(call)
+        slot = asyncio.ensure_future(self._slots.acquire())
+        waiting: set[asyncio.Future[Any]] = {slot, cancelled}
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if cancelled.done():
+            if not slot.cancel():
+                self._slots.release()
+            raise _cancellation(cancelled)
+        try:
+            work = asyncio.ensure_future(_run(tool.run, given))
+            seconds = None if deadline is None else deadline / 1000
+            await asyncio.wait({work, cancelled}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            # A result that is there when the deadline passes, or when somebody cancels, is a result.
+            if not work.done():
+                self._abandon(work)
+                if cancelled.done():
+                    raise _cancellation(cancelled)
+                raise problem(TOOL_TIMEOUT, f"exceeded {deadline} ms")
+            return _reply(call, work)
+        finally:
+            self._slots.release()
+
+    def _prepare(self, call: Message) -> tuple[RoutedTool, Any, int | None]:
+        """The tool, what it gets, and its deadline in milliseconds."""
+        name = call.recipient or ""
+        tool = self.tools.get(name)
+        if tool is None:
+            raise problem(CALL_SCHEMA, f"there is no tool {name}")
+        allowed = ("commentary",) if is_function(name) else ("analysis", "commentary")
+        if call.effective_channel not in allowed:
+            raise problem(CALL_SCHEMA, f"a call of {name} on channel {call.effective_channel}")
+        body = tool_input(call)
+        wrong = None if call.constrain is None else violation(call.constrain, body)
+        if wrong is not None:
+            raise problem(CONSTRAINT, wrong)
+        if tool.raw_body:
+            return tool, body, self._deadline
+        arguments = arguments_of(body)
+        deadline = self._deadline
+        if "deadline_ms" in arguments:
+            deadline = arguments["deadline_ms"]
+            if isinstance(deadline, bool) or not isinstance(deadline, int) or deadline <= 0:
+                raise problem(CALL_SCHEMA, "deadline_ms is a positive whole number")
+            if "deadline_ms" not in ((tool.schema or {}).get("properties") or {}):
+                del arguments["deadline_ms"]
+        unfit = None if tool.schema is None else mismatch(tool.schema, arguments)
+        if unfit is not None:
+            raise problem(CALL_SCHEMA, unfit)
+        return tool, arguments, deadline
+
+    def _abandon(self, work: asyncio.Future[Any]) -> None:
+        """Cancel a tool that is not waited for; what it still returns or raises is dropped."""
+        self._leftover.add(work)
+        work.add_done_callback(self._drop)
+        work.cancel()
+
+    def _drop(self, work: asyncio.Future[Any]) -> None:
+        self._leftover.discard(work)
+        if not work.cancelled():
+            work.exception()
+
+
+async def _run(function: ToolFunction, given: Any) -> Any:
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - asks for its kind
+        result: Any = await function(given)
+        return result
+    result = await asyncio.to_thread(function, given)
+    return await result if isinstance(result, Awaitable) else result
+
+
+def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
+    reason = cancelled.result()
+    return problem(TOOL_CANCELLED, f"cancelled: {reason}" if reason else "cancelled")
+
+
+def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
+    """The reply that a finished tool gives. What it raised is told by kind and text, without a traceback."""
+    call_id, name = call.call_id or "", call.recipient or ""
+    if work.cancelled():
+        raise problem(TOOL_CANCELLED, "the tool cancelled itself")
+    failure = work.exception()
+    if failure is not None:
+        raise problem(TOOL_FAILED, f"{type(failure).__name__}: {failure}") from failure
+    result = work.result()
+    try:
+        if isinstance(result, dict) and isinstance(result.get("ok"), bool) and result.keys() <= _ENVELOPE:
+            reply = Reply(call_id=call_id, name=name, **result)
+        else:
+            reply = Reply(call_id=call_id, name=name, ok=True, content=result)
+        reply.message()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise problem(TOOL_FAILED, f"the tool's result cannot be written as JSON: {error}") from error
+    return reply

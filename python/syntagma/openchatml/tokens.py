@@ -1,0 +1,65 @@
+"""The control tokens, and the text around them: finding them, escaping them.
+
+A control token is recognised by its ASCII spelling wherever it stands. One more `<` directly before it makes it text
+(`<<|end|>` is the text `<|end|>`), and a run of k such signs stands for k - 1 of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "CHANNELS",
+    "COT_MARKERS",
+    "LONGEST",
+    "PREFIXES",
+    "ROLES",
+    "TERMINATORS",
+    "TOKEN",
+    "TOKENS",
+    "WORD",
+    "escape",
+    "held_from",
+    "spell",
+]
+
+TOKENS = ("start", "channel", "message", "call", "constrain", "return", "end", "literal", "endliteral")
+"""names of the nine control tokens"""
+
+TERMINATORS = frozenset({"end", "call", "return"})
+"""tokens that end a body"""
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+CHANNELS = ("analysis", "commentary", "final")
+COT_MARKERS = ("<|start_reflect|>", "<|start_introspect|>", "<|start_reason|>")
+"""markers of private reasoning; no control tokens"""
+
+TOKEN = re.compile(r"<\|(start|channel|message|call|constrain|return|end|literal|endliteral)\|>")
+WORD = re.compile(r"[^ \t\r\n]+")
+"""a word of a header: only these four characters separate words"""
+
+
+def spell(name: str) -> str:
+    """The control token of that name, as it is written."""
+    return f"<|{name}|>"
+
+
+PREFIXES = frozenset(spell(name)[:size] for name in TOKENS for size in range(1, len(spell(name))))
+"""every beginning of a control token that is not yet one"""
+
+LONGEST = max(len(spell(name)) for name in TOKENS)
+"""length of the longest control token, code points: a reader never holds back as much"""
+
+
+def held_from(text: str, begin: int) -> int:
+    """Where the end of `text` may be the beginning of a control token, not before `begin`; else its length."""
+    last = text.rfind("<", max(begin, len(text) - LONGEST + 1))
+    return last if last >= 0 and text[last:] in PREFIXES else len(text)
+
+
+def escape(text: str) -> str:
+    """Text in which no control token is left: each gets one more `<`.
+
+    A body that ends in `<` needs more than that, see `writer`.
+    """
+    return TOKEN.sub(r"<\g<0>", text) if "<|" in text else text

@@ -1,0 +1,187 @@
+"""What a transcript must and should be, beyond being readable."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+import msgspec
+
+from syntagma.openchatml.calls import is_function, open_calls
+from syntagma.openchatml.constraint import arguments_of
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError
+from syntagma.openchatml.model import Message, Place, Report, Transcript
+from syntagma.openchatml.tokens import COT_MARKERS
+from syntagma.openchatml.visibility import is_visible
+
+__all__ = ["Finding", "Validation", "validate"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A requirement that is not met; `level` is `must` or `should`."""
+
+    level: Literal["must", "should"]
+    report: Report
+
+
+class Validation(msgspec.Struct, frozen=True, kw_only=True):
+    """The result.
+
+    Attributes:
+        findings: what is not met, in the order of the messages.
+        unresolved_calls: ids of calls without a reply (the recipient where there is no id).
+        tool_error_codes: error codes that tools returned, by call id.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    unresolved_calls: tuple[str, ...] = ()
+    tool_error_codes: dict[str, str] = {}
+
+    @property
+    def errors(self) -> tuple[Report, ...]:
+        """The violated MUSTs."""
+        return tuple(finding.report for finding in self.findings if finding.level == "must")
+
+    @property
+    def warnings(self) -> tuple[Report, ...]:
+        """The SHOULDs that are not met."""
+        return tuple(finding.report for finding in self.findings if finding.level == "should")
+
+    @property
+    def valid(self) -> bool:
+        """Whether every MUST is met."""
+        return not self.errors
+
+
+def validate(transcript: Transcript, *, require_header: bool = False) -> Validation:
+    """Check a transcript; lenient reading's own errors are listed first.
+
+    Args:
+        transcript: what was read.
+        require_header: whether the document header must be there.
+    """
+    checker = _Checker(transcript)
+    if require_header and transcript.header is None:
+        checker.must(HEADER, "R-001", "a transcript without a document header", None)
+    checker.run()
+    messages = transcript.messages
+    return Validation(
+        findings=tuple(Finding("must", report) for report in transcript.errors) + tuple(checker.findings),
+        unresolved_calls=tuple(messages[i].call_id or messages[i].recipient or "" for i in open_calls(messages)),
+        tool_error_codes=checker.codes,
+    )
+
+
+class _Checker:
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self.findings: list[Finding] = []
+        self.codes: dict[str, str] = {}
+        header = transcript.header
+        self.harmony = transcript.profile == "harmony"
+        # Ids came with 2.2, and Harmony has none at all.
+        self.ids_needed = not self.harmony and not (header is not None and header.number < (2, 2))
+        settings = {} if header is None else header.profiles.get("harmony")
+        self.settings = settings if isinstance(settings, dict) and self.harmony else {}
+        self.calls: dict[str, Message] = {}
+        self.answered: set[str] = set()
+
+    def must(self, code: str, requirement: str, message: str, index: int | None) -> None:
+        self._add("must", code, requirement, message, index)
+
+    def should(self, code: str, requirement: str, message: str, index: int | None) -> None:
+        self._add("should", code, requirement, message, index)
+
+    def _add(
+        self, level: Literal["must", "should"], code: str, requirement: str, message: str, index: int | None
+    ) -> None:
+        place = Place(0, 1) if index is None else self.transcript.messages[index].place
+        self.findings.append(Finding(level, Report(code, message, place, requirement, index)))
+
+    def run(self) -> None:
+        if self.transcript.dialect == "v0.1":
+            return
+        for index, message in enumerate(self.transcript.messages):
+            if message.role == "tool":
+                self._reply(index, message)
+            elif message.is_call:
+                self._call(index, message)
+            self._form(index, message)
+
+    def _call(self, index: int, message: Message) -> None:
+        if message.recipient is None:
+            self.must(CALL_SCHEMA, "R-041", "a call that names no tool", index)
+            return
+        if message.call_id is None:
+            if self.ids_needed:
+                self.must(CALL_SCHEMA, "R-060", "a call without an id", index)
+        elif message.call_id in self.calls:
+            self.must(CALL_SCHEMA, "R-060", f"a second call with the id {message.call_id}", index)
+        else:
+            self.calls[message.call_id] = message
+        function = is_function(message.recipient)
+        allowed = ["commentary"] if function else ["analysis", "commentary"]
+        setting = self.settings.get("tool_calls_in" if function else "builtins_in")
+        if isinstance(setting, str):
+            allowed = [setting]
+        elif isinstance(setting, list):
+            allowed = setting
+        if message.effective_channel not in allowed:
+            requirement = "R-070" if function else "R-069"
+            where = message.effective_channel
+            self.must(CALL_SCHEMA, requirement, f"a call of {message.recipient} on channel {where}", index)
+        if function:
+            try:
+                arguments_of(message.body)
+            except CallSchemaError as error:
+                self.must(CALL_SCHEMA, "R-123", error.message, index)
+            if self.harmony and message.constrain != "json":
+                self.should(CALL_SCHEMA, "R-092", "JSON arguments without their constraint", index)
+
+    def _reply(self, index: int, message: Message) -> None:
+        if message.name is None:
+            self.must(HEADER, "R-044", "a tool's reply without the tool's name", index)
+            return
+        if message.role_raw is not None and not self.harmony:
+            self.should(HEADER, "R-025", f"role {message.role_raw}; canonical is tool name={message.name}", index)
+        call_id = message.call_id
+        if call_id is None:
+            if self.ids_needed:
+                self.must(CALL_SCHEMA, "R-061", "a tool's reply without the id of its call", index)
+            return
+        call = self.calls.get(call_id)
+        if call is None:
+            self.must(CALL_SCHEMA, "R-061", f"a reply to {call_id}, which was not called", index)
+        elif call_id in self.answered:
+            self.must(CALL_SCHEMA, "R-061", f"a second reply to {call_id}", index)
+        elif call.recipient != message.name:
+            self.must(CALL_SCHEMA, "R-061", f"{message.name} replies to a call of {call.recipient}", index)
+        self.answered.add(call_id)
+        code = _error_code(message.body)
+        if code is not None:
+            self.codes[call_id] = code
+
+    def _form(self, index: int, message: Message) -> None:
+        if message.terminator == "return" and not (
+            message.role == "assistant" and message.effective_channel == "final"
+        ):
+            self.should(HEADER, "R-017", "the return token ends a message that is not the final one", index)
+        if message.terminator == "call" and message.role != "assistant":
+            self.should(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
+        if message.role == "assistant" and is_visible(message) and any(mark in message.body for mark in COT_MARKERS):
+            self.must(VISIBILITY, "R-052", "marks of private reasoning in a visible message", index)
+        channels = self.settings.get("require_channels")
+        if isinstance(channels, list) and message.channel is not None and message.channel not in channels:
+            self.must(HEADER, "R-091", f"channel {message.channel} is not among those of the profile", index)
+
+
+def _error_code(body: str) -> str | None:
+    """The code in a reply that follows the recommended envelope and says that something failed."""
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(reply, dict) or reply.get("ok") is not False or not isinstance(reply.get("error"), dict):
+        return None
+    code = reply["error"].get("code")
+    return code if isinstance(code, str) else None

@@ -1,0 +1,116 @@
+"""Who may see what: an end user, a debug view, a tool, the next sampling step."""
+
+from __future__ import annotations
+
+import msgspec
+
+from syntagma.openchatml.calls import open_calls, to_tool
+from syntagma.openchatml.errors import VISIBILITY, problem
+from syntagma.openchatml.model import Message, Transcript
+from syntagma.openchatml.tokens import COT_MARKERS
+
+__all__ = ["Shown", "is_visible", "keep_for_sampling", "show", "tool_input", "visible"]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What is shown of message `index`."""
+
+    index: int
+    text: str
+
+
+def is_visible(message: Message) -> bool:
+    """Whether an end user may see a message: final, or commentary that is meant for users; never what tools get."""
+    if message.role not in ("user", "assistant") or to_tool(message):
+        return False
+    if message.effective_channel == "final":
+        return True
+    preamble = message.channel == "commentary" and message.intent == "preamble"
+    return preamble and message.role == "assistant" and not message.recovered
+
+
+def visible(transcript: Transcript, *, debug: bool = False) -> list[Shown]:
+    """What an end user sees; `debug` is the explicit wish to see everything.
+
+    Raises:
+        VisibilityError: `E-PERM-VISIBILITY`, private reasoning stands in a visible message.
+    """
+    return [
+        Shown(index, show(transcript, index, debug=debug))
+        for index, message in enumerate(transcript.messages)
+        if debug or is_visible(message)
+    ]
+
+
+def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
+    """The text of one message as an end user sees it.
+
+    Raises:
+        VisibilityError: `E-PERM-VISIBILITY`, the message is hidden, or holds private reasoning.
+    """
+    message = transcript.messages[index]
+    if debug:
+        return message.body
+    if not is_visible(message):
+        where = f"{message.role}, {message.effective_channel}"
+        raise problem(VISIBILITY, f"message {index} ({where}) is not for end users", hint="debug=True shows everything")
+    if message.role != "assistant":
+        return message.body
+    text = _without_thoughts(message.body) if transcript.is_legacy else message.body
+    if any(marker in text for marker in COT_MARKERS):
+        raise problem(VISIBILITY, f"message {index} holds marks of private reasoning")
+    return text
+
+
+def _without_thoughts(body: str) -> str:
+    """A body of version 1 without its blocks of thoughts, each with the line break behind it."""
+    for marker in COT_MARKERS:
+        closer = marker.replace("start_", "end_")
+        kept: list[str] = []
+        at = 0
+        while (begin := body.find(marker, at)) >= 0 and (end := body.find(closer, begin)) >= 0:
+            kept.append(body[at:begin])
+            at = end + len(closer)
+            at += body.startswith("\n", at)
+        body = "".join(kept) + body[at:]
+    return body
+
+
+def tool_input(message: Message) -> str:
+    """What a tool gets of the conversation: the body of its own call and nothing else.
+
+    Raises:
+        VisibilityError: `E-PERM-VISIBILITY`, the message is no call.
+    """
+    if not message.is_call:
+        raise problem(VISIBILITY, "only the body of a call goes to a tool")
+    return message.body
+
+
+def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
+    """Indexes of the messages to keep when sampling goes on.
+
+    The thoughts of a user's turn go once the assistant's last message in it is final; thoughts that led to a call
+    without a reply stay, and a call is never a thought, whatever its channel.
+    """
+    waiting = open_calls(messages)
+    kept: list[int] = []
+    begin = 0
+    for end in range(1, len(messages) + 1):
+        if end < len(messages) and messages[end].role != "user":
+            continue
+        turn = range(begin, end)
+        said = [index for index in turn if messages[index].role == "assistant"]
+        finished = bool(said) and _is_final(messages[said[-1]])
+        last_open = max((index for index in waiting if begin <= index < end), default=-1)
+        kept += [index for index in turn if not (finished and _is_thought(messages[index]) and index > last_open)]
+        begin = end
+    return kept
+
+
+def _is_final(message: Message) -> bool:
+    return message.effective_channel == "final" and message.terminator in ("end", "return")
+
+
+def _is_thought(message: Message) -> bool:
+    return message.role == "assistant" and message.channel == "analysis" and not message.is_call

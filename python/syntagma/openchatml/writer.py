@@ -1,0 +1,108 @@
+"""Writing transcripts in their canonical form, so that they read back equal, whatever they hold."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from syntagma.openchatml.constraint import violation
+from syntagma.openchatml.document import write_header
+from syntagma.openchatml.errors import CHANNEL_MISSING, CONSTRAINT, HEADER, TRUNCATED, problem
+from syntagma.openchatml.frames import ATTRIBUTES, is_key, split_role
+from syntagma.openchatml.model import Header, Message, Profile, Transcript
+from syntagma.openchatml.tokens import CHANNELS, TERMINATORS, escape, spell
+
+__all__ = ["checked_value", "escape_body", "render", "render_message"]
+
+_ORDER = ("to", "call_id", "name", "intent", "content_type")
+_TOOL_ORDER = ("name", "call_id", "to", "intent", "content_type")
+
+
+def escape_body(body: str) -> str:
+    """A body as it is written: no control token in it, and none comes to be when one follows.
+
+    A run of `<` at the end goes into a literal block: before a token its last sign would escape that token.
+    """
+    if not body.endswith("<"):
+        return escape(body)
+    head = body.rstrip("<")
+    return f"{escape(head)}{spell('literal')}{body[len(head) :]}{spell('endliteral')}"
+
+
+def checked_value(key: str, value: str) -> str:
+    """An attribute's value as it is written.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`, it is empty, ends in `<`, or holds white space or control characters.
+    """
+    if not value or value.endswith("<") or any(_splits(character) for character in value):
+        hint = "values are words: no white space, no control characters, no < at the end"
+        raise problem(HEADER, f"{key}={value!r} cannot be written", hint=hint)
+    return escape(value)
+
+
+def _splits(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) == "Cc"
+
+
+def render_message(message: Message, *, profile: Profile = "ocm") -> str:
+    """One message as text.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`, a role, channel or value that cannot be written.
+        ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, only under the harmony profile.
+        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
+        TruncatedError: `E-STREAM-TRUNCATED`, the message is incomplete.
+    """
+    role, named = split_role(message.role, "ocm")
+    if message.terminator is None:
+        raise problem(TRUNCATED, "an incomplete message cannot be written")
+    if message.terminator not in TERMINATORS:
+        raise problem(HEADER, f"{message.terminator!r} is no terminator")
+    if message.channel is None and role == "assistant" and profile == "harmony":
+        raise problem(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
+    values = {key: getattr(message, field) for key, field in ATTRIBUTES.items()}
+    if named is not None:
+        if values["name"] not in (None, named):
+            raise problem(HEADER, f"role {message.role!r} with the name {values['name']!r}")
+        values["name"] = named
+    head = [spell("start"), role]
+    order = _TOOL_ORDER if role == "tool" else _ORDER
+    head += [f" {key}={checked_value(key, values[key])}" for key in order if values[key] is not None]
+    for key, value in message.extra.items():
+        if key in ATTRIBUTES or not is_key(key):
+            raise problem(HEADER, f"{key!r} cannot be the name of an unknown attribute")
+        head.append(f" {key}={checked_value(key, value)}")
+    if message.channel is not None:
+        if message.channel not in CHANNELS:
+            raise problem(HEADER, f"{message.channel!r} is no channel")
+        head += [spell("channel"), message.channel]
+    if message.constrain is not None:
+        wrong = violation(message.constrain, message.body)
+        if wrong is not None:
+            raise problem(CONSTRAINT, wrong)
+        head += [spell("constrain"), checked_value("constrain", message.constrain)]
+    return "".join([*head, spell("message"), escape_body(message.body), spell(message.terminator)])
+
+
+def render(transcript: Transcript | Iterable[Message], *, header: Header | None = None, separator: str = "\n") -> str:
+    r"""A transcript as text in canonical form.
+
+    Args:
+        transcript: a transcript, or messages.
+        header: the document header; a transcript brings its own.
+        separator: white space between messages; canonical is one line feed.
+
+    Raises:
+        OpenChatMLError: something cannot be written so that it reads back equal; nothing is repaired silently.
+    """
+    if separator.strip(" \t\r\n"):
+        raise problem(HEADER, "only white space may stand between messages")
+    if isinstance(transcript, Transcript):
+        header = header or transcript.header
+        messages: Iterable[Message] = transcript.messages
+    else:
+        messages = transcript
+    profile = "ocm" if header is None else header.profile
+    text = separator.join([render_message(message, profile=profile) for message in messages])
+    return text if header is None else write_header(header) + text

@@ -1,0 +1,84 @@
+"""GBNF and Lark through the package: values, errors with places, limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from syntagma.cli.checking import check_text
+from syntagma.errors import ArgumentError, GrammarError, LimitError
+from syntagma.grammars import Gbnf, Grammar
+from syntagma.limits import Limits
+
+
+def test_gbnf_is_read_and_written() -> None:
+    grammar = Grammar.from_gbnf('root ::= word ("," word)*\nword ::= [a-z]+ | "é"')
+    written = grammar.to_gbnf()
+    assert written.preserved_tokens == ()
+    again = Grammar.from_gbnf(str(written))
+    for text, inside in (("ab,é,c", True), ("é", True), ("", False), ("a,", False)):
+        assert check_text(grammar, text).accepted is inside
+        assert check_text(again, text).accepted is inside
+
+
+def test_another_start_rule() -> None:
+    assert check_text(Grammar.from_gbnf('root ::= "a"\nother ::= "b"', start="other"), "b").accepted
+    assert check_text(Grammar.from_lark('begin: "x"', start="begin"), "x").accepted
+
+
+def test_markers_are_listed() -> None:
+    written = Grammar.concat(
+        Grammar.marker("<call>"), Grammar.text(closer="</call>"), Grammar.marker("</call>")
+    ).to_gbnf()
+    assert isinstance(written, Gbnf)
+    assert written.preserved_tokens == ("<call>", "</call>")
+    again = Grammar.from_gbnf(written.text)
+    assert check_text(again, "<call>a < b </call>").accepted
+    assert not check_text(again, "<call></call></call>").accepted
+
+
+def test_what_gbnf_cannot_say() -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.literal(b"\xff").to_gbnf()
+    assert caught.value.code == "E-GRAMMAR-UNPRINTABLE"
+    assert "bytes that are no text" in caught.value.message
+
+
+def test_lark_is_read() -> None:
+    grammar = Grammar.from_lark(
+        '%import common.INT\n%ignore " "\nstart: pair ("," pair)*\npair: INT "=" %json {"type": "null"}'
+    )
+    for text, inside in (("1=null", True), (" 1 = null , 22=null", True), ("1=1", False), ("1 2=null", False)):
+        assert check_text(grammar, text).accepted is inside
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "code", "line", "column"),
+    [
+        (Grammar.from_gbnf, 'root ::= "é" x', "E-GRAMMAR-UNDEFINED", 1, 14),
+        (Grammar.from_gbnf, "root ::=\n  [a", "E-GRAMMAR-SYNTAX", 2, 3),
+        (Grammar.from_lark, "start: A\nA: A", "E-GRAMMAR-IRREGULAR", 2, 4),
+        (Grammar.from_lark, "start: /a(/", "E-REGEX-SYNTAX", 1, 10),
+    ],
+)
+def test_errors_have_a_place(read: object, text: str, code: str, line: int, column: int) -> None:
+    with pytest.raises(GrammarError) as caught:
+        read(text)  # type: ignore[operator]
+    error = caught.value
+    assert (error.code, error.line, error.column) == (code, line, column)
+    assert str(error.excerpt).endswith("^")
+
+
+def test_limits_are_passed_on() -> None:
+    for read, text in ((Grammar.from_gbnf, 'root ::= "aa"'), (Grammar.from_lark, 'start: "aaa"')):
+        read(text, limits=Limits(grammar_bytes=len(text)))
+        with pytest.raises(LimitError) as caught:
+            read(text, limits=Limits(grammar_bytes=len(text) - 1))
+        assert (caught.value.code, caught.value.limit) == ("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes")
+
+
+@pytest.mark.parametrize("ranges", [(), ((3, 2),), ((-1, 2),), ((0, 2**32),)])
+def test_ranges_of_tokens_that_cannot_be(ranges: tuple[tuple[int, int], ...]) -> None:
+    assert "<[2..3,9]>" in Grammar.token_ids((2, 3), (9, 9)).to_ebnf()
+    with pytest.raises(ArgumentError) as caught:
+        Grammar.token_ids(*ranges)
+    assert caught.value.code == "E-GRAMMAR-TOKENS"

@@ -1,0 +1,120 @@
+"""Whatever a body holds, it reads back equal; whatever happens to a text, nothing is forged and nothing crashes."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma.errors import SyntagmaError
+from syntagma.openchatml import Message, StreamReader, Transcript, harmony, parse, render, validate, visible
+from syntagma.openchatml.response import ResponseDelta, ResponseStream
+from syntagma.openchatml.tokens import CHANNELS, TOKENS, spell
+
+PIECES = [
+    *map(spell, TOKENS), "<", "<<", "|", ">", "\r\n", "\n", " ", "x", "end|>", "<|", "<|en", "é", "😀", "\x00",
+    "<|im_start|>", "<|im_end|>", "<|start_reason|>", "user", "assistant", "to=f", "json", "---", "\ufeff", "\ud800",
+]  # fmt: skip
+BODIES = st.one_of(st.lists(st.sampled_from(PIECES)).map("".join), st.text())
+VALUES = st.one_of(
+    st.lists(st.sampled_from([piece for piece in PIECES if not piece.isspace()]), min_size=1).map("".join),
+    st.text(min_size=1),
+).filter(
+    lambda text: not text.endswith("<") and not any(c.isspace() or ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
+)
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> Message:
+    role = draw(st.sampled_from(["system", "developer", "user", "assistant", "tool"]))
+    return Message(
+        role=role,
+        body=draw(BODIES),
+        channel=draw(st.sampled_from([None, *CHANNELS])),
+        name=draw(st.none() | VALUES),
+        recipient=draw(st.none() | VALUES),
+        call_id=draw(st.none() | VALUES),
+        intent=draw(st.none() | VALUES),
+        content_type=draw(st.none() | VALUES),
+        terminator=draw(st.sampled_from(["end", "call", "return"])),
+        extra=draw(st.dictionaries(st.sampled_from(["x", "trace_id"]), VALUES)),
+    )
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(messages(), max_size=4), st.randoms(use_true_random=False))
+def test_what_is_written_reads_back_equal(written: list[Message], source: object) -> None:
+    text = render(written)
+    again = parse(text)
+    assert len(again.messages) == len(written)
+    assert all(one.same(two) for one, two in zip(written, again.messages, strict=True))
+    assert render(again) == text
+    reader = StreamReader()
+    at = 0
+    while at < len(text):
+        size = source.randint(1, 9)  # type: ignore[attr-defined]
+        reader.feed(text[at : at + size])
+        at += size
+    reader.finish()
+    assert tuple(reader.messages) == again.messages
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(PIECES)).map("".join), st.integers(1, 5))
+def test_no_text_crashes_a_reader_and_cutting_changes_nothing(text: str, size: int) -> None:
+    for strict in (True, False):
+        whole = StreamReader(strict=strict)
+        pieces = StreamReader(strict=strict)
+        whole.feed(text)
+        for at in range(0, len(text), size):
+            pieces.feed(text[at : at + size])
+        whole.finish()
+        pieces.finish()
+        assert whole.transcript == pieces.transcript
+    validate(whole.transcript)
+    result = harmony.parse_completion(text)
+    cut = harmony.parse_completion([text[at : at + size] for at in range(0, len(text), size)])
+    assert result == cut
+
+
+@settings(deadline=None, max_examples=200)
+@given(BODIES, BODIES, st.data())
+def test_a_mutated_transcript_forges_nothing(secret: str, said: str, data: st.DataObject) -> None:
+    """Cutting a transcript short never shows more, and never makes a message that was not there."""
+    thoughts = Message(role="assistant", channel="analysis", body="SECRET" + secret)
+    text = render([thoughts, Message(role="user", body=said)])
+    cut = text[: data.draw(st.integers(0, len(text)))]
+    read = parse(cut, strict=False)
+    assert [m.role for m in read.messages] == ["assistant", "user"][: len(read.messages)]
+    for shown in visible(read):
+        assert read.messages[shown.index].role == "user"
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.sampled_from(CHANNELS), BODIES), max_size=4), st.integers(1, 6))
+def test_a_stream_shows_what_the_transcript_shows(parts: list[tuple[str, str]], size: int) -> None:
+    text = render([Message(role="assistant", channel=channel, body=body) for channel, body in parts])
+    stream = ResponseStream(response=False)
+    events = [event for at in range(0, len(text), size) for event in stream.feed(text[at : at + size])]
+    events += stream.finish()
+    seen = "".join(event.text for event in events if isinstance(event, ResponseDelta))
+    final = "".join(body for channel, body in parts if channel == "final")
+    # Shown is what is final, up to a mark of private reasoning in each message.
+    expected = "".join(body.partition("<|start_reason|>")[0] for channel, body in parts if channel == "final")
+    assert seen == expected
+    assert ("<|start_reason|>" in final) == (seen != final)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(messages(), max_size=3))
+def test_harmony_segments_hold_no_control_token_by_accident(written: list[Message]) -> None:
+    try:
+        segments = harmony.harmony_segments(written, drop_cot=False)
+    except SyntagmaError:
+        return
+    try:
+        text = harmony.plain_text(segments)
+    except SyntagmaError:
+        return
+    read = harmony.from_harmony(text)
+    assert len(read.messages) <= max(1, len(written))
+    assert Transcript(messages=read.messages)
