@@ -10,6 +10,7 @@ from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError, Parse
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta, ToolCallStart
 from syntagma.format_schema import StartState, read_toml
 from syntagma.limits import Limits
+from syntagma.messages import Tool
 from syntagma.parsing import StreamParser, start_state
 
 SPEC = read_toml(
@@ -248,6 +249,26 @@ def test_names_without_a_marker_on_one_side(toml: str, text: str, names: list[st
         parser.finish()
         assert [call.name for call in parser.message.tool_calls] == names
         assert not parser.message.content
+
+
+def test_a_call_that_does_not_say_its_tool() -> None:
+    spec = read_toml('[tools]\ncall = "<c>{id}<a>{arguments}</c>"\nid = ["{name}:{index}", "{index}"]\n')
+    wanted = {"type": "object", "properties": {"x": {}, "y": {}}, "required": ["x"]}
+    tools = [Tool(name="f", parameters=wanted), Tool(name="g", parameters={**wanted, "properties": {"z": {}}})]
+    for text, names in (
+        ('<c>0<a>{"x": {"y": "}"}}</c>', ["f"]),
+        ('<c>0<a>{"y": 1}</c>', []),
+        ('<c>0<a>{"x": 1</c>', []),
+        ('<c>g:1<a>{"x": 1}</c>', ["g"]),
+    ):
+        for chunks in ([text], list(text)):
+            parser = StreamParser(spec, tools)
+            for chunk in chunks:
+                parser.feed(chunk)
+            parser.finish()
+            message = parser.message
+            assert [call.name for call in message.tool_calls] == names
+            assert (message.content or "") == ("" if names else text)
 
 
 def test_the_blank_before_what_was_no_call_stays() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
@@ -75,6 +76,8 @@ class CallStates(ABC):
         window.mark()
         self._race_at = window.here
         self._cursors = [Cursor(one, window.here, self._limits) for one in alternatives]
+        for cursor in self._cursors:
+            cursor.infer = self._infer
         return self._go(self._racing, "race")
 
     def _racing(self, final: bool) -> bool:
@@ -95,6 +98,22 @@ class CallStates(ABC):
             return self._cut(named[0]) if named else self._dead()
         window.pos = min(cursor.pos for cursor in alive) - window.base
         return False
+
+    def _infer(self, arguments: str) -> str | None:
+        """The only declared tool that takes these arguments, told by their keys."""
+        try:
+            keys = set(json.loads(arguments))
+        except (ValueError, RecursionError):
+            return None
+        takers = []
+        for tool in (self._tools or {}).values():
+            schema = tool.parameters or {}
+            properties, required = schema.get("properties"), schema.get("required", [])
+            if not isinstance(properties, Mapping) or not isinstance(required, list):
+                continue
+            if keys <= set(properties) and all(key in keys for key in required):
+                takers.append(tool.name)
+        return takers[0] if len(takers) == 1 else None
 
     def _allowed(self, cursor: Cursor) -> bool:
         known = self._tools is None or cursor.known_name in self._tools

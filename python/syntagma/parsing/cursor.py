@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from syntagma.format_schema import Hole, Pattern
@@ -39,11 +40,13 @@ class Cursor:
         begun: something behind the opener was read, so the text was meant as a call.
         balanced: absolute position behind a whole object that turned out to be no call, or None.
         over_limit: it died because a limit was reached.
+        infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held_limit", "alternative", "balanced", "begun", "commit_at", "envelope"),
-        *("header_name", "id", "name", "over_limit", "_limits", "key", "wire", "pos", "source", "status"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "alternative"),
+        *("balanced", "begun", "commit_at", "envelope", "header_name", "id", "infer", "key", "name", "over_limit"),
+        *("pos", "source", "status", "wire"),
     )
 
     def __init__(self, alternative: Alternative, pos: int, limits: Limits) -> None:
@@ -66,6 +69,10 @@ class Cursor:
         self.envelope: EnvelopeReader | None = None
         self.begun = False
         self.balanced: int | None = None
+        self.infer: Callable[[str], str | None] | None = None
+        self._nameless: JsonMachine | None = None
+        self._held: list[str] = []
+        self._held_chars = 0
 
     @property
     def known_name(self) -> str | None:
@@ -82,7 +89,7 @@ class Cursor:
                 return
             before = (self.pos, self._at)
             self._step(ops[self._at], window)
-            held = self.envelope.held if self.envelope is not None else 0
+            held = self._held_chars + (self.envelope.held if self.envelope is not None else 0)
             if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
                 self.status, self.over_limit = "dead", True
             if before == (self.pos, self._at):
@@ -211,6 +218,9 @@ class Cursor:
         if form.values == "literal" and closer:
             self._commit(KeywordArguments(form, closer[0]), self.pos)
             return
+        if self.name is None and (self._nameless is not None or window.text[index] == "{"):
+            self._infer_name(window, index)
+            return
         if window.text[index] == "{":
             self._commit(JsonMachine() if form.notation.is_json else LiteralMachine(form.notation), self.pos + 1)
             return
@@ -226,6 +236,20 @@ class Cursor:
                 return
             at += len(op.text)
         self._commit(HeldArguments(), window.base + at)
+
+    def _infer_name(self, window: Window, index: int) -> None:
+        """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
+        reader = self._nameless = self._nameless or JsonMachine()
+        after, fragment = reader.feed(window.text, index, len(window.text))
+        self._held.append(fragment)
+        self._held_chars += after - index
+        self.pos = window.base + after
+        if reader.bad:
+            self.status = "dead"
+        elif reader.done:
+            text = "".join(self._held)
+            self.name = self.infer(text) if self.infer is not None else None
+            self._commit(HeldArguments(text), self.pos)
 
     def _argument_begins(self, window: Window) -> None:
         """The opener of a value was read: the first of a call, or, inside one, the next."""
