@@ -124,3 +124,33 @@ def test_a_recovered_call_is_never_dispatched() -> None:
         assert result.dispatch == ()
         assert result.messages
         assert result.errors or result.messages[0].recovered
+
+
+def test_tools_are_described_as_openai_harmony_describes_them() -> None:
+    parameters = {
+        "type": "object",
+        "properties": {
+            "place": {"type": "object", "description": "where", "properties": {"port": {"type": "string"}}},
+            "when": {"oneOf": [{"type": "string", "description": "a"}, {"type": "integer", "description": "b"}]},
+            "unit": {"type": "string", "enum": ["m", "ft"], "default": "m"},
+        },
+        "required": ["place"],
+    }
+    tools = {"functions": {"name": "functions", "tools": [{"name": "tide", "parameters": parameters}]}}
+    content = [{"type": "developer_content", "tools": tools}]
+    text = harmony.plain_text(harmony.render_conversation({"messages": [{"role": "developer", "content": content}]}))
+    lines = [
+        "type tide = (_: {",
+        "// where",
+        "place:     // where",
+        "{",
+        "    port?: string,",
+        "    },",
+        "when?:",
+        " | string // a",
+        " | number // b",
+        ",",
+        'unit?: "m" | "ft", // default: m',
+        "}) => any;",
+    ]
+    assert "\n".join(lines) in text
