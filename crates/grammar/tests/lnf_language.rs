@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use syntagma_grammar::ir::{
-    ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Lnf, Regex, Report, Symbol,
+    ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Lnf, Regex, Report, Symbol, text,
 };
 use syntagma_grammar::{Limits, print, syntax};
 
@@ -35,11 +35,15 @@ fn regex() -> impl Strategy<Value = Regex> {
     ];
     leaf.prop_recursive(3, 8, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 1..3).prop_map(Regex::concat),
-            prop::collection::vec(inner.clone(), 1..3).prop_map(Regex::alt),
-            prop::collection::vec(inner.clone(), 2..3).prop_map(|parts| Regex::And(parts.into())),
-            inner.clone().prop_map(|part| Regex::Not(Arc::new(part))),
-            (inner, 0u32..3, prop::option::of(0u32..3)).prop_map(
+            6 => prop::collection::vec(inner.clone(), 1..3).prop_map(Regex::concat),
+            6 => prop::collection::vec(inner.clone(), 1..3).prop_map(Regex::alt),
+            6 => prop::collection::vec(inner.clone(), 2..3).prop_map(|parts| Regex::And(parts.into())),
+            6 => inner.clone().prop_map(|part| Regex::Not(Arc::new(part))),
+            1 => inner.clone().prop_map(|part| {
+                let text = Regex::repeat(text::utf8_character(), 0, None);
+                Regex::And([text, Regex::Not(Arc::new(part))].into())
+            }),
+            6 => (inner, 0u32..3, prop::option::of(0u32..3)).prop_map(
                 |(part, min, more)| Regex::repeat(part, min, more.map(|more| min + more))
             ),
         ]
@@ -193,6 +197,24 @@ proptest! {
                 reference::grammar_matches(&grammar, &input),
                 "{:?}\n{}", input, text
             );
+        }
+    }
+
+    #[test]
+    fn grammars_written_as_gbnf_read_back(shapes in prop::collection::vec(shape(), 1..=RULES)) {
+        let grammar = grammar(&shapes);
+        // Bytes that are no text, and languages without any text, cannot be written.
+        if let Ok(written) = print::to_gbnf(&grammar) {
+            let again = syntax::gbnf::parse(&written.text, "root", &Limits::default()).map_err(|error| {
+                TestCaseError::fail(format!("{error}\n{}", written.text))
+            })?;
+            for input in reference::strings(b"ab", 4).iter().map(Vec::as_slice).chain(["é".as_bytes(), "aé".as_bytes()]) {
+                prop_assert_eq!(
+                    reference::grammar_matches(&again, input),
+                    reference::grammar_matches(&grammar, input),
+                    "{:?}\n{}", input, written.text
+                );
+            }
         }
     }
 }
