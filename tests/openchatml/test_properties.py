@@ -14,13 +14,10 @@ PIECES = [
     *map(spell, TOKENS), "<", "<<", "|", ">", "\r\n", "\n", " ", "x", "end|>", "<|", "<|en", "é", "😀", "\x00",
     "<|im_start|>", "<|im_end|>", "<|start_reason|>", "user", "assistant", "to=f", "json", "---", "\ufeff", "\ud800",
 ]  # fmt: skip
-BODIES = st.one_of(st.lists(st.sampled_from(PIECES)).map("".join), st.text())
-VALUES = st.one_of(
-    st.lists(st.sampled_from([piece for piece in PIECES if not piece.isspace()]), min_size=1).map("".join),
-    st.text(min_size=1),
-).filter(
-    lambda text: not text.endswith("<") and not any(c.isspace() or ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
-)
+BODIES = st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.text())
+VALUES = st.lists(
+    st.sampled_from([piece for piece in PIECES if piece.isprintable() and " " not in piece]), min_size=1, max_size=3
+).map(lambda pieces: "".join(pieces).rstrip("<") or "v")
 
 
 @st.composite
@@ -40,7 +37,7 @@ def messages(draw: st.DrawFn) -> Message:
     )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(st.lists(messages(), max_size=4), st.randoms(use_true_random=False))
 def test_what_is_written_reads_back_equal(written: list[Message], source: object) -> None:
     text = render(written)
@@ -58,7 +55,7 @@ def test_what_is_written_reads_back_equal(written: list[Message], source: object
     assert tuple(reader.messages) == again.messages
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.integers(1, 5))
 def test_no_text_crashes_a_reader_and_cutting_changes_nothing(text: str, size: int) -> None:
     for strict in (True, False):
@@ -76,7 +73,7 @@ def test_no_text_crashes_a_reader_and_cutting_changes_nothing(text: str, size: i
     assert result == cut
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(BODIES, BODIES, st.data())
 def test_a_mutated_transcript_forges_nothing(secret: str, said: str, data: st.DataObject) -> None:
     """Cutting a transcript short never shows more, and never makes a message that was not there."""
@@ -89,7 +86,7 @@ def test_a_mutated_transcript_forges_nothing(secret: str, said: str, data: st.Da
         assert read.messages[shown.index].role == "user"
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.tuples(st.sampled_from(CHANNELS), BODIES), max_size=4), st.integers(1, 6))
 def test_a_stream_shows_what_the_transcript_shows(parts: list[tuple[str, str]], size: int) -> None:
     text = render([Message(role="assistant", channel=channel, body=body) for channel, body in parts])
@@ -104,7 +101,7 @@ def test_a_stream_shows_what_the_transcript_shows(parts: list[tuple[str, str]], 
     assert ("<|start_reason|>" in final) == (seen != final)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(messages(), max_size=3))
 def test_harmony_segments_hold_no_control_token_by_accident(written: list[Message]) -> None:
     try:
@@ -118,3 +115,22 @@ def test_harmony_segments_hold_no_control_token_by_accident(written: list[Messag
     read = harmony.from_harmony(text)
     assert len(read.messages) <= max(1, len(written))
     assert Transcript(messages=read.messages)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(messages(), min_size=1, max_size=3), st.data())
+def test_a_mangled_transcript_is_read_the_same_in_every_chunking(written: list[Message], data: st.DataObject) -> None:
+    text = render(written)
+    begin = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(begin, len(text)))
+    patch = data.draw(st.sampled_from(["", text[begin:end] * 2, *PIECES]))
+    text = text[:begin] + patch + text[end:]
+    for profile in ("ocm", "harmony"):
+        whole = parse(text, strict=False, profile=profile)
+        reader = StreamReader(strict=False, profile=profile)
+        for character in text:
+            reader.feed(character)
+        reader.finish()
+        assert reader.transcript == whole
+        assert all(message.role in ("system", "developer", "user", "assistant", "tool") for message in whole.messages)
+        validate(whole)

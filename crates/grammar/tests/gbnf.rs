@@ -50,7 +50,7 @@ const MEANING: &[(&str, &[&str], &[&str])] = &[
     ),
     ("root ::= \"a\"{ 1 , 2 }", &["a", "aa"], &["", "aaa"]),
     ("root ::= [^a-c\\]]", &["d", "é", "\n"], &["a", "]", "dd"]),
-    ("root ::= [az-]", &["a", "-", "z"], &["b"]),
+    ("root ::= [a\\-z-]", &["a", "-", "z"], &["b"]),
     ("root ::= [-a]", &["-", "a"], &["b"]),
     ("root ::= [ぁ-ゟ]+ .", &["ぁゟx", "あい😀"], &["x", "あ"]),
     (
@@ -212,6 +212,11 @@ fn what_gbnf_lacks_is_written_out_as_rules() {
             r#"start ::= #"[^\"\\\x00-\x1F]*" ;"#,
             vec!["", "é x"],
             vec!["\"", "\n"],
+        ),
+        (
+            "start ::= \"a\" | dead | dead* \"b\" ; dead ::= \"x\" dead | nothing! ;",
+            vec!["a", "b"],
+            vec!["xb", ""],
         ),
         ("start ::= #\"\\p{Greek}+\" ;", vec!["αβγ"], vec!["abc"]),
     ] {

@@ -417,6 +417,24 @@ fn arrays() {
         &["[]", "[1]"],
         &["[1,2]"],
     );
+    exact(
+        r#"{"type":"array","items":{"enum":["a",1,1.0,null,"b"]},"uniqueItems":true,"minItems":1,"maxItems":3}"#,
+        &[r#"["a"]"#, r#"["b","a"]"#, r#"[1,null,"b"]"#],
+        &["[]", r#"["a","a"]"#, "[1,null,1]", r#"["a","b",1,null]"#],
+    );
+    exact(
+        r#"{"type":"array","items":{"type":"boolean","enum":[true,false,3]},"uniqueItems":true}"#,
+        &["[]", "[true]", "[false,true]"],
+        &["[true,true]", "[3]", "[true,false,true]"],
+    );
+    assert_eq!(
+        parse(r#"{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3,4,5,6,7,8,9]}}"#)
+            .unwrap()
+            .report()
+            .pointers[0]
+            .0,
+        "/uniqueItems"
+    );
     assert_eq!(
         parse(r#"{"type":"array","uniqueItems":true}"#)
             .unwrap()

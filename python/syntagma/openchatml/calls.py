@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from syntagma.openchatml.model import Message
@@ -22,16 +23,34 @@ def to_tool(message: Message) -> bool:
 
 
 def open_calls(messages: Sequence[Message]) -> list[int]:
-    """Indexes of the calls that have no reply; a reply without an id answers the oldest open call of its name."""
-    waiting: list[int] = []
+    """Indexes of the calls that have no reply.
+
+    A reply answers the call with its id; where one of the two has no id, the oldest open call of the reply's name.
+    """
+    waiting: dict[int, None] = {}
+    by_id: dict[str, deque[int]] = {}
+    by_name: dict[tuple[str | None, bool], deque[int]] = {}
     for index, message in enumerate(messages):
         if message.is_call:
-            waiting.append(index)
+            waiting[index] = None
+            if message.call_id is not None:
+                by_id.setdefault(message.call_id, deque()).append(index)
+            by_name.setdefault((message.recipient, message.call_id is None), deque()).append(index)
         elif message.role == "tool":
-            for call in waiting:
-                asked = messages[call]
-                by_name = message.call_id is None or asked.call_id is None
-                if asked.recipient == message.name if by_name else asked.call_id == message.call_id:
-                    waiting.remove(call)
-                    break
-    return waiting
+            answered = None if message.call_id is None else _oldest(by_id.get(message.call_id), waiting)
+            if answered is None:
+                answered = _oldest(by_name.get((message.name, True)), waiting)
+            if answered is None and message.call_id is None:
+                answered = _oldest(by_name.get((message.name, False)), waiting)
+            if answered is not None:
+                del waiting[answered]
+    return list(waiting)
+
+
+def _oldest(calls: deque[int] | None, waiting: dict[int, None]) -> int | None:
+    """Take the first call off that still waits."""
+    while calls:
+        index = calls.popleft()
+        if index in waiting:
+            return index
+    return None

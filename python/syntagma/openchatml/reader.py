@@ -77,9 +77,11 @@ class StreamReader(OpeningReading):
         text = cursor.decode(data)
         if not cursor.text and "<" not in text and self._state == self._body:
             # Most pieces of an answer are this: text of the body and nothing else.
-            if not text or self._rejected:
+            if not text:
                 return []
             cursor.skip(text)
+            if self._rejected:
+                return []
             cursor.parts.append(text)
             if not self._deltas:
                 return []

@@ -53,11 +53,32 @@ impl<'g> Nodes<'g> {
     }
 }
 
+/// Which expressions of a grammar and of all grammars in it match a finite string.
+pub(crate) struct Matching {
+    bases: FxHashMap<*const Grammar, usize>,
+    full: Vec<bool>,
+}
+
+impl Matching {
+    /// Whether an expression that the start rule leads to matches something.
+    pub(crate) fn any(&self, grammar: &Grammar, expr: ExprId) -> bool {
+        let base = self.bases.get(&std::ptr::from_ref(grammar));
+        base.and_then(|base| self.full.get(base + expr.0 as usize))
+            .copied()
+            .unwrap_or(false)
+    }
+}
+
 impl Grammar {
     /// Whether the grammar visibly matches no finite string. Intersections and complements of regular languages are taken
-    /// to match something. Iterative: a least fix point over expressions.
+    /// to match something.
     #[must_use]
     pub fn is_empty_language(&self) -> bool {
+        !self.matching().any(self, self.rule(self.start()).body)
+    }
+
+    /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.
+    pub(crate) fn matching(&self) -> Matching {
         let mut nodes = Nodes {
             grammars: Vec::new(),
             bases: FxHashMap::default(),
@@ -107,6 +128,9 @@ impl Grammar {
                 work.extend(&users[node]);
             }
         }
-        !full[start]
+        Matching {
+            bases: nodes.bases,
+            full,
+        }
     }
 }

@@ -7,6 +7,7 @@ pub mod lnf;
 mod regex;
 pub mod text;
 
+pub(crate) use emptiness::Matching;
 pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 pub use regex::{ByteSet, Regex};

@@ -20,6 +20,12 @@ pub fn utf8_character() -> Regex {
     ])
 }
 
+/// Any text: any number of characters in UTF-8.
+#[must_use]
+pub fn any_text() -> Regex {
+    Regex::repeat(utf8_character(), 0, None)
+}
+
 /// Any byte string.
 #[must_use]
 pub fn any_bytes() -> Regex {
@@ -59,7 +65,7 @@ pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
             }
         }
     }
-    let text = Regex::repeat(utf8_character(), 0, None);
+    let text = any_text();
     if forbidden.is_empty() {
         return text;
     }

@@ -8,7 +8,7 @@ use super::automaton::{self, Failure, State};
 use super::names::Names;
 use super::regex::{Binding, bounds};
 use crate::error::Error;
-use crate::ir::{Expr, ExprId, Grammar, Regex, TokenSet};
+use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet};
 
 /// Tokens by number that are written one by one.
 const TOKENS: u64 = 256;
@@ -31,6 +31,7 @@ pub struct Gbnf {
 pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
     let mut printer = Printer {
         names: Names::new(grammar, "root", identifier),
+        matching: grammar.matching(),
         written: FxHashMap::default(),
         extra: String::new(),
         markers: Vec::new(),
@@ -59,6 +60,7 @@ type Unprintable = String;
 
 struct Printer<'g> {
     names: Names<'g>,
+    matching: Matching,
     /// Regular languages that are written out as rules already, by the name of the first.
     written: FxHashMap<Regex, String>,
     /// Rules of what is written out.
@@ -113,13 +115,17 @@ impl Printer<'_> {
                 // A label says nothing about the text.
                 Expr::Capture { inner, .. } => work.push(Piece::Node(*inner, outer)),
                 Expr::Embed(inner) => out.push_str(&self.names.start_of(inner)),
+                // What matches nothing can only be left out.
+                &Expr::Repeat { inner, min: 0, .. } if !self.matching.any(grammar, inner) => {
+                    literal(out, "", outer);
+                }
                 Expr::Seq(parts) if parts.is_empty() => literal(out, "", outer),
                 Expr::Seq(parts) => list(out, &mut work, parts, " ", outer),
                 Expr::Alt(parts) => {
                     let parts: Vec<ExprId> = parts
                         .iter()
                         .copied()
-                        .filter(|&part| !matches!(grammar.expr(part), Expr::Regex(regex) if is_nothing(regex)))
+                        .filter(|&part| self.matching.any(grammar, part))
                         .collect();
                     if parts.is_empty() {
                         return Err("a language without any text".to_owned());

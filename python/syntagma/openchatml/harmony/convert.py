@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -87,18 +88,15 @@ def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
 def with_call_ids(messages: Iterable[Message]) -> list[Message]:
     """Messages whose calls have ids (`hip-1`, `hip-2`, …); a reply has that of the oldest open call of its tool."""
     done: list[Message] = []
-    waiting: list[tuple[str | None, str]] = []
+    waiting: dict[str | None, deque[str]] = {}
     count = 0
     for message in messages:
         call_id = message.call_id
         if message.is_call:
             count += 1
             call_id = call_id or f"hip-{count}"
-            waiting.append((message.recipient, call_id))
-        elif message.role == "tool" and call_id is None:
-            found = next((open_call for open_call in waiting if open_call[0] == message.name), None)
-            if found is not None:
-                waiting.remove(found)
-                call_id = found[1]
+            waiting.setdefault(message.recipient, deque()).append(call_id)
+        elif message.role == "tool" and call_id is None and waiting.get(message.name):
+            call_id = waiting[message.name].popleft()
         done.append(msgspec.structs.replace(message, call_id=call_id))
     return done

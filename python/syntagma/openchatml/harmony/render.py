@@ -120,7 +120,17 @@ def _content(part: str | Mapping[str, Any], has_functions: bool) -> str:
     raise problem(HEADER, f"content of type {kind!r} has no text")
 
 
+# What the library puts where a system message says nothing; null leaves it out.
+_SYSTEM_DEFAULTS: Mapping[str, Any] = {
+    "model_identity": "You are ChatGPT, a large language model trained by OpenAI.",
+    "knowledge_cutoff": "2024-06",
+    "reasoning_effort": "Medium",
+    "channel_config": {"valid_channels": ["analysis", "commentary", "final"], "channel_required": True},
+}
+
+
 def _system(part: Mapping[str, Any], has_functions: bool) -> str:
+    part = {**_SYSTEM_DEFAULTS, **part}
     about = [part["model_identity"]] if part.get("model_identity") else []
     if part.get("knowledge_cutoff"):
         about.append(f"Knowledge cutoff: {part['knowledge_cutoff']}")

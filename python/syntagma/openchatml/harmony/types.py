@@ -33,49 +33,56 @@ def namespace_text(name: str, description: str | None, tools: list[Mapping[str, 
     return "\n".join(lines)
 
 
-def type_text(schema: Any, depth: int = 0) -> str:
+def type_text(schema: Any, indent: str = "", depth: int = 0) -> str:
     """The type that a JSON Schema describes; what has no such type is `any`."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return "any"
     if isinstance(schema.get("oneOf"), list):
-        return _variants(schema["oneOf"], depth)
+        return _variants(schema["oneOf"], indent, depth)
     kind = schema.get("type")
     if isinstance(kind, list):
         return " | ".join(_NAMES.get(name, "any") for name in kind if isinstance(name, str)) or "any"
     if kind == "object":
-        return _object(schema, depth)
+        return _object(schema, indent, depth)
     if kind == "array":
-        return f"{type_text(schema['items'], depth + 1)}[]" if "items" in schema else "Array<any>"
+        return f"{type_text(schema['items'], indent, depth + 1)}[]" if "items" in schema else "Array<any>"
     if kind == "string" and isinstance(schema.get("enum"), list):
         return " | ".join(f'"{value}"' for value in schema["enum"] if isinstance(value, str)) or "string"
     return _NAMES.get(kind, "any") if isinstance(kind, str) else "any"
 
 
-def _object(schema: Mapping[str, Any], depth: int) -> str:
-    lines = _comment(schema["description"]) if schema.get("description") else []
+def _object(schema: Mapping[str, Any], indent: str, depth: int) -> str:
+    lines = [f"{indent}// {schema['description']}"] if schema.get("description") else []
     lines.append("{")
     required = schema.get("required") or ()
     properties = schema.get("properties")
     for name, part in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(part, Mapping):
-            lines += _property(name if name in required else f"{name}?", part, depth)
-    return "\n".join([*lines, "}"])
+            lines += [
+                indent + line for line in _property(name if name in required else f"{name}?", part, indent, depth)
+            ]
+    return "\n".join([*lines, f"{indent}}}"])
 
 
-def _property(name: str, part: Mapping[str, Any], depth: int) -> list[str]:
+def _property(name: str, part: Mapping[str, Any], indent: str, depth: int) -> list[str]:
+    """Lines of a property; those behind the first of a nested type bring their own indent."""
     lines: list[str] = []
     if part.get("title"):
         lines += [f"// {part['title']}", "//"]
     if part.get("description"):
-        lines += _comment(part["description"])
+        lines.append(f"// {part['description']}")
     examples = part.get("examples")
     if isinstance(examples, list) and examples:
-        lines += ["// Examples:", *(f"// - {_value(example)}" for example in examples)]
+        lines += ["// Examples:", *(f"// - {_value(example)}" for example in examples if isinstance(example, str))]
     if isinstance(part.get("oneOf"), list):
         if "default" in part:
             lines.append(f"// default: {_value(part['default'])}")
-        return [*lines, f"{name}:{_variants(part['oneOf'], depth)}", ","]
-    written = type_text({key: value for key, value in part.items() if key != "description"}, depth + 1)
+        return [
+            *lines,
+            f"{name}:{_variants(part['oneOf'], indent, depth, described=bool(part.get('description')))}",
+            ",",
+        ]
+    written = type_text(part, indent + "    ", depth + 1)
     if part.get("nullable") is True and "null" not in written.split(" | "):
         written += " | null"
     default = ""
@@ -85,18 +92,18 @@ def _property(name: str, part: Mapping[str, Any], depth: int) -> list[str]:
     return [*lines, f"{name}: {written},{default}"]
 
 
-def _variants(variants: list[Any], depth: int) -> str:
+def _variants(variants: list[Any], indent: str, depth: int, *, described: bool = False) -> str:
+    """The variants, one a line. The first has no comment of its own where the property has one (`described`)."""
     lines = [""]
-    for variant in variants:
+    for index, variant in enumerate(variants):
         said: list[str] = []
-        shown = variant
         if isinstance(variant, Mapping):
-            shown = {key: value for key, value in variant.items() if key != "description"}
-            if variant.get("description"):
-                said.append(" ".join(str(variant["description"]).split("\n")))
+            if variant.get("description") and not (described and index == 0):
+                said.append(str(variant["description"]))
             if "default" in variant:
                 said.append(f"default: {_value(variant['default'])}")
-        lines.append(f" | {type_text(shown, depth + 1)}" + (f" // {' '.join(said)}" if said else ""))
+        written = type_text(variant, indent + "   ", depth + 1)
+        lines.append(f"{indent} | {written}" + (f" // {' '.join(said)}" if said else ""))
     return "\n".join(lines)
 
 
@@ -105,4 +112,5 @@ def _comment(text: str) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    # Strings are only quoted, not escaped.
+    return f'"{value}"' if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

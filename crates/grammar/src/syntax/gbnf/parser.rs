@@ -298,14 +298,14 @@ impl<'t> Parser<'t> {
             'n' => return Ok('\n'),
             'r' => return Ok('\r'),
             't' => return Ok('\t'),
-            '\\' | '"' | '[' | ']' => return Ok(c),
+            '\\' | '"' | '[' | ']' | '-' => return Ok(c),
             'x' => 2,
             'u' => 4,
             'U' => 8,
             _ => {
                 return Err(self
                     .error(start, format!("unknown escape \\{c}"))
-                    .with_hint(r#"known are \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH"#));
+                    .with_hint(r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#));
             }
         };
         let hex = self

@@ -33,13 +33,24 @@ impl Lowering<'_> {
         if max.is_some_and(|max| max < min) {
             return Ok(self.nothing());
         }
-        for pointer in demands
+        let unique: Vec<_> = demands
             .members
             .iter()
             .filter_map(|member| member.unique.clone())
-        {
-            if max.is_none_or(|max| max > 1) {
-                self.schemas.widen(&pointer, "equal items are not excluded");
+            .collect();
+        let mut distinct = None;
+        if !unique.is_empty() && max.is_none_or(|max| max > 1) {
+            let plain = demands
+                .members
+                .iter()
+                .all(|member| member.contains.is_none());
+            if prefix.is_empty() && plain {
+                distinct = self.distinct(&rest, min, max)?;
+            }
+            if distinct.is_none() {
+                for pointer in &unique {
+                    self.schemas.widen(pointer, "equal items are not excluded");
+                }
             }
         }
         let open = self.word(Regex::literal(b"["), first);
@@ -48,6 +59,9 @@ impl Lowering<'_> {
             .iter()
             .filter_map(|member| member.contains.clone())
             .collect();
+        if let Some(distinct) = distinct {
+            return Ok(self.builder.seq(vec![open, distinct]));
+        }
         let inside = match &contains[..] {
             [] => self.items(&prefix, &rest, min, max),
             [(wanted, _)] if prefix.is_empty() && min <= 1 && max.is_none() => {

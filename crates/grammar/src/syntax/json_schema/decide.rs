@@ -14,6 +14,8 @@ use crate::error::Error;
 
 /// Subschemas within subschemas that are looked at.
 const DEPTH: u32 = 6;
+/// What looking at a branch of a choice counts for: choices multiply, so that few of them are looked at together.
+const CHOICE: u32 = 3;
 /// Choices with more branches are not looked at.
 const BRANCHES: usize = 64;
 /// Enumerations with more values are not looked at.
@@ -83,7 +85,7 @@ impl Schemas<'_> {
             let mut alive = false;
             for &branch in &choice.choice.branches {
                 let chosen = self.chosen(conjunction, choice, branch)?;
-                if !self.impossible_within(&chosen, depth - 1)? {
+                if !self.impossible_within(&chosen, depth.saturating_sub(CHOICE))? {
                     alive = true;
                     break;
                 }

@@ -14,12 +14,13 @@
 //! | `source`, `locations` | text to JSON, subschemas by number, references |
 //! | `keywords`, `negation`, `schemas` | one subschema, typed; combining keywords rewritten into choices |
 //! | `merge`, `decide` | subschemas that hold together; what no value satisfies |
-//! | `lower`, `scalar`, `array`, `object` | rules |
+//! | `lower`, `scalar`, `array`, `distinct`, `object` | rules |
 //! | `text`, `number`, `decimal`, `formats`, `spelling`, `matching` | how values are written |
 
 mod array;
 mod decide;
 mod decimal;
+mod distinct;
 mod formats;
 mod keywords;
 mod locations;

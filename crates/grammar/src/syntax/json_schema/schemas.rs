@@ -15,8 +15,9 @@ use super::text::{self, Escaped};
 use super::{Draft, Options};
 use crate::error::Error;
 use crate::ir::Regex;
+use crate::ir::text::any_text;
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, Utf8, any_text};
+use crate::syntax::regex::{self, Dialect, Utf8};
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a JSON string.
 #[derive(Debug, Clone)]

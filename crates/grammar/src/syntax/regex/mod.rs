@@ -16,7 +16,8 @@ use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
 use crate::error::{Error, Place};
-use crate::ir::{ByteSet, Regex};
+use crate::ir::Regex;
+use crate::ir::text::any_text;
 use crate::limits::Limits;
 
 /// Groups within groups that an expression may have.
@@ -47,18 +48,6 @@ pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, 
 /// As [`parse`].
 pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
     Ok(anchored(pattern, Dialect::Ecma, limits, &mut Utf8)?.search(&any_text()))
-}
-
-/// Every text: any number of Unicode scalar values in UTF-8.
-#[must_use]
-pub fn any_text() -> Regex {
-    Regex::repeat(utf8_class(&[('\0', char::MAX)]), 0, None)
-}
-
-/// Every byte string.
-#[must_use]
-pub fn any_bytes() -> Regex {
-    Regex::repeat(Regex::Class(ByteSet::FULL), 0, None)
 }
 
 /// The languages of a pattern by the edges it is held to, over any spelling of characters.

@@ -7,9 +7,10 @@ use rustc_hash::FxBuildHasher;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId};
 use crate::error::{Error, Place};
+use crate::ir::text::any_text;
 use crate::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, any_text, utf8_class};
+use crate::syntax::regex::{self, Dialect, utf8_class};
 
 enum Lowered {
     /// A regular language and the product of its nested counted repetitions.
