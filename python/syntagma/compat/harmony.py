@@ -3,8 +3,7 @@
 Nothing is downloaded: an encoding is made of a tokenizer that you have. Conversations and messages are those of that
 library's JSON form, as dictionaries, or objects with `to_dict()`.
 
-What differs: malformed headers are recovered instead of raising or losing the rest, unless `strict=True` is given;
-`current_content` costs nothing to ask for.
+What differs: malformed headers are recovered instead of raising or losing the rest, unless `strict=True` is given.
 """
 
 from __future__ import annotations

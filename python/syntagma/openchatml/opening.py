@@ -41,6 +41,11 @@ class OpeningReading(legacy.LegacyReading):
                 self._state = self._document
                 return True
         begin = self._blanks()
+        self._bound(
+            "openchatml_message_header_chars", begin - max(cursor.at, cursor.text.rfind("\n", cursor.at, begin))
+        )
+        # Blank lines go at once; the blanks before a first line of YAML are its indentation.
+        cursor.at = cursor.text.rfind("\n", cursor.at, begin) + 1 or cursor.at
         word = cursor.text[begin:]
         if not word or any(len(word) < len(opener) and opener.startswith(word) for opener in _OPENERS):
             return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import msgspec
 
 from syntagma.openchatml.calls import open_calls, to_tool
@@ -102,7 +104,9 @@ def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
         turn = range(begin, end)
         said = [index for index in turn if messages[index].role == "assistant"]
         finished = bool(said) and _is_final(messages[said[-1]])
-        last_open = max((index for index in waiting if begin <= index < end), default=-1)
+        # Calls before this turn do not matter: what led to them is before it, too.
+        before = bisect_left(waiting, end)
+        last_open = waiting[before - 1] if before else -1
         kept += [index for index in turn if not (finished and _is_thought(messages[index]) and index > last_open)]
         begin = end
     return kept
