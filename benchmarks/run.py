@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SCRIPTS = ("masks.py", "parser_growth.py", "constrained_validity.py", "template_overhead.py", "embedded_speed.py")
+SCRIPTS = (
+    "masks.py",
+    "schema_masks.py",
+    "parser_growth.py",
+    "constrained_validity.py",
+    "template_overhead.py",
+    "embedded_speed.py",
+)
 
 
 def main() -> int:

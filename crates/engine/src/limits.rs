@@ -64,6 +64,14 @@ impl Fuel {
         }
     }
 
+    /// For reading the vocabulary by one terminal, three times at most.
+    pub(crate) fn scan(limits: &Limits) -> Self {
+        Self {
+            left: limits.step_fuel.saturating_mul(3),
+            ..Self::step(limits)
+        }
+    }
+
     pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
         match self.left.checked_sub(units as u64) {
             Some(left) => {

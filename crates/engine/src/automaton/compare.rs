@@ -9,7 +9,7 @@ use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
-/// Expressions that may begin with so many bytes are worth comparing.
+/// Repetitions of something that may begin with so many bytes are what most tokens are read by.
 const MANY: u32 = 32;
 
 /// Lower bounds of so much are soon reached.
@@ -129,9 +129,6 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<Option<RegexId>, Error> {
-        if self.first(id).len() < MANY {
-            return Ok(None);
-        }
         let plainer = self.rewrite(
             id,
             fuel,
@@ -327,6 +324,11 @@ impl Residuals {
             }
         }
         Ok(bytes)
+    }
+
+    /// Whether two expressions agree in the first of the parts that follow each other.
+    pub(crate) fn same_head(&self, a: RegexId, b: RegexId) -> bool {
+        a == b || self.split(a).0 == self.split(b).0
     }
 
     /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of
