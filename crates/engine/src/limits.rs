@@ -72,6 +72,14 @@ impl Fuel {
         }
     }
 
+    /// For something that may be given up.
+    pub(crate) fn up_to(&self, units: u64) -> Self {
+        Self {
+            left: self.left.min(units),
+            ..*self
+        }
+    }
+
     pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
         match self.left.checked_sub(units as u64) {
             Some(left) => {

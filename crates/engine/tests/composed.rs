@@ -98,7 +98,7 @@ const SCHEMAS: &[&str] = &[
     r##"{"type": "object", "properties": {"child": {"$ref": "#"}, "if": {"const": 1}}, "required": ["if"]}"##,
 ];
 
-const PROGRAM: &str = r##"
+const PROGRAM: &str = r#"
 program ::= (function)+ ;
 function ::= ws #"(int|void)" #"[ ]+" name ws "(" ws ")" ws block ;
 block ::= ws "{" (statement)* ws "}" ;
@@ -108,7 +108,7 @@ term ::= ws name | ws #"[0-9]+(\\.[0-9]+)?" | ws "(" expression ws ")" | ws name
 name ::= #"[A-Za-z_][A-Za-z0-9_]*" ;
 ws ::= #"[ \t\n]*" ;
 start ::= program ;
-"##;
+"#;
 
 fn grammars() -> Vec<Arc<Grammar>> {
     let limits = syntagma_grammar::Limits::default();
@@ -120,21 +120,21 @@ fn grammars() -> Vec<Arc<Grammar>> {
     schemas.chain([program]).map(Arc::new).collect()
 }
 
-/// Follows random tokens, and compares every bit of every mask with simulated acceptance where `bits` says so.
+/// Follows random tokens, and compares every bit of every mask with simulated acceptance where there is a judge.
 fn follow(
-    compiler: &GrammarCompiler,
+    maker: &GrammarCompiler,
     grammar: &Arc<Grammar>,
     judge: Option<&GrammarCompiler>,
     noise: &mut Noise,
 ) {
-    let compiled = compiler.compile(grammar).unwrap();
+    let compiled = maker.compile(grammar).unwrap();
     let mut matcher = GrammarMatcher::new(compiled);
     let mut judge = judge.map(|judge| GrammarMatcher::new(judge.compile(grammar).unwrap()));
-    let mut row = vec![0; bitmask_words(compiler.vocabulary().size())];
+    let mut row = vec![0; bitmask_words(maker.vocabulary().size())];
     for _ in 0..24 {
         matcher.fill_next_token_bitmask(&mut row).unwrap();
         let mut allowed: Vec<u32> = Vec::new();
-        for id in 0..compiler.vocabulary().size() as u32 {
+        for id in 0..maker.vocabulary().size() as u32 {
             let bit = row[id as usize / 32] >> (id % 32) & 1 == 1;
             if let Some(judge) = &judge {
                 assert_eq!(bit, judge.accepts(id).unwrap(), "token {id}");
@@ -146,7 +146,7 @@ fn follow(
         // Long tokens lead to more places than short ones.
         let longest = (0..4)
             .map(|_| allowed[noise.below(allowed.len())])
-            .max_by_key(|&id| compiler.vocabulary().token(id).len().min(9))
+            .max_by_key(|&id| maker.vocabulary().token(id).len().min(9))
             .unwrap();
         assert!(matcher.accept_token(longest).unwrap());
         if let Some(judge) = &mut judge {

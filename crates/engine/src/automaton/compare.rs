@@ -1,6 +1,6 @@
 //! Residuals side by side: of two grammars, and of one terminal at two places.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
 
 use syntagma_grammar::ir::ByteSet;
@@ -15,17 +15,17 @@ const MANY: u32 = 32;
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
 
+/// Work on finding out whether a count matters; after so many failures nobody tries again.
+const PROOF: u64 = 20_000;
+const FAILURES: u32 = 3;
+
 /// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
 fn hash(value: &impl Hash) -> u128 {
     static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
     let halves = KEYS
         .get_or_init(|| [RandomState::new(), RandomState::new()])
         .each_ref()
-        .map(|key| {
-            let mut hasher = key.build_hasher();
-            value.hash(&mut hasher);
-            hasher.finish()
-        });
+        .map(|key| key.hash_one(value));
     u128::from(halves[0]) << 64 | u128::from(halves[1])
 }
 
@@ -169,7 +169,9 @@ impl Residuals {
             _ => return Ok(None),
         };
         let mut found = None;
-        if let [a, b] = *parts {
+        if let [a, b] = *parts
+            && self.roomy_failures < FAILURES
+        {
             for (counted, rest) in [(a, b), (b, a)] {
                 let facts = self.facts(rest);
                 let (logical, within) = (facts.logical, facts.within);
@@ -179,16 +181,26 @@ impl Residuals {
                 if logical || max <= within {
                     continue;
                 }
-                let others = self.not(unbounded, fuel)?;
-                let outside = self.and(vec![rest, others], fuel)?;
-                if self.trim(outside, fuel)? == RegexId::NOTHING {
-                    found = Some((rest, max - within));
-                    break;
+                let mut some = fuel.up_to(PROOF);
+                match self.is_part(rest, unbounded, &mut some) {
+                    Ok(true) => {
+                        found = Some((rest, max - within));
+                        break;
+                    }
+                    Ok(false) => {}
+                    Err(_) => self.roomy_failures += 1,
                 }
             }
         }
         self.roomy.insert(id, found);
         Ok(found)
+    }
+
+    /// Whether every word of `part` is one of `all`.
+    fn is_part(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        let others = self.not(all, fuel)?;
+        let outside = self.and(vec![part, others], fuel)?;
+        Ok(self.trim(outside, fuel)? == RegexId::NOTHING)
     }
 
     /// The expression without the upper bound of the repetition at its end, and that bound.

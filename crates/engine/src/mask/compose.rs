@@ -153,15 +153,15 @@ impl Composer {
             runs.branches(trie, most, &first, |branch| {
                 let part = branch..trie.nodes()[branch].next as usize;
                 frames.load_threads(&threads);
-                walk(recognizer, trie, part, frames, lane, fuel, |id| {
-                    ids.push(id)
-                })
+                let found = |id| ids.push(id);
+                walk(recognizer, trie, part, frames, lane, fuel, found)
             })?;
         }
         Ok(())
     }
 
     /// Adds the tokens of one terminal; false, with nothing added, if they have to be walked.
+    // The parts of what is being filled in; they are borrowed apart.
     #[allow(clippy::too_many_arguments)]
     fn terminal(
         &mut self,
@@ -251,7 +251,9 @@ impl Composer {
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
         let fuel = &mut Fuel::scan(limits);
         let unions = &mut recognizer.unions;
-        unions.residuals().set_owner(tag);
+        // What is made for comparison is not the terminal's own.
+        let aside = tag | 1 << 31;
+        unions.residuals().set_owner(aside);
         let longest = vocabulary.trie().longest() as u32;
         let shape = unions.residuals().uncounted(residual, longest, fuel).ok()?;
         let fingerprint = unions.residuals().fingerprint(shape);
@@ -271,13 +273,13 @@ impl Composer {
                 Some((near, NEAR))
             };
             let made = shared.with_scan(|scan| {
-                let part = (tag, shape);
+                let part = (if shape == residual { tag } else { aside }, shape);
                 if let Some((other, near)) = other {
                     let fingerprint = unions.residuals().fingerprint(other);
                     let known = if let Some(known) = shared.get(fingerprint) {
                         known
                     } else {
-                        let other = (tag, other);
+                        let other = (aside, other);
                         let known = scan.whole(other, unions, vocabulary, shared, fuel)?;
                         let known = Arc::new(known);
                         shared.put(fingerprint, &known);
@@ -285,7 +287,8 @@ impl Composer {
                     };
                     let other = (other, &*known, near);
                     if known.is_whole()
-                        && let Some(made) = scan.beside(part, other, unions, vocabulary, fuel)?
+                        && let Some(made) =
+                            scan.beside((aside, shape), other, unions, vocabulary, fuel)?
                     {
                         return Ok(made);
                     }
