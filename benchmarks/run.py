@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SCRIPTS = (
     "masks.py",
+    "schema_masks.py",
     "parser_growth.py",
     "openchatml.py",
     "constrained_validity.py",

@@ -64,6 +64,22 @@ impl Fuel {
         }
     }
 
+    /// For reading the vocabulary by one terminal, three times at most.
+    pub(crate) fn scan(limits: &Limits) -> Self {
+        Self {
+            left: limits.step_fuel.saturating_mul(3),
+            ..Self::step(limits)
+        }
+    }
+
+    /// For something that may be given up.
+    pub(crate) fn up_to(&self, units: u64) -> Self {
+        Self {
+            left: self.left.min(units),
+            ..*self
+        }
+    }
+
     pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
         match self.left.checked_sub(units as u64) {
             Some(left) => {

@@ -31,7 +31,7 @@ class GrammarCompiler:
         info: the vocabulary.
         cache_bytes: bound on the cache, bytes; None: `limits.compiler_cache_bytes`.
         cache: False compiles every grammar anew.
-        verify: matchers recompute every remembered mask and report a difference; slow, for canaries.
+        verify: matchers compute every mask by a plain walk, too, and report a difference; slow, for canaries.
         limits: bounds on work and memory.
     """
 

@@ -1,6 +1,6 @@
 //! Residuals side by side: of two grammars, and of one terminal at two places.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
 
 use syntagma_grammar::ir::ByteSet;
@@ -9,11 +9,15 @@ use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
-/// Expressions that may begin with so many bytes are worth comparing.
+/// Repetitions of something that may begin with so many bytes are what most tokens are read by.
 const MANY: u32 = 32;
 
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
+
+/// Work on finding out whether a count matters; after so many failures nobody tries again.
+const PROOF: u64 = 20_000;
+const FAILURES: u32 = 3;
 
 /// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
 fn hash(value: &impl Hash) -> u128 {
@@ -21,11 +25,7 @@ fn hash(value: &impl Hash) -> u128 {
     let halves = KEYS
         .get_or_init(|| [RandomState::new(), RandomState::new()])
         .each_ref()
-        .map(|key| {
-            let mut hasher = key.build_hasher();
-            value.hash(&mut hasher);
-            hasher.finish()
-        });
+        .map(|key| key.hash_one(value));
     u128::from(halves[0]) << 64 | u128::from(halves[1])
 }
 
@@ -129,9 +129,6 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<Option<RegexId>, Error> {
-        if self.first(id).len() < MANY {
-            return Ok(None);
-        }
         let plainer = self.rewrite(
             id,
             fuel,
@@ -172,7 +169,9 @@ impl Residuals {
             _ => return Ok(None),
         };
         let mut found = None;
-        if let [a, b] = *parts {
+        if let [a, b] = *parts
+            && self.roomy_failures < FAILURES
+        {
             for (counted, rest) in [(a, b), (b, a)] {
                 let facts = self.facts(rest);
                 let (logical, within) = (facts.logical, facts.within);
@@ -182,16 +181,26 @@ impl Residuals {
                 if logical || max <= within {
                     continue;
                 }
-                let others = self.not(unbounded, fuel)?;
-                let outside = self.and(vec![rest, others], fuel)?;
-                if self.trim(outside, fuel)? == RegexId::NOTHING {
-                    found = Some((rest, max - within));
-                    break;
+                let mut some = fuel.up_to(PROOF);
+                match self.is_part(rest, unbounded, &mut some) {
+                    Ok(true) => {
+                        found = Some((rest, max - within));
+                        break;
+                    }
+                    Ok(false) => {}
+                    Err(_) => self.roomy_failures += 1,
                 }
             }
         }
         self.roomy.insert(id, found);
         Ok(found)
+    }
+
+    /// Whether every word of `part` is one of `all`.
+    fn is_part(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        let others = self.not(all, fuel)?;
+        let outside = self.and(vec![part, others], fuel)?;
+        Ok(self.trim(outside, fuel)? == RegexId::NOTHING)
     }
 
     /// The expression without the upper bound of the repetition at its end, and that bound.
@@ -327,6 +336,11 @@ impl Residuals {
             }
         }
         Ok(bytes)
+    }
+
+    /// Whether two expressions agree in the first of the parts that follow each other.
+    pub(crate) fn same_head(&self, a: RegexId, b: RegexId) -> bool {
+        a == b || self.split(a).0 == self.split(b).0
     }
 
     /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of

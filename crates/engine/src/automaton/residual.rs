@@ -1,5 +1,6 @@
 //! Interned, normalised expressions: what remains of a terminal is one number.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -98,6 +99,8 @@ pub(crate) struct Residuals {
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
+    /// How often that took too long.
+    pub(super) roomy_failures: u32,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
@@ -116,6 +119,7 @@ impl Residuals {
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
             roomy: FxHashMap::default(),
+            roomy_failures: 0,
             branching: FxHashMap::default(),
             owner: 0,
             heap: 0,
@@ -234,20 +238,7 @@ impl Residuals {
                 end,
                 at,
             } => {
-                let words = &self.tables[table as usize][first as usize..end as usize];
-                let mut next = [0; 256];
-                facts.within = 0;
-                for &word in words {
-                    let word = &self.literals[word as usize];
-                    facts.nullable |= word.len() == at as usize;
-                    facts.shortest = facts.shortest.min(word.len() as u32 - at);
-                    facts.within = facts.within.max(word.len() as u32 - at);
-                    if let Some(&byte) = word.get(at as usize) {
-                        next[usize::from(byte)] = byte.max(1);
-                        facts.first.insert(byte);
-                    }
-                }
-                facts.classes = self.classes.of_words(next);
+                self.facts_of_words(table, first..end, at, &mut facts);
             }
             Node::Concat(head, tail) => {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
@@ -268,32 +259,7 @@ impl Residuals {
                 };
             }
             Node::Alt(parts) | Node::And(parts) => {
-                let any = matches!(node, Node::Alt(_));
-                facts.nullable = !any;
-                facts.logical = !any;
-                if any {
-                    facts.within = 0;
-                } else {
-                    facts.first = ByteSet::FULL;
-                }
-                for &part in &**parts {
-                    let part = self.facts(part);
-                    facts.nullable = if any {
-                        facts.nullable || part.nullable
-                    } else {
-                        facts.nullable && part.nullable
-                    };
-                    facts.first = if any {
-                        facts.first.union(&part.first)
-                    } else {
-                        facts.first.intersection(&part.first)
-                    };
-                    facts.logical |= part.logical;
-                    facts.within = facts.within.max(part.within);
-                    facts.shortest = facts.shortest.min(part.shortest);
-                    let classes = part.classes;
-                    facts.classes = self.classes.meet(facts.classes, classes);
-                }
+                self.facts_of_parts(parts, matches!(node, Node::Alt(_)), &mut facts);
             }
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
@@ -319,6 +285,51 @@ impl Residuals {
             }
         }
         facts
+    }
+
+    fn facts_of_words(&mut self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
+        let words = &self.tables[table as usize][range.start as usize..range.end as usize];
+        let mut next = [0; 256];
+        facts.within = 0;
+        for &word in words {
+            let word = &self.literals[word as usize];
+            facts.nullable |= word.len() == at as usize;
+            facts.shortest = facts.shortest.min(word.len() as u32 - at);
+            facts.within = facts.within.max(word.len() as u32 - at);
+            if let Some(&byte) = word.get(at as usize) {
+                next[usize::from(byte)] = byte.max(1);
+                facts.first.insert(byte);
+            }
+        }
+        facts.classes = self.classes.of_words(next);
+    }
+
+    fn facts_of_parts(&mut self, parts: &[RegexId], any: bool, facts: &mut Facts) {
+        facts.nullable = !any;
+        facts.logical = !any;
+        if any {
+            facts.within = 0;
+        } else {
+            facts.first = ByteSet::FULL;
+        }
+        for &part in parts {
+            let part = self.facts(part);
+            facts.nullable = if any {
+                facts.nullable || part.nullable
+            } else {
+                facts.nullable && part.nullable
+            };
+            facts.first = if any {
+                facts.first.union(&part.first)
+            } else {
+                facts.first.intersection(&part.first)
+            };
+            facts.logical |= part.logical;
+            facts.within = facts.within.max(part.within);
+            facts.shortest = facts.shortest.min(part.shortest);
+            let classes = part.classes;
+            facts.classes = self.classes.meet(facts.classes, classes);
+        }
     }
 
     fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {

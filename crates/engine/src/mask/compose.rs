@@ -25,6 +25,12 @@ const FEW: usize = 2;
 /// Whole scans that one mask may cost; further terminals are walked.
 const SCANS: usize = 8;
 
+/// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
+const MANY: u32 = 32;
+
+/// Tokens of up to so many bytes are short.
+const NEAR: u32 = 32;
+
 /// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
 const WIDE: (usize, u32) = (9, 10);
 
@@ -147,15 +153,15 @@ impl Composer {
             runs.branches(trie, most, &first, |branch| {
                 let part = branch..trie.nodes()[branch].next as usize;
                 frames.load_threads(&threads);
-                walk(recognizer, trie, part, frames, lane, fuel, |id| {
-                    ids.push(id)
-                })
+                let found = |id| ids.push(id);
+                walk(recognizer, trie, part, frames, lane, fuel, found)
             })?;
         }
         Ok(())
     }
 
     /// Adds the tokens of one terminal; false, with nothing added, if they have to be walked.
+    // The parts of what is being filled in; they are borrowed apart.
     #[allow(clippy::too_many_arguments)]
     fn terminal(
         &mut self,
@@ -243,9 +249,11 @@ impl Composer {
             return Some(Arc::clone(known));
         }
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
-        let fuel = &mut Fuel::step(limits);
+        let fuel = &mut Fuel::scan(limits);
         let unions = &mut recognizer.unions;
-        unions.residuals().set_owner(tag);
+        // What is made for comparison is not the terminal's own.
+        let aside = tag | 1 << 31;
+        unions.residuals().set_owner(aside);
         let longest = vocabulary.trie().longest() as u32;
         let shape = unions.residuals().uncounted(residual, longest, fuel).ok()?;
         let fingerprint = unions.residuals().fingerprint(shape);
@@ -253,29 +261,41 @@ impl Composer {
             known
         } else {
             *scans = scans.checked_sub(1)?;
-            let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
             let shared = &*self.shared;
+            // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
+            let near = unions.residuals().uncounted(residual, NEAR, fuel).ok()?;
+            let other = if unions.residuals().first(shape).len() < MANY {
+                None
+            } else if unions.residuals().same_head(near, shape) {
+                let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
+                plainer.map(|plainer| (plainer, 0))
+            } else {
+                Some((near, NEAR))
+            };
             let made = shared.with_scan(|scan| {
-                let other = plainer.and_then(|plainer| {
-                    let fingerprint = unions.residuals().fingerprint(plainer);
-                    if let Some(known) = shared.get(fingerprint) {
-                        return Some((plainer, known));
+                let part = (if shape == residual { tag } else { aside }, shape);
+                if let Some((other, near)) = other {
+                    let fingerprint = unions.residuals().fingerprint(other);
+                    let known = if let Some(known) = shared.get(fingerprint) {
+                        known
+                    } else {
+                        let other = (aside, other);
+                        let known = scan.whole(other, unions, vocabulary, shared, fuel)?;
+                        let known = Arc::new(known);
+                        shared.put(fingerprint, &known);
+                        known
+                    };
+                    let other = (other, &*known, near);
+                    if known.is_whole()
+                        && let Some(made) =
+                            scan.beside((aside, shape), other, unions, vocabulary, fuel)?
+                    {
+                        return Ok(made);
                     }
-                    let part = (tag, plainer);
-                    let known = scan.whole(part, unions, vocabulary, shared, fuel).ok()?;
-                    let known = Arc::new(known);
-                    shared.put(fingerprint, &known);
-                    Some((plainer, known))
-                });
-                let fuel = &mut Fuel::step(limits);
-                let part = (tag, shape);
-                match other {
-                    Some((other, known)) if known.is_whole() => {
-                        scan.beside(part, (other, &known), unions, vocabulary, fuel)
-                    }
-                    _ => scan.whole(part, unions, vocabulary, shared, fuel),
                 }
+                scan.whole(part, unions, vocabulary, shared, fuel)
             });
+            let made: Result<Inside, Error> = made;
             let made = Arc::new(made.ok()?);
             self.shared.put(fingerprint, &made);
             made

@@ -25,6 +25,9 @@ const EXITS: usize = 24;
 /// Up to so many tokens in it.
 const CROSSING: usize = 8_192;
 
+/// A walk beside another residual may visit one in so many nodes.
+const BESIDE: usize = 4;
+
 /// Tokens, as what takes less room.
 #[derive(Debug, Clone)]
 pub(super) enum Tokens {
@@ -176,15 +179,16 @@ impl Scan {
         })
     }
 
-    /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known.
+    /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known. The two
+    /// take words of up to `near` bytes alike. None where they differ too much for this to be worth while.
     pub(super) fn beside(
         &mut self,
         (tag, residual): (u32, RegexId),
-        (other, known): (RegexId, &Inside),
+        (other, known, near): (RegexId, &Inside, u32),
         unions: &mut Unions,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Inside, Error> {
+    ) -> Result<Option<Inside>, Error> {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
         let Self {
@@ -202,12 +206,19 @@ impl Scan {
         let mut live = known.live;
         let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
         let mut own_exits = Vec::new();
-        let mut at = 0;
+        let (mut at, mut visited) = (0, 0);
         while at < nodes.len() {
             let node = nodes[at];
             let depth = usize::from(node.depth);
+            if node.height < u8::MAX && u32::from(node.depth) + u32::from(node.height) <= near {
+                at = node.next as usize;
+                continue;
+            }
+            visited += 1;
+            if visited > nodes.len() / BESIDE {
+                return Ok(None);
+            }
             let before = path[depth - 1];
-            fuel.spend(1)?;
             let mine = lane.step(before.0, node.byte, unions, fuel)?;
             let theirs = lane.step(before.1, node.byte, unions, fuel)?;
             if mine == Rest::DEAD {
@@ -251,19 +262,20 @@ impl Scan {
             }
             at += 1;
         }
+        fuel.spend(visited)?;
         let tokens = changed(&known.tokens, &removed, &added, vocabulary);
         without.extend_from_slice(&known.without);
         without.sort_unstable();
         own_exits.extend_from_slice(&known.own_exits);
         own_exits.sort_unstable();
-        Ok(Inside {
+        Ok(Some(Inside {
             tokens,
             live,
             rests: known.rests.clone(),
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),
-        })
+        }))
     }
 }
 

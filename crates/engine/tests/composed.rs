@@ -1,0 +1,201 @@
+//! Masks that are put together from what is known of terminals, compared with plain walks: schemas and a programming
+//! language over a vocabulary whose tokens cross every boundary, one compiler for all of them.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+
+use syntagma_engine::{
+    GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
+};
+use syntagma_grammar::Grammar;
+use syntagma_grammar::syntax::{ebnf, json_schema};
+
+/// Numbers without a pattern, the same in every run.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Every byte; long runs of blanks; words with and without a blank before; what closes a string and goes on; numbers;
+/// parts of characters; random strings over the signs of JSON and of programs; very long tokens; duplicates.
+fn vocabulary() -> Arc<Vocabulary> {
+    let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    for length in 2..140 {
+        tokens.push(vec![b' '; length]);
+        tokens.push([b"\n".as_slice(), &vec![b'\t'; length]].concat());
+    }
+    let words = [
+        "a", "b", "name", "value", "true", "false", "null", "x1", "café", "日本", "if", "while",
+        "int", "return",
+    ];
+    let joins = [
+        "\"", "\":", "\": ", "\": \"", "\",", "\", \"", "\"}", "\"},", "\"]", "\": {\"", ",", " ,",
+        "}", "  }", "]", ";", "; ", " = ", "(", ")", ");\n", "\\", "\\\"", "\\u00",
+    ];
+    for word in words {
+        for join in joins {
+            for text in [
+                format!("{word}{join}"),
+                format!("{join}{word}"),
+                format!(" {word}{join}"),
+                format!("{word}{join}{word}"),
+            ] {
+                tokens.push(text.into_bytes());
+            }
+        }
+    }
+    tokens.extend((0..120).map(|number| (number * 37).to_string().into_bytes()));
+    tokens.extend(["0.5", "1e", "-1", "12,", "3}", "00"].map(|text| text.as_bytes().to_vec()));
+    let signs = b"ab1 \"\\:,{}[]\xc3\xa9e-.;()=";
+    let mut noise = Noise(7);
+    for _ in 0..2_500 {
+        let length = 2 + noise.below(6);
+        tokens.push(
+            (0..length)
+                .map(|_| signs[noise.below(signs.len())])
+                .collect(),
+        );
+    }
+    tokens.extend([
+        vec![b'a'; 40],
+        vec![b'b'; 300],
+        "né".repeat(90).into_bytes(),
+    ]);
+    let eos = tokens.len() as u32;
+    tokens.push(b"<end>".to_vec());
+    let parts = VocabularyParts {
+        tokens,
+        eos_ids: vec![eos],
+        ..VocabularyParts::default()
+    };
+    Arc::new(Vocabulary::new(&parts).unwrap())
+}
+
+const SCHEMAS: &[&str] = &[
+    r#"{"type": "object", "properties": {"a": {"type": "string"}, "name": {"type": "integer"}, "value": {}}}"#,
+    r#"{"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}, "additionalProperties": false}"#,
+    r#"{"type": "string", "maxLength": 45}"#,
+    r#"{"type": "string", "minLength": 2, "maxLength": 200}"#,
+    r#"{"type": "string", "minLength": 20}"#,
+    r#"{"type": "string", "pattern": "a.*b", "maxLength": 190}"#,
+    r#"{"type": "string", "pattern": "^([ab1]+ ){0,3}[ab1]+$", "maxLength": 60}"#,
+    r#"{"type": "string", "pattern": "^[a-z]{2,4}$|^x", "maxLength": 9, "minLength": 3}"#,
+    r#"{"type": "object", "additionalProperties": {"type": "number"}, "properties": {"a": {}, "ab": {}, "name": {}}}"#,
+    r#"{"type": "object", "patternProperties": {"a": {"type": "number"}, "^b": {"type": "boolean"}},
+        "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}}"#,
+    r#"{"type": "array", "items": {"type": "string", "maxLength": 12}, "maxItems": 4}"#,
+    r#"{"enum": ["a", "ab", "name", "value", "x1", "true", "b", "ba", "bb", 1, 12, null]}"#,
+    r#"{"type": "number", "minimum": 3, "maximum": 450}"#,
+    r#"{"not": {"type": "object"}}"#,
+    r##"{"type": "object", "properties": {"child": {"$ref": "#"}, "if": {"const": 1}}, "required": ["if"]}"##,
+];
+
+const PROGRAM: &str = r#"
+program ::= (function)+ ;
+function ::= ws #"(int|void)" #"[ ]+" name ws "(" ws ")" ws block ;
+block ::= ws "{" (statement)* ws "}" ;
+statement ::= ws name ws "=" expression ws ";" | ws "if" ws "(" expression ws ")" block | ws "return" expression ws ";" | ws "//" #"[^\n]*" "\n" ;
+expression ::= term (ws #"[-+*/<>]" term)* ;
+term ::= ws name | ws #"[0-9]+(\\.[0-9]+)?" | ws "(" expression ws ")" | ws name ws "(" (expression (ws "," expression)*)? ws ")" | ws #"\"[^\"\n]*\"" ;
+name ::= #"[A-Za-z_][A-Za-z0-9_]*" ;
+ws ::= #"[ \t\n]*" ;
+start ::= program ;
+"#;
+
+fn grammars() -> Vec<Arc<Grammar>> {
+    let limits = syntagma_grammar::Limits::default();
+    let options = json_schema::Options::default();
+    let schemas = SCHEMAS
+        .iter()
+        .map(|schema| json_schema::parse(schema, &options, &limits).unwrap());
+    let program = ebnf::parse(PROGRAM, "start", &limits).unwrap();
+    schemas.chain([program]).map(Arc::new).collect()
+}
+
+/// Follows random tokens, and compares every bit of every mask with simulated acceptance where there is a judge.
+fn follow(
+    maker: &GrammarCompiler,
+    grammar: &Arc<Grammar>,
+    judge: Option<&GrammarCompiler>,
+    noise: &mut Noise,
+) {
+    let compiled = maker.compile(grammar).unwrap();
+    let mut matcher = GrammarMatcher::new(compiled);
+    let mut judge = judge.map(|judge| GrammarMatcher::new(judge.compile(grammar).unwrap()));
+    let mut row = vec![0; bitmask_words(maker.vocabulary().size())];
+    for _ in 0..24 {
+        matcher.fill_next_token_bitmask(&mut row).unwrap();
+        let mut allowed: Vec<u32> = Vec::new();
+        for id in 0..maker.vocabulary().size() as u32 {
+            let bit = row[id as usize / 32] >> (id % 32) & 1 == 1;
+            if let Some(judge) = &judge {
+                assert_eq!(bit, judge.accepts(id).unwrap(), "token {id}");
+            }
+            if bit {
+                allowed.push(id);
+            }
+        }
+        // Long tokens lead to more places than short ones.
+        let longest = (0..4)
+            .map(|_| allowed[noise.below(allowed.len())])
+            .max_by_key(|&id| maker.vocabulary().token(id).len().min(9))
+            .unwrap();
+        assert!(matcher.accept_token(longest).unwrap());
+        if let Some(judge) = &mut judge {
+            assert!(judge.accept_token(longest).unwrap());
+        }
+        if matcher.is_terminated().unwrap() {
+            break;
+        }
+    }
+}
+
+#[test]
+fn masks_are_those_of_plain_walks() {
+    let compiler = GrammarCompiler::new(vocabulary(), Limits::default())
+        .with_verify(true)
+        .with_cache(false);
+    let mut noise = Noise(1);
+    // What later rounds find was found out under other grammars.
+    for _ in 0..3 {
+        for grammar in grammars() {
+            follow(&compiler, &grammar, None, &mut noise);
+        }
+    }
+}
+
+#[test]
+fn bits_are_what_acceptance_says() {
+    let vocabulary = vocabulary();
+    let compiler =
+        GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default()).with_cache(false);
+    let mut noise = Noise(2);
+    for grammar in grammars() {
+        let judge = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
+        follow(&compiler, &grammar, Some(&judge), &mut noise);
+    }
+}
+
+#[test]
+fn forgetting_changes_nothing() {
+    let limits = Limits {
+        grammar_cache_bytes: 20_000,
+        ..Limits::default()
+    };
+    let compiler = GrammarCompiler::new(vocabulary(), limits)
+        .with_verify(true)
+        .with_cache(false);
+    let mut noise = Noise(3);
+    for grammar in grammars() {
+        follow(&compiler, &grammar, None, &mut noise);
+        compiler.clear();
+    }
+}
