@@ -17,7 +17,7 @@
 //! * A bitmask row is `ceil(vocab_size / 32)` words; bit `i` of word `w` is token `32 w + i`, 1 is allowed.
 //!
 //! Inside, terminals are regular languages run by derivatives, the recogniser is Earley's
-//! over position-free interned sets, and a mask is one walk over the trie.
+//! over position-free interned sets, and a mask is put together from what each terminal does to the whole vocabulary.
 #![forbid(unsafe_code)]
 
 mod automaton;
