@@ -286,6 +286,20 @@ fn what_cannot_be_said_is_named() {
     }
 }
 
+#[test]
+fn what_cannot_be_written_is_found_in_every_group() {
+    // Each group around it is tried as a whole, too.
+    let depth = 150;
+    let text = format!(
+        "start ::= {}#\"[ab]*a[ab]{{2}}\" & ~\"b\" \"\\xFF\"{} ;",
+        "(\"x\"? ".repeat(depth),
+        ")".repeat(depth)
+    );
+    let grammar = ebnf::parse(&text, "start", &Limits::default()).unwrap();
+    let error = print::to_gbnf(&grammar).expect_err("no text");
+    assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE");
+}
+
 /// Bodies of rules over a small alphabet, as GBNF text.
 fn body() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
