@@ -276,7 +276,7 @@ fn what_cannot_be_said_is_named() {
             "which is not of the form <text>",
         ),
         ("start ::= <[0..1000]> ;", "1001 tokens at once"),
-        ("start ::= #\"[ab]*a[ab]{12}\" & ~\"b\" ;", "too many rules"),
+        ("start ::= #\"a{700}\" & ~\"b\" ;", "too many rules"),
     ] {
         let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
         let error = print::to_gbnf(&grammar).expect_err(text);
@@ -284,6 +284,20 @@ fn what_cannot_be_said_is_named() {
         assert!(error.message().contains(named), "{error}");
         assert!(error.message().contains("\"root\""), "{error}");
     }
+}
+
+#[test]
+fn what_cannot_be_written_is_found_in_every_group() {
+    // Each group around it is tried as a whole, too.
+    let depth = 30;
+    let text = format!(
+        "start ::= {}#\"[ab]*a[ab]{{2}}\" & ~\"b\" \"\\xFF\"{} ;",
+        "(\"x\"? ".repeat(depth),
+        ")".repeat(depth)
+    );
+    let grammar = ebnf::parse(&text, "start", &Limits::default()).unwrap();
+    let error = print::to_gbnf(&grammar).expect_err("no text");
+    assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE");
 }
 
 /// Bodies of rules over a small alphabet, as GBNF text.

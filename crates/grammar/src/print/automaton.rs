@@ -38,8 +38,10 @@ pub(super) enum Failure {
 }
 
 /// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
-pub(super) fn over_characters(regex: &Regex) -> Result<Vec<State>, Failure> {
-    let bytes = Bytes::new(regex)?;
+///
+/// `fuel` pays for every node of every derivative; without it the language counts as too large.
+pub(super) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<State>, Failure> {
+    let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {
         bytes: &bytes,
         rests: FxHashMap::default(),
@@ -71,7 +73,7 @@ struct Bytes {
 }
 
 impl Bytes {
-    fn new(regex: &Regex) -> Result<Self, Failure> {
+    fn new(regex: &Regex, fuel: &mut usize) -> Result<Self, Failure> {
         let (class_of, samples) = classes(regex);
         let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
         known.insert(tidy(regex)?);
@@ -80,7 +82,9 @@ impl Bytes {
             let mut row = Vec::with_capacity(samples.len());
             for &byte in &samples {
                 let derived = derive(&state, byte);
-                if size(&derived) > NODES {
+                let nodes = size(&derived);
+                *fuel = fuel.saturating_sub(nodes);
+                if nodes > NODES || *fuel == 0 {
                     return Err(Failure::Large);
                 }
                 row.push(known.insert_full(derived).0);

@@ -13,6 +13,9 @@ use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet};
 /// Tokens by number that are written one by one.
 const TOKENS: u64 = 256;
 
+/// Nodes of derivatives that one grammar may make.
+const FUEL: usize = 4_000_000;
+
 /// A grammar as GBNF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gbnf {
@@ -32,6 +35,7 @@ pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
     let mut printer = Printer {
         names: Names::new(grammar, "root", identifier),
         matching: grammar.matching(),
+        fuel: FUEL,
         written: FxHashMap::default(),
         extra: String::new(),
         markers: Vec::new(),
@@ -61,6 +65,7 @@ type Unprintable = String;
 struct Printer<'g> {
     names: Names<'g>,
     matching: Matching,
+    fuel: usize,
     /// Regular languages that are written out as rules already, by the name of the first.
     written: FxHashMap<Regex, String>,
     /// Rules of what is written out.
@@ -187,7 +192,9 @@ impl Printer<'_> {
         let begin = out.len();
         match regex {
             _ if one_character(regex) => {
-                if let Ok([start, end]) = automaton::over_characters(regex).as_deref() {
+                if let Ok([start, end]) =
+                    automaton::over_characters(regex, &mut self.fuel).as_deref()
+                {
                     let ends = end.accepting && end.steps.is_empty() && !start.accepting;
                     if ends && start.steps.iter().all(|&(_, _, to)| to == 1) {
                         let ranges: Vec<(u32, u32)> = ranges(start);
@@ -263,12 +270,14 @@ impl Printer<'_> {
         if let Some(name) = self.written.get(regex) {
             return Ok(name.clone());
         }
-        let states = automaton::over_characters(regex).map_err(|failure| match failure {
-            Failure::Large => {
-                "an intersection, complement or set of bytes that needs too many rules".to_owned()
-            }
-            Failure::Bytes => "bytes that are no text".to_owned(),
-        })?;
+        let states =
+            automaton::over_characters(regex, &mut self.fuel).map_err(|failure| match failure {
+                Failure::Large => {
+                    "an intersection, complement or set of bytes that needs too many rules"
+                        .to_owned()
+                }
+                Failure::Bytes => "bytes that are no text".to_owned(),
+            })?;
         if states.iter().all(|state| !state.accepting) {
             return Err("a language without any text".to_owned());
         }
