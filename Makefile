@@ -58,25 +58,26 @@ format: build ## format the sources
 docs: build ## write the generated pages of docs/
 	$(BIN)/python docs/generate.py
 
-$(BENCH_VENV)/bin/python: benchmarks/requirements.txt | build
+# Environments beside the main one: what they need, and the same editable package.
+$(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
 	$(PYTHON) -m venv $(BENCH_VENV)
-	$@ -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
-	$@ -m pip install --quiet --disable-pip-version-check ".[all]"
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
-bench: $(BENCH_VENV)/bin/python ## measure, beside the peers; writes benchmarks/RESULTS.md
+$(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
+	$(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md
 	$(BENCH_VENV)/bin/python benchmarks/run.py
 
-$(TORCH_VENV)/bin/python: training/requirements.txt | build
-	$(PYTHON) -m venv $(TORCH_VENV)
-	$@ -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
-	$@ -m pip install --quiet --disable-pip-version-check ".[all]"
-	@touch $@
-
-test-torch: $(TORCH_VENV)/bin/python ## the tests that need torch, in an environment of their own
+test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environment of their own
 	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch
 
-train: $(TORCH_VENV)/bin/python ## train the shipped model (resumes; hours)
+train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
