@@ -335,6 +335,13 @@ proptest! {
     fn written_grammars_read_back_to_the_same_language(bodies in prop::collection::vec(body(), 3)) {
         let text = format!("root ::= {}\nr0 ::= {}\nr1 ::= {}\nr2 ::= \"c\" | r1 \"c\"\n", bodies[0], bodies[1], bodies[2]);
         let grammar = parsed(&text);
+        if let Err(error) = print::to_gbnf(&grammar) {
+            // The one thing that these grammars can be and GBNF cannot say: a language without any text.
+            prop_assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE");
+            prop_assert!(error.message().contains("without any text"), "{}", error);
+            prop_assert!(!reference::strings(b"abc", 3).iter().any(|input| reference::grammar_matches(&grammar, input)));
+            return Ok(());
+        }
         let again = written(&grammar);
         let back = parsed(&again);
         for input in reference::strings(b"abc", 3).iter().map(Vec::as_slice).chain(["é", "aé", "éb", "ß"].map(str::as_bytes)) {
