@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+
+# The environment of `make test-torch` has no hypothesis, and needs none.
+with contextlib.suppress(ImportError):
+    from hypothesis import settings
+
+    # In CI the same examples every time: a change must not fail for what another one brought in.
+    settings.register_profile("ci", derandomize=True)
+    if os.environ.get("CI"):
+        settings.load_profile("ci")
 
 # The shipped model's matrices are small: threads of the linear algebra cost more than they give, most of all on a
 # machine that does something else as well. Must be set before NumPy is imported.
