@@ -10,6 +10,7 @@ import msgspec
 
 from syntagma.analysis.capabilities import Capabilities
 from syntagma.analysis.certificate import Certificate, Certifier, Mentions
+from syntagma.analysis.expectations import covers
 from syntagma.analysis.inference import Evidence, Finding, Inference, infer
 from syntagma.analysis.probes import Probed, probe
 from syntagma.analysis.renders import Renders
@@ -189,13 +190,25 @@ def _named(
 ) -> tuple[str, ChatFormat, Certificate | None]:
     """The registered format with the best certificate, if it beats the derived one."""
     chosen, fmt = "derived", derived
+    tried = {_text_of(derived)} if best is not None else set()
     for name in names():
         for candidate in _candidates(get(name), inferred.spec):
+            if _text_of(candidate) in tried:
+                continue
+            tried.add(_text_of(candidate))
+            # What cannot read a call where the best one can is no rival, whatever else it reads.
+            if best is not None and covers(best.coverage, "T") and not certifier.reads_calls(candidate):
+                continue
             most = max(_GIVE_UP_AFTER, len(best.failing) + 1 if best is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=most)
             if len(certificate.failing) < most and (best is None or _beats(certificate, best)):
                 chosen, fmt, best = name, candidate, certificate
     return chosen, fmt, best
+
+
+def _text_of(fmt: ChatFormat) -> str:
+    """What tells formats apart; two that say the same need one certificate."""
+    return write_toml(msgspec.structs.replace(fmt.spec, aliases=()))
 
 
 def _beats(one: Certificate, other: Certificate) -> bool:

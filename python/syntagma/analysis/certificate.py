@@ -164,6 +164,18 @@ class Certifier:
             grammar_checked=grammars.available and grammars.unsupported is None,
         )
 
+    def reads_calls(self, fmt: ChatFormat) -> bool:
+        """Whether the plainest call that the template shows comes back: one quick question before all of them."""
+        for trial in battery(self._id_form, markers_of(fmt)):
+            view = self._view(trial.turn, "last") if trial.turn.calls else None
+            shown = shown_turn(view) if view is not None else None
+            if view is None or shown is None or not shown.calls:
+                continue
+            for start in self._starts(fmt, view, shown)[:1]:
+                back = read_back(fmt, start, [start.output], self._tools)
+                return difference(back, shown, ids=shows_ids(view, shown)) is None
+        return True
+
     def _missing(self, fmt: ChatFormat, coverage: dict[str, int], known: set[str]) -> Iterator[Finding]:
         """What the template speaks of, or its prompts end with, and the format does not account for."""
         spec = fmt.spec
