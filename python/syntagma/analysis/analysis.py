@@ -193,9 +193,10 @@ def _named(
     tried = {_text_of(derived)} if best is not None else set()
     for name in names():
         for candidate in _candidates(get(name), inferred.spec):
-            if _text_of(candidate) in tried:
+            text = _text_of(candidate)
+            if text in tried:
                 continue
-            tried.add(_text_of(candidate))
+            tried.add(text)
             # What cannot read a call where the best one can is no rival, whatever else it reads.
             if best is not None and covers(best.coverage, "T") and not certifier.reads_calls(candidate):
                 continue
