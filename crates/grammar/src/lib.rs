@@ -22,6 +22,6 @@ pub mod limits;
 pub mod print;
 pub mod syntax;
 
-pub use error::{Error, ErrorKind, Place};
+pub use error::{Diagnostic, Error, ErrorKind, Place};
 pub use ir::Grammar;
 pub use limits::Limits;
