@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import pytest
 
 from syntagma.cli.checking import check_text
 from syntagma.errors import ArgumentError, GrammarError, LimitError
 from syntagma.grammars import Gbnf, Grammar
 from syntagma.limits import Limits
+
+Reader: TypeAlias = Callable[[str], Grammar]
 
 
 def test_gbnf_is_read_and_written() -> None:
@@ -66,6 +71,28 @@ def test_errors_have_a_place(read: object, text: str, code: str, line: int, colu
     error = caught.value
     assert (error.code, error.line, error.column) == (code, line, column)
     assert str(error.excerpt).endswith("^")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (Grammar.from_ebnf, 'start ::= "a" ;\n  x ::= x | "b" ;', [("W-GRAMMAR-UNUSED", 2, 3), ("W-GRAMMAR-CYCLE", 2, 3)]),
+        (Grammar.from_ebnf, 'start ::= except!(x) "b" start ; x ::= "c" ;', []),
+        (Grammar.from_gbnf, 'root ::= "a"\nb ::= b "x"', [("W-GRAMMAR-UNPRODUCTIVE", 2, 1), ("W-GRAMMAR-UNUSED", 2, 1)]),
+        (Grammar.from_lark, '%ignore " "\nstart: A rest\nrest: "b"\nA: B "c"\nB: "d"', []),
+        (Grammar.from_lark, '%ignore " "\nstart: "a"\nrest: A\nA: "c"', [("W-GRAMMAR-UNUSED", 3, 1), ("W-GRAMMAR-UNUSED", 4, 1)]),
+    ],
+)  # fmt: skip
+def test_what_is_odd_is_said(read: Reader, text: str, said: list[tuple[str, int, int]]) -> None:
+    warnings = read(text).warnings
+    assert [(warning.code, warning.line, warning.column) for warning in warnings] == said
+    for warning in warnings:
+        assert warning.excerpt.endswith("^")
+        assert str(warning).startswith(f"{warning.code}: ")
+        assert warning.hint is not None
+        assert warning.hint in str(warning)
+    joined = Grammar.concat(read(text), Grammar.literal("!"), read(text))
+    assert joined.warnings == warnings
 
 
 def test_limits_are_passed_on() -> None:

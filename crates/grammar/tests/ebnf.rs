@@ -4,7 +4,7 @@ mod reference;
 mod refusals;
 
 use syntagma_grammar::ir::{Expr, Grammar, Lnf, TokenSet};
-use syntagma_grammar::{Error, Limits, print, syntax::ebnf};
+use syntagma_grammar::{Error, Limits, Place, print, syntax::ebnf};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     ebnf::parse(text, "start", &Limits::default())
@@ -84,13 +84,13 @@ const MEANING: &[(&str, &[&str], &[&str])] = &[
         &["if", "in", "int", ""],
     ),
     (
-        r##"start ::= #e"[ab]*aa" ;"##,
+        r#"start ::= #e"[ab]*aa" ;"#,
         &["aa", "abaa", "baa"],
         &["aaa", "aab", "abab", "aabaa"],
     ),
-    (r##"start ::= #e'b|ab+' ;"##, &["b", "ab"], &["abb"]),
+    (r"start ::= #e'b|ab+' ;", &["b", "ab"], &["abb"]),
     (
-        r##"start ::= #ex"b+|c" ;"##,
+        r#"start ::= #ex"b+|c" ;"#,
         &["", "a", "ad"],
         &["b", "abd", "c"],
     ),
@@ -102,12 +102,12 @@ const MEANING: &[(&str, &[&str], &[&str])] = &[
     (r#"start ::= lazy("b" | "b" "c") ;"#, &["b"], &["bc"]),
     (r#"start ::= lazy ("c") ; lazy ::= "b" ;"#, &["bc"], &["b"]),
     (
-        r##"start ::= #substrs"abcé\n" ;"##,
+        r#"start ::= #substrs"abcé\n" ;"#,
         &["", "a", "bc", "abcé\n", "cé", "\n"],
         &["ac", "ba", "abcéa"],
     ),
     (
-        r##"start ::= "<" (#substrs'aba' & ~"") ">" ;"##,
+        r#"start ::= "<" (#substrs'aba' & ~"") ">" ;"#,
         &["<b>", "<aba>", "<ba>"],
         &["<>", "<bb>"],
     ),
@@ -232,6 +232,23 @@ const REFUSED: &[refusals::Refused] = &[
         1,
         38,
     ),
+    ("start ::= start ;", "E-GRAMMAR-UNPRODUCTIVE", 1, 1),
+    ("start ::= start \"a\" ;", "E-GRAMMAR-UNPRODUCTIVE", 1, 1),
+    (
+        "start ::= \"a\" b ; b ::= b b ;",
+        "E-GRAMMAR-UNPRODUCTIVE",
+        1,
+        19,
+    ),
+    (
+        "start ::= \"a\" ;\nb ::= c{2} ;\nc ::= (\"\" b \"x\")+ ;",
+        "E-GRAMMAR-UNPRODUCTIVE",
+        2,
+        1,
+    ),
+    ("start ::= \"a\" & \"b\" ;", "E-GRAMMAR-NOTHING", 1, 11),
+    ("start ::= \"b\" | ~any! ;", "E-GRAMMAR-NOTHING", 1, 17),
+    ("start ::= #\"[a&&b]\" ;", "E-GRAMMAR-NOTHING", 1, 11),
     ("start ::= except!(part) ;", "E-GRAMMAR-UNDEFINED", 1, 19),
     ("start ::= except!(\"\") ;", "E-GRAMMAR-EXCEPT", 1, 19),
     (
@@ -246,7 +263,7 @@ const REFUSED: &[refusals::Refused] = &[
         "start ::= except!(\"a\", 5 \"b\") ;",
         "E-GRAMMAR-SYNTAX",
         1,
-        27,
+        26,
     ),
     (
         "start ::= except!(\"a\", 5, 6) ;",
@@ -274,15 +291,53 @@ fn hints_name_what_is_near() {
 fn an_empty_language_is_refused() {
     for text in [
         "start ::= nothing! ;",
-        "start ::= start ;",
-        "start ::= start \"a\" ;",
-        "start ::= \"a\" b ; b ::= b b ;",
+        "start ::= \"a\" nothing! ;",
+        "start ::= \"a\" b ; b ::= b b | nothing! ;",
     ] {
         let error = Lnf::new(&parsed(text), &Limits::default()).unwrap_err();
         assert_eq!(error.code(), "E-GRAMMAR-EMPTY", "{text}");
     }
     // It never ends, and every beginning of its text can be continued.
     assert!(Lnf::new(&parsed("start ::= \"a\" start ;"), &Limits::default()).is_ok());
+}
+
+#[test]
+fn what_is_odd_is_said_with_its_place() {
+    // (grammar, code and line of each warning)
+    type Said = &'static [(&'static str, usize)];
+    let cases: &[(&str, Said)] = &[
+        ("start ::= \"a\" start | x ;\nx ::= \"b\" x ;", &[]),
+        (
+            "start ::= \"a\" ;\nx ::= y ;\ny ::= \"b\" ;",
+            &[("W-GRAMMAR-UNUSED", 2), ("W-GRAMMAR-UNUSED", 3)],
+        ),
+        ("start ::= ~x ;\nx ::= y \"b\" ; y ::= \"c\" ;", &[]),
+        ("start ::= start | \"a\" ;", &[("W-GRAMMAR-CYCLE", 1)]),
+        (
+            "start ::= \"(\" a \")\" ;\na ::= b c | \"x\" ;\nb ::= [a] ;\nc ::= \"y\"* ;",
+            &[("W-GRAMMAR-CYCLE", 2)],
+        ),
+        ("start ::= a+ ; a ::= \"x\" | start \"y\" ;", &[]),
+        (
+            "start ::= a{2,} ; a ::= \"\" | start ;",
+            &[("W-GRAMMAR-CYCLE", 1)],
+        ),
+    ];
+    for (text, wanted) in cases {
+        let grammar = parsed(text);
+        let found: Vec<(&str, usize)> = grammar
+            .warnings()
+            .iter()
+            .map(|warning| {
+                let Some(Place::Text { line, excerpt, .. }) = warning.place() else {
+                    panic!("no place: {warning}");
+                };
+                assert!(excerpt.ends_with('^') && warning.hint().is_some());
+                (warning.code(), *line)
+            })
+            .collect();
+        assert_eq!(found, *wanted, "{text}");
+    }
 }
 
 fn nested(depth: usize) -> String {

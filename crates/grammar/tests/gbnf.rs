@@ -272,7 +272,7 @@ fn what_cannot_be_written_is_found_in_every_group() {
     // Each group around it is tried as a whole, too.
     let depth = 30;
     let text = format!(
-        "start ::= {}#\"[ab]*a[ab]{{2}}\" & ~\"b\" \"\\xFF\"{} ;",
+        "start ::= {}(#\"[ab]*a[ab]{{2}}\" & ~\"b\") \"\\xFF\"{} ;",
         "(\"x\"? ".repeat(depth),
         ")".repeat(depth)
     );

@@ -24,6 +24,7 @@ mod units;
 use std::sync::Arc;
 
 use draft::Draft;
+pub(in crate::ir) use graph::components;
 use rustc_hash::FxHashMap;
 
 use super::grammar::{Grammar, TokenSet};

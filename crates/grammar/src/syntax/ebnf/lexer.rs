@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Sign(char),
 }
 
-const PATTERNS: &str = r##"patterns are written #"…", #e"…" (shortest match), #ex"…" (text without a match) and #substrs"…""##;
+const PATTERNS: &str = "patterns are written #\"…\", #e\"…\" (shortest match), #ex\"…\" (text without a match), #substrs\"…\"";
 
 /// A word and where it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]

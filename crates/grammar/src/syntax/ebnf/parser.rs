@@ -66,6 +66,7 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
         at: 0,
         ast: Ast {
             rules_as_operands: true,
+            refuses_stuck_rules: true,
             ..Ast::default()
         },
         frames: Vec::new(),
@@ -98,6 +99,7 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
                 name: name.clone(),
                 offset,
                 body,
+                parts: Vec::new(),
             });
             (rules.len() - 1, Vec::new())
         });
@@ -257,7 +259,11 @@ impl Parser<'_> {
         let operands = std::mem::take(&mut self.frame().operands);
         let alternative = match operands[..] {
             [only] => only,
-            _ => self.ast.add(Node::And(operands), offset),
+            [first, ..] => {
+                let start = self.ast.nodes[first.0 as usize].1;
+                self.ast.add(Node::And(operands), start)
+            }
+            [] => self.ast.add(Node::And(operands), offset),
         };
         self.frame().alternatives.push(alternative);
         Ok(())

@@ -51,6 +51,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
             name: name.to_owned(),
             offset,
             body,
+            parts: Vec::new(),
         });
     }
 }

@@ -120,6 +120,7 @@ impl<'s> Parser<'s> {
             name: name.to_owned(),
             offset,
             body,
+            parts: vec![body],
         });
     }
 
@@ -191,11 +192,17 @@ impl<'s> Parser<'s> {
             let inner = inner_name(&rule.name);
             let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
             let led = self.groups.ast.add(Node::Seq(vec![ignored, name]), offset);
-            self.define(&rule.name, offset, led);
+            self.groups.ast.rules.push(Rule {
+                name: rule.name,
+                offset,
+                body: led,
+                parts: vec![rule.body],
+            });
             self.groups.ast.rules.push(Rule {
                 name: inner,
                 offset,
                 body,
+                parts: Vec::new(),
             });
         }
     }

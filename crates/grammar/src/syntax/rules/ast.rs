@@ -64,6 +64,8 @@ pub(in crate::syntax) struct Rule {
     pub(in crate::syntax) name: String,
     pub(in crate::syntax) offset: usize,
     pub(in crate::syntax) body: NodeId,
+    /// What stands in other rules in its place, without its name.
+    pub(in crate::syntax) parts: Vec<NodeId>,
 }
 
 /// A whole source.
@@ -71,6 +73,8 @@ pub(in crate::syntax) struct Rule {
 pub(in crate::syntax) struct Ast {
     /// Whether a rule may stand where something regular is wanted, if what it says is regular.
     pub(in crate::syntax) rules_as_operands: bool,
+    /// Whether a rule that can never write anything is refused; else it is only warned of.
+    pub(in crate::syntax) refuses_stuck_rules: bool,
     pub(in crate::syntax) rules: Vec<Rule>,
     /// Each with the offset where it starts.
     pub(in crate::syntax) nodes: Vec<(Node, usize)>,

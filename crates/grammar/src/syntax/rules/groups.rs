@@ -29,15 +29,11 @@ pub(in crate::syntax) fn check_nesting(
     offset: usize,
 ) -> Result<(), Error> {
     let allowed = limits.grammar_nesting.min(DEEPEST);
-    check(depth, allowed, || {
-        Error::limit(
-            "E-LIMIT-GRAMMAR-NESTING",
-            "grammar_nesting",
-            depth as u64,
-            allowed as u64,
-        )
-        .at(Place::in_text(text, offset))
-    })
+    if depth <= allowed {
+        return Ok(());
+    }
+    let (code, limit) = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
+    Err(Error::limit(code, limit, depth as u64, allowed as u64).at(Place::in_text(text, offset)))
 }
 
 /// Refuses one alternative too many, `count` being all of them.
@@ -48,15 +44,11 @@ pub(in crate::syntax) fn check_alternatives(
     offset: usize,
 ) -> Result<(), Error> {
     let allowed = limits.grammar_alternatives;
-    check(count, allowed, || {
-        Error::limit(
-            "E-LIMIT-GRAMMAR-ALTERNATIVES",
-            "grammar_alternatives",
-            count as u64,
-            allowed as u64,
-        )
-        .at(Place::in_text(text, offset))
-    })
+    if count <= allowed {
+        return Ok(());
+    }
+    let (code, limit) = ("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives");
+    Err(Error::limit(code, limit, count as u64, allowed as u64).at(Place::in_text(text, offset)))
 }
 
 /// Refuses a repetition with too large a bound.
@@ -67,23 +59,12 @@ pub(in crate::syntax) fn check_repetition(
     offset: usize,
 ) -> Result<(), Error> {
     let allowed = limits.regex_repetition;
-    check(bound, allowed, || {
-        Error::limit(
-            "E-LIMIT-REGEX-REPETITION",
-            "regex_repetition",
-            u64::from(bound),
-            u64::from(allowed),
-        )
-        .at(Place::in_text(text, offset))
-    })
-}
-
-fn check<T: PartialOrd>(given: T, allowed: T, error: impl FnOnce() -> Error) -> Result<(), Error> {
-    if given > allowed {
-        Err(error())
-    } else {
-        Ok(())
+    if bound <= allowed {
+        return Ok(());
     }
+    let (code, limit) = ("E-LIMIT-REGEX-REPETITION", "regex_repetition");
+    let error = Error::limit(code, limit, u64::from(bound), u64::from(allowed));
+    Err(error.at(Place::in_text(text, offset)))
 }
 
 /// An open group.
@@ -243,7 +224,11 @@ impl<'t> Groups<'t> {
         let operands = std::mem::take(&mut self.frame().operands);
         let alternative = match operands[..] {
             [only] => only,
-            _ => self.ast.add(Node::And(operands), offset),
+            [first, ..] => {
+                let start = self.ast.nodes[first.0 as usize].1;
+                self.ast.add(Node::And(operands), start)
+            }
+            [] => self.ast.add(Node::And(operands), offset),
         };
         self.frame().alternatives.push(alternative);
         Ok(())

@@ -3,17 +3,22 @@
 use std::sync::Arc;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId};
+use super::findings;
 use super::groups::DEEPEST;
 use super::operands::{self, Positions};
 use crate::error::{Error, Place};
 use crate::ir::text::{any_text, runs};
 use crate::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, RuleId};
+use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect, utf8_class};
 
 /// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
 /// several levels, and repetitions and names add some without one.
 const DEPTH: usize = 3 * DEEPEST;
+
+/// How much is looked at to find out whether a terminal matches anything, in nodes of derivatives.
+const LOOK: usize = 20_000;
 
 /// A regular language, with what bounds it.
 #[derive(Clone)]
@@ -120,7 +125,8 @@ pub(in crate::syntax) fn lower(
         let body = lowering.expr(rule.body);
         lowering.builder.define(id, body);
     }
-    Ok(lowering.builder.finish(start_rule, lowering.report))
+    let grammar = lowering.builder.finish(start_rule, lowering.report);
+    findings::check(text, ast, start_position, &lowering.positions, grammar)
 }
 
 /// Advice with the names that are most like `name`.
@@ -209,6 +215,9 @@ impl Lowering<'_> {
             Node::Pattern(pattern, inner) => {
                 let regex = regex::parse(pattern, Dialect::Rust, self.limits)
                     .map_err(|error| self.moved(error, *inner))?;
+                if is_visibly_nothing(&regex) {
+                    return Err(self.nothing(offset));
+                }
                 let expansion = expansion(&regex);
                 let regular = Regular::of(regex, []);
                 Ok(Lowered::Regular(Regular {
@@ -269,7 +278,9 @@ impl Lowering<'_> {
                 let regular = self.regular(*inner)?;
                 self.check_operand(*function, regular, *inner)?;
                 let regex = apply(*function, regular.regex.clone());
-                Ok(Lowered::Regular(Regular::of(regex, [regular])))
+                let whole = Regular::of(regex, [regular]);
+                self.check_something(&whole, &[regular], offset)?;
+                Ok(Lowered::Regular(whole))
             }
             Node::And(operands) => {
                 let parts = operands
@@ -277,7 +288,8 @@ impl Lowering<'_> {
                     .map(|&operand| self.regular(operand))
                     .collect::<Result<Vec<_>, Error>>()?;
                 let regexes: Vec<Regex> = parts.iter().map(|part| part.regex.clone()).collect();
-                let both = Regular::of(Regex::And(regexes.into()), parts);
+                let both = Regular::of(Regex::And(regexes.into()), parts.iter().copied());
+                self.check_something(&both, &parts, offset)?;
                 Ok(Lowered::Regular(both))
             }
             Node::Seq(parts) => Ok(self.joined(parts, Regex::concat, GrammarBuilder::seq)),
@@ -289,6 +301,25 @@ impl Lowering<'_> {
                 separator,
             } => self.repeat(*inner, *min, *max, *separator, offset),
         }
+    }
+
+    /// Refuses what an operator makes of its operands if that is certain to match nothing, unless an operand said so.
+    fn check_something(&self, made: &Regular, of: &[&Regular], offset: usize) -> Result<(), Error> {
+        let on_purpose = of.iter().any(|part| is_visibly_nothing(&part.regex));
+        let mut fuel = LOOK;
+        if on_purpose || !automaton::is_nothing(&made.regex, &mut fuel) {
+            return Ok(());
+        }
+        Err(self.nothing(offset))
+    }
+
+    fn nothing(&self, offset: usize) -> Error {
+        Error::grammar(
+            "E-GRAMMAR-NOTHING",
+            "this terminal matches no string at all",
+        )
+        .at(Place::in_text(self.text, offset))
+        .with_hint("where that is meant, write nothing!")
     }
 
     /// What is excluded must not be the empty string, which stands in every text.

@@ -2,6 +2,7 @@
 
 mod ast;
 mod cursor;
+mod findings;
 mod groups;
 mod lower;
 mod operands;

@@ -81,13 +81,17 @@ pub(super) fn children(node: &Node) -> impl Iterator<Item = NodeId> + '_ {
     parts.iter().copied().chain(last)
 }
 
-/// What the rule says that a name names.
-pub(super) fn body(ast: &Ast, positions: &Positions<'_>, node: &Node) -> Option<NodeId> {
+/// The rule that a name names.
+pub(super) fn position(positions: &Positions<'_>, node: &Node) -> Option<usize> {
     let Node::Name(name) = node else {
         return None;
     };
-    let position = positions.get(name.as_str())?;
-    Some(ast.rules[*position].body)
+    positions.get(name.as_str()).copied()
+}
+
+/// What that rule says.
+pub(super) fn body(ast: &Ast, positions: &Positions<'_>, node: &Node) -> Option<NodeId> {
+    Some(ast.rules[position(positions, node)?].body)
 }
 
 fn replaced(ast: &Ast, positions: &Positions<'_>) -> Vec<bool> {
