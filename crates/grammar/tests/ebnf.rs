@@ -269,7 +269,7 @@ const REFUSED: &[refusals::Refused] = &[
         "start ::= except!(\"a\", 5, 6) ;",
         "E-GRAMMAR-SYNTAX",
         1,
-        26,
+        25,
     ),
     ("start ::= until!(\"a\", 5) ;", "E-GRAMMAR-SYNTAX", 1, 23),
     ("start ::= \"é\" #\"a(b\" ;", "E-REGEX-SYNTAX", 1, 18),
