@@ -16,6 +16,10 @@
 //! resolved by the engine.
 #![forbid(unsafe_code)]
 
+// Tests inside share the recogniser and the random grammars of those outside, which know the crate by its name.
+#[cfg(test)]
+extern crate self as syntagma_grammar;
+
 pub mod error;
 pub mod ir;
 pub mod limits;

@@ -1,6 +1,7 @@
 //! The grammar as it was meant ([`Grammar`]), what is regular in it ([`Regex`]), and its normal form ([`Lnf`]).
 
 pub(crate) mod automaton;
+mod circles;
 mod emptiness;
 mod facts;
 mod grammar;

@@ -1,8 +1,8 @@
 //! What is wrong with rules as they are written: those that can never write their first byte, and those that stand for
 //! themselves.
 
+use super::circles::{circles, components};
 use super::grammar::{Expr, ExprId, Grammar, RuleId};
-use super::lnf::components;
 use super::nodes::Nodes;
 use super::regex::Regex;
 
@@ -156,18 +156,4 @@ impl Grammar {
         }
         edges
     }
-}
-
-/// For each node, the number of the circle of edges that it lies on.
-fn circles(edges: &[Vec<u32>]) -> Vec<Option<u32>> {
-    let components = components(edges);
-    let mut sizes: Vec<u32> = vec![0; edges.len()];
-    for &component in &components {
-        sizes[component as usize] += 1;
-    }
-    let on_circle =
-        |node: usize| sizes[components[node] as usize] > 1 || edges[node].contains(&(node as u32));
-    (0..edges.len())
-        .map(|node| on_circle(node).then_some(components[node]))
-        .collect()
 }

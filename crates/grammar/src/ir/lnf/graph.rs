@@ -88,7 +88,7 @@ pub(super) fn can_write(draft: &Draft) -> Vec<bool> {
 }
 
 /// The strongly connected component of each node (Tarjan's algorithm over an explicit stack).
-pub(in crate::ir) fn components(edges: &[Vec<u32>]) -> Vec<u32> {
+pub(super) fn components(edges: &[Vec<u32>]) -> Vec<u32> {
     const UNSEEN: u32 = u32::MAX;
     let mut index = vec![UNSEEN; edges.len()];
     let mut low = vec![0u32; edges.len()];

@@ -19,12 +19,13 @@ mod nullable;
 mod prune;
 mod regular;
 mod repeat;
+#[cfg(test)]
+mod tests;
 mod units;
 
 use std::sync::Arc;
 
 use draft::Draft;
-pub(in crate::ir) use graph::components;
 use rustc_hash::FxHashMap;
 
 use super::grammar::{Grammar, TokenSet};
