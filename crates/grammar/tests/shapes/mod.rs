@@ -41,11 +41,21 @@ pub fn regex() -> impl Strategy<Value = Regex> {
                 let text = Regex::repeat(text::utf8_character(), 0, None);
                 Regex::And([text, Regex::Not(Arc::new(part))].into())
             }),
+            1 => (inner.clone(), prop::option::of(0u32..5)).prop_map(|(part, most)| except(part, most)),
             6 => (inner, 0u32..3, prop::option::of(0u32..3)).prop_map(
                 |(part, min, more)| Regex::repeat(part, min, more.map(|more| min + more))
             ),
         ]
     })
+}
+
+/// Text in which `part` does not occur, of at most so many bytes.
+fn except(part: Regex, most: Option<u32>) -> Regex {
+    let text = || Regex::repeat(text::utf8_character(), 0, None);
+    let holding = Regex::concat(vec![text(), part, text()]);
+    let mut parts = vec![text(), Regex::Not(Arc::new(holding))];
+    parts.extend(most.map(|most| Regex::repeat(Regex::Class(ByteSet::FULL), 0, Some(most))));
+    Regex::And(parts.into())
 }
 
 /// A random expression.
