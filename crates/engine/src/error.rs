@@ -1,6 +1,9 @@
-//! The one error type of the crate: a kind, a stable code, a sentence and a hint.
+//! The one error type of the crate: a kind, and what the grammar crate's diagnostics say.
 
 use std::fmt;
+use std::ops::Deref;
+
+use syntagma_grammar::Diagnostic;
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +20,14 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// An error of this crate. Private fields, public accessors: kinds of detail can be added.
+/// An error of this crate: a [`Diagnostic`], whose accessors are the error's own, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Detail>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Detail {
     kind: ErrorKind,
-    code: &'static str,
-    message: String,
-    hint: Option<String>,
+    diagnostic: Diagnostic,
     limit: Option<(&'static str, u64)>,
     source: Option<syntagma_grammar::Error>,
 }
@@ -35,9 +36,7 @@ impl Error {
     pub(crate) fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Detail {
             kind,
-            code,
-            message: message.into(),
-            hint: None,
+            diagnostic: Diagnostic::new(code, message),
             limit: None,
             source: None,
         }))
@@ -67,7 +66,7 @@ impl Error {
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.diagnostic = self.0.diagnostic.with_hint(hint);
         self
     }
 
@@ -75,24 +74,6 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
-    }
-
-    /// The stable code, `E-AREA-WHAT`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.0.code
-    }
-
-    /// What is wrong, in one sentence.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
     }
 
     /// For limits: the field of [`crate::Limits`] and what it allows.
@@ -108,32 +89,34 @@ impl Error {
     }
 }
 
+impl Deref for Error {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0.diagnostic
+    }
+}
+
 impl From<syntagma_grammar::Error> for Error {
     fn from(source: syntagma_grammar::Error) -> Self {
         let kind = match source.kind() {
             syntagma_grammar::ErrorKind::Limit => ErrorKind::Limit,
             _ => ErrorKind::Grammar,
         };
-        let mut error = Self::new(kind, source.code(), source.message());
-        error.0.hint = source.hint().map(str::to_owned);
-        error.0.limit = source
-            .limit_detail()
-            .map(|(limit, _, allowed)| (limit, allowed));
-        error.0.source = Some(source);
-        error
+        Self(Box::new(Detail {
+            kind,
+            diagnostic: Diagnostic::clone(&source),
+            limit: source
+                .limit_detail()
+                .map(|(limit, _, allowed)| (limit, allowed)),
+            source: Some(source),
+        }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(source) = &self.0.source {
-            return source.fmt(f);
-        }
-        write!(f, "{}: {}", self.0.code, self.0.message)?;
-        self.0
-            .hint
-            .as_ref()
-            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.0.diagnostic.fmt(f)
     }
 }
 

@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
-use crate::errors::from_grammar;
+use crate::errors::{diagnostic_fields, from_grammar};
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -165,6 +166,18 @@ impl Grammar {
 
     fn report_pointers(&self) -> Vec<(String, String)> {
         self.0.report().pointers.clone()
+    }
+
+    /// Each warning as the fields that `GrammarWarning` takes.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let of = |warning: &syntagma_grammar::Diagnostic| {
+            let fields = PyDict::new(py);
+            fields.set_item("code", warning.code())?;
+            fields.set_item("message", warning.message())?;
+            diagnostic_fields(&fields, warning)?;
+            Ok(fields)
+        };
+        self.0.warnings().iter().map(of).collect()
     }
 
     fn rule_count(&self) -> usize {

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from syntagma.grammars.grammar import Gbnf, Grammar, Report
+from syntagma.grammars.grammar import Gbnf, Grammar, GrammarWarning, Report
 
-__all__ = ["Gbnf", "Grammar", "Report"]
+__all__ = ["Gbnf", "Grammar", "GrammarWarning", "Report"]

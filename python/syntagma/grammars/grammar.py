@@ -13,7 +13,7 @@ from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.limits import Limits
 
-__all__ = ["Gbnf", "Grammar", "Report", "Whitespace"]
+__all__ = ["Gbnf", "Grammar", "GrammarWarning", "Report", "Whitespace"]
 
 Whitespace: TypeAlias = Literal["flexible", "compact"]
 
@@ -30,6 +30,33 @@ class Report(msgspec.Struct, frozen=True):
 
     status: Literal["exact", "widened"]
     pointers: dict[str, str]
+
+
+class GrammarWarning(msgspec.Struct, frozen=True, kw_only=True):
+    """Something odd in the source of a grammar that could be read.
+
+    Attributes:
+        code: `W-GRAMMAR-UNUSED` (a rule that nothing uses), `W-GRAMMAR-CYCLE` (a rule that may stand for itself alone)
+            or `W-GRAMMAR-UNPRODUCTIVE` (a rule that can never write anything; in EBNF that is an error).
+        message: what is odd, in one sentence.
+        hint: what to do about it.
+        offset: byte offset of the rule in its source.
+        line: line of the rule, 1-based.
+        column: column of the rule in characters, 1-based.
+        excerpt: the line with a caret under the rule.
+    """
+
+    code: str
+    message: str
+    hint: str | None
+    offset: int
+    line: int
+    column: int
+    excerpt: str
+
+    def __str__(self) -> str:
+        hint = "" if self.hint is None else f"\nhint: {self.hint}"
+        return f"{self.code}: {self.message} ({self.line}:{self.column})\n{self.excerpt}{hint}"
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -237,6 +264,11 @@ class Grammar:
         """What of the schemas in it is not enforced."""
         pointers = dict(self._inner.report_pointers())
         return Report("widened" if pointers else "exact", pointers)
+
+    @property
+    def warnings(self) -> tuple[GrammarWarning, ...]:
+        """What is odd in the sources it was read from, in the order of its rules."""
+        return tuple(GrammarWarning(**fields) for fields in self._inner.warnings())
 
     @property
     def rule_count(self) -> int:
