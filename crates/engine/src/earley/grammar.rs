@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
 
 use super::reduce::reduce;
-use crate::automaton::{RegexId, Residuals};
+use crate::automaton::{Built, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
@@ -64,8 +64,14 @@ pub(crate) struct Dot {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     pub(crate) residual: RegexId,
-    /// For people.
-    pub(crate) text: String,
+    source: Regex,
+}
+
+impl Terminal {
+    /// The language for people.
+    pub(crate) fn describe(&self) -> String {
+        describe(&self.source)
+    }
 }
 
 /// A token in the grammar.
@@ -118,6 +124,7 @@ impl Dots {
             residuals,
             fuel,
             seen: FxHashMap::default(),
+            built: Built::default(),
             terminals: Vec::new(),
             of_residual: FxHashMap::default(),
             tokens: Vec::new(),
@@ -208,6 +215,7 @@ struct Resolver<'a> {
     fuel: &'a mut Fuel,
     /// What a symbol became; None where nothing matches it.
     seen: FxHashMap<Symbol, Option<Sym>>,
+    built: Built,
     terminals: Vec<Terminal>,
     of_residual: FxHashMap<RegexId, u32>,
     tokens: Vec<TokenTerminal>,
@@ -247,15 +255,16 @@ impl Resolver<'_> {
                 let regex = &symbols.regexes[index as usize];
                 self.residuals
                     .set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
-                let residual = self.residuals.build(regex, self.fuel)?;
-                self.terminal(residual, || describe(regex))
+                let residual = self.residuals.build(regex, &mut self.built, self.fuel)?;
+                self.terminal(residual, regex.clone())
             }
             Symbol::Marker(index) => {
                 let text = &symbols.markers[index as usize];
                 match self.vocabulary.marker_tokens(text.as_bytes()) {
                     [] => {
-                        let residual = self.residuals.literal(text.as_bytes(), self.fuel)?;
-                        self.terminal(residual, || describe(&Regex::literal(text.as_bytes())))
+                        let bytes: Arc<[u8]> = text.as_bytes().into();
+                        let residual = self.residuals.literal(&bytes, self.fuel)?;
+                        self.terminal(residual, Regex::Literal(bytes))
                     }
                     ids => {
                         let ids = ids.iter().map(|&id| (id, id)).collect();
@@ -295,21 +304,14 @@ impl Resolver<'_> {
     }
 
     /// A terminal of one byte or more; the normal form has an empty rule where the empty string matches too.
-    fn terminal(
-        &mut self,
-        residual: RegexId,
-        text: impl Fn() -> String,
-    ) -> Result<Option<Sym>, Error> {
+    fn terminal(&mut self, residual: RegexId, source: Regex) -> Result<Option<Sym>, Error> {
         let residual = self.residuals.trim(residual, self.fuel)?;
         if residual == RegexId::NOTHING || residual == RegexId::EMPTY {
             return Ok(None);
         }
         let terminals = &mut self.terminals;
         let index = *self.of_residual.entry(residual).or_insert_with(|| {
-            terminals.push(Terminal {
-                residual,
-                text: text(),
-            });
+            terminals.push(Terminal { residual, source });
             terminals.len() as u32 - 1
         });
         Ok(Some(Sym::new(View::Terminal(index))))

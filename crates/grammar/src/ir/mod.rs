@@ -4,10 +4,12 @@ mod emptiness;
 mod facts;
 mod grammar;
 pub mod lnf;
+mod parts;
 mod regex;
 pub mod text;
 
 pub(crate) use emptiness::Matching;
 pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
+pub use parts::Parts;
 pub use regex::{ByteSet, Regex};
