@@ -29,7 +29,7 @@ impl Residuals {
     /// The same language: ∅ if it has no word, ε if it has no other word.
     pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
         let facts = self.facts(id);
-        if !facts.logical {
+        if !facts.logical || facts.size.endless() {
             return Ok(id);
         }
         if let Some(trimmed) = facts.trimmed {
@@ -56,7 +56,7 @@ impl Residuals {
     /// Whether there is any word in it, if that is known without a search.
     fn known_inhabited(&self, id: RegexId) -> Option<bool> {
         let facts = self.facts(id);
-        if facts.nullable {
+        if facts.nullable || facts.size.endless() {
             Some(true)
         } else if facts.logical {
             facts.inhabited

@@ -56,6 +56,53 @@ pub(super) enum Node {
     },
 }
 
+/// How many words there are, as far as the form says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Nothing is known.
+    Unknown,
+    /// Finitely many, maybe none.
+    Finite,
+    /// Infinitely many.
+    Infinite,
+    /// All but finitely many.
+    Cofinite,
+}
+
+impl Size {
+    /// Whether they certainly never end, so that there is one, and a longer one.
+    pub(super) fn endless(self) -> bool {
+        matches!(self, Self::Infinite | Self::Cofinite)
+    }
+
+    /// Each behind one and the same word.
+    fn behind_some(self) -> Self {
+        match self {
+            Self::Cofinite => Self::Infinite,
+            size => size,
+        }
+    }
+
+    /// Those of two languages.
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Cofinite, _) | (_, Self::Cofinite) => Self::Cofinite,
+            (Self::Infinite, _) | (_, Self::Infinite) => Self::Infinite,
+            (Self::Finite, Self::Finite) => Self::Finite,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Those that two languages share.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Finite, _) | (_, Self::Finite) => Self::Finite,
+            (Self::Cofinite, size) | (size, Self::Cofinite) => size,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// What is known of an expression from its form, and what was found out.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -63,6 +110,9 @@ pub(super) struct Facts {
     pub(super) nullable: bool,
     /// Whether it has an intersection or complement anywhere, so that form alone does not say whether it is empty.
     pub(super) logical: bool,
+    /// How many words it has. An infinite language without finitely many words is still infinite: that decides about most
+    /// complements without a search.
+    pub(super) size: Size,
     /// The bytes that it does not tell apart.
     pub(super) classes: ClassesId,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
@@ -81,6 +131,13 @@ pub(super) struct Facts {
     pub(super) trimmed: Option<RegexId>,
     /// Where its derivatives by class begin in `Residuals::derivatives`.
     pub(super) row: Option<u32>,
+}
+
+impl Facts {
+    /// Whether the form alone says that there is a word.
+    fn surely_inhabited(&self) -> bool {
+        self.nullable || self.size.endless() || (!self.logical && self.shortest != u32::MAX)
+    }
 }
 
 /// All expressions met so far.
@@ -199,6 +256,7 @@ impl Residuals {
         let mut facts = Facts {
             nullable: false,
             logical: false,
+            size: Size::Finite,
             classes: ClassesId::ONE,
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
@@ -229,6 +287,7 @@ impl Residuals {
                 facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
+                facts.size = tail.size.behind_some();
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
             }
@@ -242,6 +301,15 @@ impl Residuals {
             }
             Node::Concat(head, tail) => {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
+                facts.size = match (head.size, tail.size) {
+                    (Size::Finite, Size::Finite) => Size::Finite,
+                    _ if (head.size.endless() && tail.surely_inhabited())
+                        || (tail.size.endless() && head.surely_inhabited()) =>
+                    {
+                        Size::Infinite
+                    }
+                    _ => Size::Unknown,
+                };
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
@@ -264,12 +332,26 @@ impl Residuals {
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
                 facts.nullable = !inner.nullable;
+                facts.size = match inner.size {
+                    Size::Finite => Size::Cofinite,
+                    Size::Cofinite => Size::Finite,
+                    _ => Size::Unknown,
+                };
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
                 facts.classes = inner.classes;
             }
-            Node::Repeat { inner, min, .. } => {
+            Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
+                facts.size = match inner.size {
+                    // No part of an expression that is not logical is empty.
+                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
+                        Size::Infinite
+                    }
+                    Size::Finite if max.is_some() => Size::Finite,
+                    size if size.endless() && *max != Some(0) => Size::Infinite,
+                    _ => Size::Unknown,
+                };
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
                 facts.first = inner.first;
@@ -307,6 +389,7 @@ impl Residuals {
     fn facts_of_parts(&mut self, parts: &[RegexId], any: bool, facts: &mut Facts) {
         facts.nullable = !any;
         facts.logical = !any;
+        facts.size = if any { Size::Finite } else { Size::Cofinite };
         if any {
             facts.within = 0;
         } else {
@@ -314,6 +397,11 @@ impl Residuals {
         }
         for &part in parts {
             let part = self.facts(part);
+            facts.size = if any {
+                facts.size.or(part.size)
+            } else {
+                facts.size.and(part.size)
+            };
             facts.nullable = if any {
                 facts.nullable || part.nullable
             } else {
@@ -426,6 +514,11 @@ impl Residuals {
         }
         if tail == RegexId::EMPTY {
             return Ok(head);
+        }
+        match *self.node(head) {
+            Node::Concat(..) | Node::Literal { .. } => {}
+            Node::Repeat { .. } => return self.repeat_then(head, tail, fuel),
+            _ => return self.intern(Node::Concat(head, tail), fuel),
         }
         // The head's own spine is rebuilt in front of the tail.
         let mut spine = Vec::new();
