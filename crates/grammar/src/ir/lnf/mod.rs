@@ -104,7 +104,7 @@ impl Lnf {
             fuse::run(&mut draft)?;
             merge::duplicates(&mut draft)?;
             merge::equals(&mut draft)?;
-            prune::unproductive(&mut draft)?;
+            // Every pass keeps languages: what is productive stays so.
             prune::unreachable(&mut draft)?;
             if (draft.rules.len(), draft.size()) == before {
                 break;
@@ -141,7 +141,7 @@ impl Lnf {
     /// Keeps the terminals that are still used and numbers them in order of appearance.
     fn numbered(draft: &Draft) -> Self {
         let mut symbols = SymbolTable {
-            nonterminals: draft.names.clone(),
+            nonterminals: draft.names.iter().map(draft::Name::text).collect(),
             ..SymbolTable::default()
         };
         let mut new: FxHashMap<Symbol, Symbol> = FxHashMap::default();
