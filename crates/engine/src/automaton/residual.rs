@@ -113,8 +113,8 @@ pub(super) struct Facts {
     /// How many words it has. An infinite language without finitely many words is still infinite: that decides about most
     /// complements without a search.
     pub(super) size: Size,
-    /// The bytes that it does not tell apart.
-    pub(super) classes: ClassesId,
+    /// The bytes that it does not tell apart, once somebody asked.
+    pub(super) classes: Option<ClassesId>,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
     pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
@@ -238,10 +238,6 @@ impl Residuals {
         self.facts(id).nullable
     }
 
-    pub(crate) fn classes_of(&self, id: RegexId) -> ClassesId {
-        self.facts(id).classes
-    }
-
     /// The class of a byte.
     #[inline]
     pub(crate) fn class_of(&self, classes: ClassesId, byte: u8) -> usize {
@@ -252,12 +248,12 @@ impl Residuals {
         &mut self.classes
     }
 
-    fn facts_of(&mut self, node: &Node) -> Facts {
+    fn facts_of(&self, node: &Node) -> Facts {
         let mut facts = Facts {
             nullable: false,
             logical: false,
             size: Size::Finite,
-            classes: ClassesId::ONE,
+            classes: None,
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
             within: u32::MAX,
@@ -275,7 +271,6 @@ impl Residuals {
                 facts.within = 0;
             }
             Node::Class(set) => {
-                facts.classes = self.classes.of_set(set);
                 facts.first = *set;
                 facts.shortest = 1;
                 facts.within = 1;
@@ -284,7 +279,6 @@ impl Residuals {
                 let literal = &self.literals[*bytes as usize];
                 let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
                 facts.first = ByteSet::byte(first);
-                facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.size = tail.size.behind_some();
@@ -314,16 +308,10 @@ impl Residuals {
                 facts.logical = head.logical || tail.logical;
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
-                let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
-                facts.first = if nullable {
+                facts.first = if head.nullable {
                     head.first.union(&tail.first)
                 } else {
                     head.first
-                };
-                facts.classes = if nullable {
-                    self.classes.meet(first, second)
-                } else {
-                    first
                 };
             }
             Node::Alt(parts) | Node::And(parts) => {
@@ -339,7 +327,6 @@ impl Residuals {
                 };
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
-                facts.classes = inner.classes;
             }
             Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
@@ -355,7 +342,6 @@ impl Residuals {
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
                 facts.first = inner.first;
-                facts.classes = inner.classes;
                 facts.shortest = if *min == 0 {
                     0
                 } else {
@@ -369,9 +355,8 @@ impl Residuals {
         facts
     }
 
-    fn facts_of_words(&mut self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
+    fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
         let words = &self.tables[table as usize][range.start as usize..range.end as usize];
-        let mut next = [0; 256];
         facts.within = 0;
         for &word in words {
             let word = &self.literals[word as usize];
@@ -379,14 +364,12 @@ impl Residuals {
             facts.shortest = facts.shortest.min(word.len() as u32 - at);
             facts.within = facts.within.max(word.len() as u32 - at);
             if let Some(&byte) = word.get(at as usize) {
-                next[usize::from(byte)] = byte.max(1);
                 facts.first.insert(byte);
             }
         }
-        facts.classes = self.classes.of_words(next);
     }
 
-    fn facts_of_parts(&mut self, parts: &[RegexId], any: bool, facts: &mut Facts) {
+    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) {
         facts.nullable = !any;
         facts.logical = !any;
         facts.size = if any { Size::Finite } else { Size::Cofinite };
@@ -415,8 +398,6 @@ impl Residuals {
             facts.logical |= part.logical;
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
-            let classes = part.classes;
-            facts.classes = self.classes.meet(facts.classes, classes);
         }
     }
 
