@@ -17,5 +17,6 @@ mod union;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use build::Built;
 pub(crate) use residual::{RegexId, Residuals};
 pub(crate) use union::{FiredId, UnionId, Unions};
