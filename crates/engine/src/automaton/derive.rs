@@ -136,7 +136,9 @@ impl Residuals {
                             fuel.spend(parts.len())?;
                             work.extend(parts.iter().map(|&part| Task::Visit(part)));
                         }
-                        &Node::Not(inner) | &Node::Repeat { inner, .. } => {
+                        &Node::Not(inner)
+                        | &Node::Repeat { inner, .. }
+                        | &Node::Counter { inner, .. } => {
                             work.push(Task::Visit(inner));
                         }
                         _ => {}
@@ -177,6 +179,22 @@ impl Residuals {
                                 max.map(|max| max.saturating_sub(1)),
                                 fuel,
                             )?;
+                            self.concat(once, more, fuel)?
+                        }
+                        Node::Counter {
+                            inner,
+                            lower,
+                            upper,
+                            taken,
+                        } => {
+                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let more = Node::Counter {
+                                inner,
+                                lower,
+                                upper,
+                                taken: taken + 1,
+                            };
+                            let more = self.intern(more, fuel)?;
                             self.concat(once, more, fuel)?
                         }
                         _ => RegexId::NOTHING,

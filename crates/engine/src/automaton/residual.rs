@@ -8,6 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
+use super::counted::Taken;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -54,6 +55,16 @@ pub(super) enum Node {
         min: u32,
         max: Option<u32>,
     },
+    /// A repetition whose bounds stand beside the automaton; `counted` tells how it is used.
+    Counter {
+        inner: RegexId,
+        /// Whether there is a lower bound, which is then out of reach.
+        lower: bool,
+        /// Whether there is an upper bound, which is then out of reach.
+        upper: bool,
+        /// How many of the bounds' units were read since they were written down.
+        taken: u32,
+    },
 }
 
 /// What is known of an expression from its form, and what was found out.
@@ -71,6 +82,10 @@ pub(super) struct Facts {
     pub(super) shortest: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
+    /// Whether a repetition in it has a bound that may be kept beside the automaton.
+    pub(super) counted: bool,
+    /// What its counters have taken.
+    pub(super) taken: Taken,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -82,6 +97,9 @@ pub(super) struct Facts {
     /// Where its derivatives by class begin in `Residuals::derivatives`.
     pub(super) row: Option<u32>,
 }
+
+/// Bounds up to this are never far, however short the tokens are.
+const LEAST_FAR: u32 = 16;
 
 /// All expressions met so far.
 #[derive(Debug)]
@@ -105,11 +123,14 @@ pub(crate) struct Residuals {
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
+    /// Bounds of repetitions above this are far: no token reaches them.
+    pub(super) far: u32,
     pub(super) heap: usize,
 }
 
 impl Residuals {
-    pub(crate) fn new() -> Self {
+    /// No expressions but the simplest; tokens have up to `far` bytes.
+    pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
             nodes: IndexMap::default(),
             literals: IndexSet::default(),
@@ -122,6 +143,7 @@ impl Residuals {
             roomy_failures: 0,
             branching: FxHashMap::default(),
             owner: 0,
+            far: far.max(LEAST_FAR),
             heap: 0,
         };
         let full = RegexId(2);
@@ -203,6 +225,8 @@ impl Residuals {
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
             within: u32::MAX,
+            counted: false,
+            taken: Taken::Nothing,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -229,6 +253,8 @@ impl Residuals {
                 facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
+                facts.counted = tail.counted;
+                facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
             }
@@ -244,6 +270,8 @@ impl Residuals {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
+                facts.counted = head.counted || tail.counted;
+                facts.taken = head.taken.with(tail.taken);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
@@ -266,12 +294,22 @@ impl Residuals {
                 facts.nullable = !inner.nullable;
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
+                facts.taken = inner.taken.fixed();
                 facts.classes = inner.classes;
             }
-            Node::Repeat { inner, min, .. } => {
+            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
+        }
+        facts
+    }
+
+    fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
+        match node {
+            Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
+                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
+                facts.taken = inner.taken.fixed();
                 facts.first = inner.first;
                 facts.classes = inner.classes;
                 facts.shortest = if *min == 0 {
@@ -283,8 +321,22 @@ impl Residuals {
                     .within
                     .saturating_add(inner.shortest.saturating_mul(*min));
             }
+            Node::Counter {
+                inner,
+                lower,
+                taken,
+                ..
+            } => {
+                let inner = self.facts(*inner);
+                facts.nullable = !*lower;
+                facts.logical = inner.logical;
+                facts.taken = Taken::All(*taken);
+                facts.first = inner.first;
+                facts.classes = inner.classes;
+                facts.shortest = if *lower { u32::MAX } else { 0 };
+            }
+            _ => {}
         }
-        facts
     }
 
     fn facts_of_words(&mut self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
@@ -325,6 +377,10 @@ impl Residuals {
                 facts.first.intersection(&part.first)
             };
             facts.logical |= part.logical;
+            facts.counted |= part.counted;
+            facts.taken = facts
+                .taken
+                .with(if any { part.taken } else { part.taken.fixed() });
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
             let classes = part.classes;
@@ -332,7 +388,7 @@ impl Residuals {
         }
     }
 
-    fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Ok(RegexId(index as u32));
         }
