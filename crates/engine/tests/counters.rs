@@ -85,6 +85,9 @@ impl Counted {
     }
 }
 
+/// So many `a`, so many `b`, and whether that is a word.
+type Example = (usize, usize, bool);
+
 type Places = BTreeSet<(u32, Option<usize>, usize)>;
 
 fn counted() -> impl Strategy<Value = Counted> {
@@ -257,11 +260,7 @@ fn counting_makes_no_residuals_and_no_masks() {
 fn large_bounds_are_exact() {
     let mut b = Builder::default();
     let s = b.nonterminal("s");
-    let symbol = b.regex(Regex::repeat(
-        Regex::literal(b"ab"),
-        49_990,
-        Some(50_000),
-    ));
+    let symbol = b.regex(Regex::repeat(Regex::literal(b"ab"), 49_990, Some(50_000)));
     b.rule(s, &[symbol]);
     let mut matcher = GrammarMatcher::new(compiled(&b.finish(), false));
     for _ in 0..4_998 {
@@ -274,10 +273,6 @@ fn large_bounds_are_exact() {
         assert!(matcher.accept_bytes(b"b").unwrap());
     }
     assert!(matcher.is_accepting().unwrap() && !matcher.accept_bytes(b"a").unwrap());
-    let close = GrammarMatcher::new(Arc::clone(matcher.compiled()));
-    assert!(
-        close.shortest_close(Some(1)).is_err() || close.shortest_close(Some(1)).unwrap().is_none()
-    );
 }
 
 /// Two repetitions under one another, and one behind the other: only one of them is counted beside the automaton.
@@ -293,7 +288,7 @@ fn counts_of_two_repetitions_do_not_mix() {
         0,
         Some(20),
     );
-    let cases: Vec<(Regex, Vec<(usize, usize, bool)>)> = vec![
+    let cases: [(Regex, Vec<Example>); 2] = [
         // a{20,40} [ab]{0,30}: so many a, then so many b.
         (
             Regex::concat(vec![a(20, 40), ab]),
