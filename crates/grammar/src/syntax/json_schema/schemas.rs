@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::ir::Regex;
 use crate::ir::text::any_text;
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, Utf8};
+use crate::syntax::regex::{self, Alphabet, Dialect, Utf8};
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a JSON string.
 #[derive(Debug, Clone)]
@@ -218,8 +218,11 @@ impl<'d> Schemas<'d> {
 }
 
 fn both(pattern: &str, limits: &Limits) -> Result<Readings, Error> {
-    let plain = regex::anchored(pattern, Dialect::Ecma, limits, &mut Utf8)?.search(&any_text());
+    let read = |alphabet: &mut dyn Alphabet, anything: &Regex| {
+        regex::within(pattern, Dialect::Ecma, limits, alphabet, anything)
+    };
+    let plain = read(&mut Utf8, &any_text())?;
     let anything = Regex::repeat(text::canonical_character(), 0, None);
-    let escaped = regex::anchored(pattern, Dialect::Ecma, limits, &mut Escaped)?.search(&anything);
+    let escaped = read(&mut Escaped, &anything)?;
     Ok(Readings { plain, escaped })
 }
