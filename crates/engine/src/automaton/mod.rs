@@ -4,12 +4,14 @@
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
+//! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `compare` finds what two residuals have in common;
 //! * `union` runs all terminals that an Earley set waits for at once.
 
 mod build;
 mod classes;
 mod compare;
+mod counted;
 mod derive;
 mod residual;
 mod union;

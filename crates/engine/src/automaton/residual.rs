@@ -8,6 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
+use super::counted::Taken;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -53,6 +54,16 @@ pub(super) enum Node {
         inner: RegexId,
         min: u32,
         max: Option<u32>,
+    },
+    /// A repetition whose bounds stand beside the automaton; `counted` tells how it is used.
+    Counter {
+        inner: RegexId,
+        /// Whether there is a lower bound, which is then out of reach.
+        lower: bool,
+        /// Whether there is an upper bound, which is then out of reach.
+        upper: bool,
+        /// How many of the bounds' units were read since they were written down.
+        taken: u32,
     },
 }
 
@@ -121,6 +132,10 @@ pub(super) struct Facts {
     pub(super) shortest: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
+    /// Whether a repetition in it has a bound that may be kept beside the automaton.
+    pub(super) counted: bool,
+    /// What its counters have taken.
+    pub(super) taken: Taken,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -133,6 +148,8 @@ pub(super) struct Facts {
     pub(super) row: Option<u32>,
 }
 
+/// Bounds up to this are never far, however short the tokens are.
+const LEAST_FAR: u32 = 16;
 impl Facts {
     /// Whether the form alone says that there is a word.
     fn surely_inhabited(&self) -> bool {
@@ -162,11 +179,14 @@ pub(crate) struct Residuals {
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
+    /// Bounds of repetitions above this are far: no token reaches them.
+    pub(super) far: u32,
     pub(super) heap: usize,
 }
 
 impl Residuals {
-    pub(crate) fn new() -> Self {
+    /// No expressions but the simplest; tokens have up to `far` bytes.
+    pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
             nodes: IndexMap::default(),
             literals: IndexSet::default(),
@@ -179,6 +199,7 @@ impl Residuals {
             roomy_failures: 0,
             branching: FxHashMap::default(),
             owner: 0,
+            far: far.max(LEAST_FAR),
             heap: 0,
         };
         let full = RegexId(2);
@@ -257,6 +278,8 @@ impl Residuals {
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
             within: u32::MAX,
+            counted: false,
+            taken: Taken::Nothing,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -282,6 +305,8 @@ impl Residuals {
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.size = tail.size.behind_some();
+                facts.counted = tail.counted;
+                facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
             }
@@ -306,6 +331,8 @@ impl Residuals {
                 };
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
+                facts.counted = head.counted || tail.counted;
+                facts.taken = head.taken.with(tail.taken);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 facts.first = if head.nullable {
@@ -327,7 +354,15 @@ impl Residuals {
                 };
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
+                facts.taken = inner.taken.fixed();
             }
+            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
+        }
+        facts
+    }
+
+    fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
+        match node {
             Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
                 facts.size = match inner.size {
@@ -341,6 +376,8 @@ impl Residuals {
                 };
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
+                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
+                facts.taken = inner.taken.fixed();
                 facts.first = inner.first;
                 facts.shortest = if *min == 0 {
                     0
@@ -351,8 +388,21 @@ impl Residuals {
                     .within
                     .saturating_add(inner.shortest.saturating_mul(*min));
             }
+            Node::Counter {
+                inner,
+                lower,
+                taken,
+                ..
+            } => {
+                let inner = self.facts(*inner);
+                facts.nullable = !*lower;
+                facts.logical = inner.logical;
+                facts.taken = Taken::All(*taken);
+                facts.first = inner.first;
+                facts.shortest = if *lower { u32::MAX } else { 0 };
+            }
+            _ => {}
         }
-        facts
     }
 
     fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
@@ -396,12 +446,16 @@ impl Residuals {
                 facts.first.intersection(&part.first)
             };
             facts.logical |= part.logical;
+            facts.counted |= part.counted;
+            facts.taken = facts
+                .taken
+                .with(if any { part.taken } else { part.taken.fixed() });
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
         }
     }
 
-    fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Ok(RegexId(index as u32));
         }
