@@ -191,6 +191,11 @@ impl Residuals {
         self.classes.class(classes, byte)
     }
 
+    /// The class of every byte.
+    pub(crate) fn class_map(&self, classes: ClassesId) -> &[u8; 256] {
+        self.classes.map(classes)
+    }
+
     pub(crate) fn class_table(&mut self) -> &mut Classes {
         &mut self.classes
     }

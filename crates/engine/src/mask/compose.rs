@@ -280,20 +280,26 @@ impl Composer {
                         known
                     } else {
                         let other = (aside, other);
-                        let known = scan.whole(other, unions, vocabulary, shared, fuel)?;
+                        let known =
+                            scan.whole(other, unions.residuals(), vocabulary, shared, fuel)?;
                         let known = Arc::new(known);
                         shared.put(fingerprint, &known);
                         known
                     };
                     let other = (other, &*known, near);
                     if known.is_whole()
-                        && let Some(made) =
-                            scan.beside((aside, shape), other, unions, vocabulary, fuel)?
+                        && let Some(made) = scan.beside(
+                            (aside, shape),
+                            other,
+                            unions.residuals(),
+                            vocabulary,
+                            fuel,
+                        )?
                     {
                         return Ok(made);
                     }
                 }
-                scan.whole(part, unions, vocabulary, shared, fuel)
+                scan.whole(part, unions.residuals(), vocabulary, shared, fuel)
             });
             let made: Result<Inside, Error> = made;
             let made = Arc::new(made.ok()?);
