@@ -358,7 +358,7 @@ impl Residuals {
     }
 
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
-    fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
+    pub(super) fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
         match *self.node(id) {
             Node::Concat(head, tail) => (head, Some(tail)),
             Node::Literal { tail, .. } if tail != RegexId::EMPTY => (id, Some(tail)),

@@ -5,6 +5,7 @@
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
 //! * `compare` finds what two residuals have in common;
+//! * `stretch` tells which text a residual reads without dying;
 //! * `union` runs all terminals that an Earley set waits for at once.
 
 mod build;
@@ -12,10 +13,12 @@ mod classes;
 mod compare;
 mod derive;
 mod residual;
+mod stretch;
 mod union;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use residual::{RegexId, Residuals};
+pub(crate) use stretch::Stretch;
 pub(crate) use union::{FiredId, UnionId, Unions};

@@ -8,6 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
+use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -97,6 +98,8 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::stretch`] found out about what is repeated.
+    pub(super) units: FxHashMap<RegexId, Unit>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
@@ -118,6 +121,7 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            units: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             branching: FxHashMap::default(),

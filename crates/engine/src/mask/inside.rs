@@ -182,9 +182,9 @@ impl Scan {
                     live.insert(node.byte);
                 }
                 if let Some(below) = trie.below(at)
-                    && lane.returns(rest, below, residuals, fuel)?
+                    && let Some(may_end) = lane.reads(rest, below, residuals, fuel)?
                 {
-                    if lane.ends_at_home(rest) {
+                    if may_end {
                         live = live.union(&below.bytes());
                     }
                     at = node.next as usize;

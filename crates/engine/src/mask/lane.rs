@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::automaton::{RegexId, Residuals};
+use crate::automaton::{RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{ASCII, Below, PLACES, place_behind};
+use crate::vocabulary::Below;
 
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,24 +30,12 @@ const UNKNOWN: Rest = Rest(u32::MAX);
 /// More residuals than this get no row; they are looked up where they are met.
 const ROWS: usize = 4_096;
 
-/// A residual that returns to itself on so many ASCII bytes is tried with whole characters, too.
-const LOOPS: u32 = 32;
-
-/// The first byte of characters of more than one byte.
-const LEAD: u8 = 0xc2;
-
 /// What is known of one residual.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Known {
     residual: RegexId,
-    /// The residual to which reading UTF-8 from here leads back: itself, unless it is in the middle of a character.
-    home: Rest,
-    /// The ASCII bytes on which it returns to itself.
-    loops: u128,
-    /// The places of UTF-8, as bits, from which reading leads home; and [`ASCII`] between characters.
-    places: u16,
-    /// Whether it was tried with whole characters.
-    tried: bool,
+    /// What it reads without dying, once somebody asked.
+    stretch: Option<Option<Stretch>>,
 }
 
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
@@ -77,10 +65,7 @@ impl Lane {
         let rest = Rest(index | u32::from(ends) << 31);
         self.known.push(Known {
             residual,
-            home: rest,
-            loops: 0,
-            places: ASCII,
-            tried: false,
+            stretch: None,
         });
         if (index as usize) < ROWS {
             self.rows.resize(self.rows.len() + 256, UNKNOWN);
@@ -125,88 +110,32 @@ impl Lane {
         if let Some(row) = self.rows.get_mut(start..start + 256) {
             let classes = residuals.class_map(residuals.classes_of(residual));
             let class = classes[usize::from(byte)];
-            let mut loops = 0;
-            for (at, (known, &other)) in row.iter_mut().zip(classes).enumerate() {
+            for (known, &other) in row.iter_mut().zip(classes) {
                 if other == class {
                     *known = next;
-                    loops |= 1_u128.checked_shl(at as u32).unwrap_or(0);
                 }
-            }
-            if next == rest {
-                self.known[rest.index()].loops |= loops;
             }
         }
         Ok(next)
     }
 
-    /// Whether all bytes below a node, whatever the way, lead from a residual back to it, or into a character on the way
-    /// back to it. Learns of whole characters where it pays.
+    /// Whether a residual reads all that is below a node without dying; if so, whether it may end within.
     #[inline]
-    pub(super) fn returns(
+    pub(super) fn reads(
         &mut self,
         rest: Rest,
         below: &Below,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
-    ) -> Result<bool, Error> {
-        let known = self.known[rest.index()];
-        if below.ascii & !self.known[known.home.index()].loops != 0 {
-            return Ok(false);
-        }
-        if known.places & below.from != 0 {
-            return Ok(true);
-        }
-        if known.tried || known.loops.count_ones() < LOOPS || below.from & 1 == 0 {
-            return Ok(false);
-        }
-        self.try_characters(rest, residuals, fuel)
-    }
-
-    /// Whether a terminal that may end in front of a residual's home goes on there.
-    pub(super) fn ends_at_home(&self, rest: Rest) -> bool {
-        self.known[rest.index()].home.ends()
-    }
-
-    /// Finds out whether every character of more than one byte leads from a residual back to it, and remembers the
-    /// residuals in between.
-    #[cold]
-    fn try_characters(
-        &mut self,
-        home: Rest,
-        residuals: &mut Residuals,
-        fuel: &mut Fuel,
-    ) -> Result<bool, Error> {
-        self.known[home.index()].tried = true;
-        let mut met: Vec<(Rest, usize)> = vec![(home, 0)];
-        let mut at = 0;
-        while let Some(&(rest, place)) = met.get(at) {
-            let start = if place == 0 { LEAD } else { 0x80 };
-            for byte in start..=u8::MAX {
-                let Some(behind) = place_behind(place, byte) else {
-                    continue;
-                };
-                let next = self.step(rest, byte, residuals, fuel)?;
-                let inside = next != Rest::DEAD && next != home && !next.ends();
-                if (behind == 0) != (next == home) || behind != 0 && !inside {
-                    return Ok(false);
-                }
-                if behind != 0 && !met.contains(&(next, behind)) {
-                    if met.len() > 2 * PLACES {
-                        return Ok(false);
-                    }
-                    met.push((next, behind));
-                }
-            }
-            at += 1;
-        }
-        for (rest, place) in met {
-            let known = &mut self.known[rest.index()];
-            if place != 0 {
-                known.home = home;
-                known.places &= !ASCII;
-            }
-            known.places |= 1 << place;
-        }
-        Ok(true)
+    ) -> Result<Option<bool>, Error> {
+        let known = &mut self.known[rest.index()];
+        let stretch = match &mut known.stretch {
+            Some(stretch) => stretch,
+            unknown => unknown.insert(residuals.stretch(known.residual, fuel)?),
+        };
+        Ok(match stretch {
+            Some(stretch) if stretch.reads(below) => Some(stretch.may_end(&below.bytes())),
+            _ => None,
+        })
     }
 }

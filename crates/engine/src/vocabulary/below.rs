@@ -1,4 +1,4 @@
-//! What the bytes below a trie node are: enough to tell that a residual which returns to itself reads all of them.
+//! What the bytes below a trie node are: enough to tell that a repetition reads all of them.
 
 use syntagma_grammar::ir::ByteSet;
 
@@ -45,6 +45,8 @@ pub(crate) struct Below {
     pub(crate) ascii: u128,
     /// The places from which on every way down is UTF-8 (perhaps cut off), as bits; and [`ASCII`].
     pub(crate) from: u16,
+    /// How many bytes the longest way down has; None for very many.
+    pub(crate) height: Option<u32>,
 }
 
 impl Below {
@@ -77,6 +79,7 @@ impl Belows {
         let nothing = Below {
             ascii: 0,
             from: (ASCII << 1) - 1,
+            height: None,
         };
         let mut all = vec![nothing; nodes.len()];
         for at in (0..nodes.len()).rev() {
@@ -101,8 +104,12 @@ impl Belows {
             }
             all[at] = below;
             if end - at > LARGE as usize {
+                let height = nodes[at].height;
                 index[at] = notes.len() as u32;
-                notes.push(below);
+                notes.push(Below {
+                    height: (height < u8::MAX).then_some(u32::from(height)),
+                    ..below
+                });
             }
         }
         Self { index, notes }
