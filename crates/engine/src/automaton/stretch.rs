@@ -34,6 +34,8 @@ const CONTINUATIONS: [(usize, u8, u8); PLACES] = [
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     ascii: u128,
+    /// The ASCII bytes that are a unit and begin no other.
+    alone: u128,
     /// Whether every character of more than one byte is one.
     characters: bool,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Stretch {
     most: u32,
     /// By alternative of the residual.
     needs: Vec<Need>,
+    /// Where the count decides alone: ASCII bytes that are a unit and nothing else, and can begin nothing that follows.
+    alone: u128,
 }
 
 /// What every word of a residual has.
@@ -85,6 +89,9 @@ impl Residuals {
         }
         if let Some(stretch) = &mut best {
             stretch.needs = parts.iter().map(|&part| self.need(part)).collect();
+            if parts.len() > 1 {
+                stretch.alone = 0;
+            }
         }
         Ok(best)
     }
@@ -93,10 +100,12 @@ impl Residuals {
     fn stretch_of_part(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<Stretch>, Error> {
         let mut before: Vec<ByteSet> = Vec::new();
         let mut rest = id;
-        let (inner, most) = loop {
+        let (inner, most, tail) = loop {
             let (head, tail) = self.split(rest);
             match (self.node(head), tail) {
-                (&Node::Repeat { inner, max, .. }, _) => break (inner, max.unwrap_or(u32::MAX)),
+                (&Node::Repeat { inner, max, .. }, _) => {
+                    break (inner, max.unwrap_or(u32::MAX), tail);
+                }
                 (&Node::Class(set), Some(tail)) if before.len() < 3 => {
                     before.push(set);
                     rest = tail;
@@ -112,11 +121,18 @@ impl Residuals {
         } else {
             0
         };
+        let alone = match tail {
+            Some(tail) if before.is_empty() && !self.is_nullable(tail) => {
+                unit.alone & !ascii_of(&self.first(tail))
+            }
+            _ => 0,
+        };
         Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
             ascii: unit.ascii,
             places,
             most,
             needs: Vec::new(),
+            alone,
         }))
     }
 
@@ -153,11 +169,13 @@ impl Residuals {
         }
         let mut unit = Unit {
             ascii: 0,
+            alone: 0,
             characters: true,
         };
         for byte in 0..0x80 {
             let rest = self.step(inner, byte, fuel)?;
             unit.ascii |= u128::from(self.is_nullable(rest)) << byte;
+            unit.alone |= u128::from(rest == RegexId::EMPTY) << byte;
         }
         let mut met: Vec<(RegexId, usize)> = vec![(inner, 0)];
         let mut at = 0;
@@ -197,6 +215,13 @@ impl Stretch {
             && (self.most == u32::MAX || below.height.is_some_and(|height| height <= self.most))
     }
 
+    /// Of what is below a node, the residual reads exactly the texts of up to so many bytes, and does not end within any.
+    #[inline]
+    pub(crate) fn cuts(&self, below: &Below) -> Option<u32> {
+        let cuts = below.ascii & !self.alone == 0 && below.from & ASCII != 0;
+        cuts.then_some(self.most)
+    }
+
     /// Whether the residual may end within text of some bytes.
     pub(crate) fn may_end(&self, bytes: &ByteSet) -> bool {
         self.needs.iter().any(|need| {
@@ -215,6 +240,11 @@ impl Stretch {
             self.most,
         )
     }
+}
+
+fn ascii_of(set: &ByteSet) -> u128 {
+    let ascii = (0..0x80).filter(|&byte| set.contains(byte));
+    ascii.fold(0, |bits, byte| bits | 1 << byte)
 }
 
 /// The places at which classes of bytes read every way to the end of a character.

@@ -198,7 +198,8 @@ impl Composer {
                 ids.push(id);
             }
         };
-        if let Some(rests) = &inside.rests {
+        let rests = inside.exits.rests(vocabulary);
+        if let Some(rests) = rests {
             frames.load_threads(&thread);
             walk(
                 recognizer,
@@ -230,7 +231,9 @@ impl Composer {
             }
             Ok::<(), Error>(())
         };
-        walk_below(&inside.exits, &mut leaving)?;
+        if rests.is_none() {
+            walk_below(inside.exits.nodes(), &mut leaving)?;
+        }
         walk_below(&inside.own_exits, &mut |id| ids.push(id))?;
         Ok(true)
     }

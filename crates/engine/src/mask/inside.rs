@@ -6,12 +6,13 @@
 //! on which the residual went on, those lead nowhere, and the exits are all that is left to decide.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
-use super::lane::{Lane, Rest};
+use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
 use super::row::{allow, refuse};
 use super::shared::Shared;
@@ -76,7 +77,48 @@ impl Tokens {
 }
 
 /// Nodes of the vocabulary's trie at which a token leaves the terminal, by their bytes.
-pub(super) type Exits = Arc<[(u8, u32)]>;
+#[derive(Debug)]
+pub(super) struct Exits {
+    nodes: Box<[(u8, u32)]>,
+    /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
+    walked: AtomicBool,
+    rests: OnceLock<Option<Trie>>,
+}
+
+impl Exits {
+    fn new(mut nodes: Vec<(u8, u32)>) -> Self {
+        nodes.sort_unstable();
+        Self {
+            nodes: nodes.into(),
+            walked: AtomicBool::new(false),
+            rests: OnceLock::new(),
+        }
+    }
+
+    /// The nodes, by their bytes.
+    pub(super) fn nodes(&self) -> &[(u8, u32)] {
+        &self.nodes
+    }
+
+    /// A trie of what is left of the tokens, where it is worth while to walk that instead.
+    pub(super) fn rests(&self, vocabulary: &Vocabulary) -> Option<&Trie> {
+        if self.nodes.len() < EXITS || !self.walked.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let make = || {
+            let nodes = vocabulary.trie().nodes();
+            let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
+            let crossing: u32 = self.nodes.iter().map(below).sum();
+            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+        };
+        self.rests.get_or_init(make).as_ref()
+    }
+
+    /// Counts the trie as if it were there.
+    fn memory_bytes(&self) -> usize {
+        self.nodes.len() * 40 + size_of::<Self>()
+    }
+}
 
 /// The tokens of one residual.
 #[derive(Debug)]
@@ -85,11 +127,9 @@ pub(super) struct Inside {
     pub(super) tokens: Tokens,
     /// Bytes on which it goes on where it might have ended; perhaps more.
     pub(super) live: ByteSet,
-    /// What is left of the tokens that leave, except those of `exits` and `own_exits`.
-    pub(super) rests: Option<Arc<Trie>>,
     /// Nodes whose subtrees leave.
-    pub(super) exits: Exits,
-    /// Tokens in `rests` and below `exits` that do not leave after all; ascending.
+    pub(super) exits: Arc<Exits>,
+    /// Tokens below `exits` that do not leave after all; ascending.
     pub(super) without: Box<[u32]>,
     /// Nodes whose subtrees leave, whatever `without` says.
     pub(super) own_exits: Box<[(u8, u32)]>,
@@ -106,10 +146,9 @@ impl Inside {
             Tokens::Row(row) => size_of_val(&**row),
             Tokens::Ids(ids) => size_of_val(&**ids),
         };
-        let rests = self.rests.as_ref().map_or(0, |rests| rests.memory_bytes());
         tokens
-            + rests
-            + (self.exits.len() + self.own_exits.len()) * 8
+            + self.exits.memory_bytes()
+            + self.own_exits.len() * 8
             + self.without.len() * 4
             + size_of::<Self>()
             + 64
@@ -181,14 +220,33 @@ impl Scan {
                 if before.ends() {
                     live.insert(node.byte);
                 }
-                if let Some(below) = trie.below(at)
-                    && let Some(may_end) = lane.reads(rest, below, residuals, fuel)?
-                {
-                    if may_end {
-                        live = live.union(&below.bytes());
+                if let Some(below) = trie.below(at) {
+                    match lane.reads(rest, below, residuals, fuel)? {
+                        Reads::All { may_end } => {
+                            if may_end {
+                                live = live.union(&below.bytes());
+                            }
+                            at = node.next as usize;
+                            continue;
+                        }
+                        Reads::UpTo(bytes) if depth as u32 + bytes < u32::from(u8::MAX) => {
+                            let longest = (depth as u32 + bytes) as u8;
+                            let (start, next) = (trie.before(at + 1), node.next as usize);
+                            let lengths =
+                                &trie.lengths()[start as usize..trie.before(next) as usize];
+                            for (index, &length) in (start..).zip(lengths) {
+                                if length > longest {
+                                    if from < index {
+                                        kept.push(from..index);
+                                    }
+                                    from = index + 1;
+                                }
+                            }
+                            at = next;
+                            continue;
+                        }
+                        _ => {}
                     }
-                    at = node.next as usize;
-                    continue;
                 }
                 path[depth] = rest;
                 at += 1;
@@ -201,22 +259,10 @@ impl Scan {
         })?;
         fuel.spend(visited)?;
         let tokens = Tokens::of_runs(kept, runs.tokens(most), vocabulary);
-        let mut rests = None;
-        if exits.len() >= EXITS {
-            let crossing = exits
-                .iter()
-                .map(|&(_, node)| nodes[node as usize].next - node);
-            if crossing.sum::<u32>() as usize <= CROSSING * 2 {
-                rests = Some(Arc::new(rest_trie(&exits, vocabulary)));
-                exits.clear();
-            }
-        }
-        exits.sort_unstable();
         Ok(Inside {
             tokens,
             live,
-            rests,
-            exits: exits.into(),
+            exits: Arc::new(Exits::new(exits)),
             without: Box::default(),
             own_exits: Box::default(),
         })
@@ -297,6 +343,17 @@ impl Scan {
                 at = node.next as usize;
                 continue;
             }
+            if let Some(below) = trie.below(at)
+                && let Reads::All { may_end } = lane.reads(mine, below, residuals, fuel)?
+                && let Reads::All { .. } = lane.reads(theirs, below, residuals, fuel)?
+            {
+                if may_end {
+                    live = live.union(&below.bytes());
+                }
+                // The node itself is no difference either: both are alive.
+                at = node.next as usize;
+                continue;
+            }
             path[depth] = (mine, theirs);
             match (mine == Rest::DEAD, theirs == Rest::DEAD) {
                 (true, false) => removed.extend_from_slice(trie.tokens(at)),
@@ -314,7 +371,6 @@ impl Scan {
         Ok(Some(Inside {
             tokens,
             live,
-            rests: known.rests.clone(),
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),

@@ -119,7 +119,7 @@ impl Lane {
         Ok(next)
     }
 
-    /// Whether a residual reads all that is below a node without dying; if so, whether it may end within.
+    /// What a residual is known to read of all that is below a node.
     #[inline]
     pub(super) fn reads(
         &mut self,
@@ -127,15 +127,32 @@ impl Lane {
         below: &Below,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
-    ) -> Result<Option<bool>, Error> {
+    ) -> Result<Reads, Error> {
         let known = &mut self.known[rest.index()];
         let stretch = match &mut known.stretch {
             Some(stretch) => stretch,
             unknown => unknown.insert(residuals.stretch(known.residual, fuel)?),
         };
-        Ok(match stretch {
-            Some(stretch) if stretch.reads(below) => Some(stretch.may_end(&below.bytes())),
-            _ => None,
+        let Some(stretch) = stretch else {
+            return Ok(Reads::Unknown);
+        };
+        Ok(if stretch.reads(below) {
+            Reads::All {
+                may_end: stretch.may_end(&below.bytes()),
+            }
+        } else {
+            stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo)
         })
     }
+}
+
+/// What a residual reads of all that is below a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// All of it; the residual may end within, or not.
+    All { may_end: bool },
+    /// What has at most so many bytes, and nothing else; the residual does not end within.
+    UpTo(u32),
+    /// That has to be found out.
+    Unknown,
 }

@@ -69,11 +69,19 @@ pub(crate) struct Belows {
     /// By node: an index into `notes`, or `u32::MAX`.
     index: Vec<u32>,
     notes: Vec<Below>,
+    /// How many bytes each token has, in the order of the trie; 255 for more.
+    lengths: Vec<u8>,
 }
 
 impl Belows {
-    /// Reads a trie from its last node to its first, so that children come before their parents.
-    pub(super) fn new(nodes: &[Node]) -> Self {
+    /// Reads a trie from its last node to its first, so that children come before their parents. `tokens` counts those that
+    /// end at a node.
+    pub(super) fn new(nodes: &[Node], tokens: impl Fn(usize) -> usize) -> Self {
+        let lengths = nodes.iter().enumerate().flat_map(|(at, node)| {
+            let length = u8::try_from(node.depth).unwrap_or(u8::MAX);
+            std::iter::repeat_n(length, tokens(at))
+        });
+        let lengths = lengths.collect();
         let mut index = vec![u32::MAX; nodes.len()];
         let mut notes = Vec::new();
         let nothing = Below {
@@ -112,7 +120,11 @@ impl Belows {
                 });
             }
         }
-        Self { index, notes }
+        Self {
+            index,
+            notes,
+            lengths,
+        }
     }
 
     #[inline]
@@ -120,7 +132,11 @@ impl Belows {
         self.notes.get(*self.index.get(node)? as usize)
     }
 
+    pub(super) fn lengths(&self) -> &[u8] {
+        &self.lengths
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
-        self.index.len() * 4 + self.notes.len() * size_of::<Below>()
+        self.index.len() * 4 + self.lengths.len() + self.notes.len() * size_of::<Below>()
     }
 }

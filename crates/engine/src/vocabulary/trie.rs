@@ -73,7 +73,7 @@ impl Trie {
 
     /// The same trie, with what scans need to know of the larger nodes.
     pub(crate) fn with_belows(mut self) -> Self {
-        self.belows = Belows::new(&self.nodes);
+        self.belows = Belows::new(&self.nodes, |node| self.tokens(node).len());
         self
     }
 
@@ -118,6 +118,12 @@ impl Trie {
     #[inline]
     pub(crate) fn below(&self, node: usize) -> Option<&Below> {
         self.belows.get(node)
+    }
+
+    /// How many bytes each token has, in the order of [`Self::order`], 255 standing for any larger number; only in tries
+    /// [with notes](Self::with_belows).
+    pub(crate) fn lengths(&self) -> &[u8] {
+        self.belows.lengths()
     }
 
     /// The bytes of the longest token.
