@@ -9,6 +9,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
 use super::counted::Taken;
+use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -171,6 +172,8 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::stretch`] found out about what is repeated.
+    pub(super) units: FxHashMap<RegexId, Unit>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
@@ -195,6 +198,7 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            units: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             branching: FxHashMap::default(),
@@ -263,6 +267,11 @@ impl Residuals {
     #[inline]
     pub(crate) fn class_of(&self, classes: ClassesId, byte: u8) -> usize {
         self.classes.class(classes, byte)
+    }
+
+    /// The class of every byte.
+    pub(crate) fn class_map(&self, classes: ClassesId) -> &[u8; 256] {
+        self.classes.map(classes)
     }
 
     pub(crate) fn class_table(&mut self) -> &mut Classes {
