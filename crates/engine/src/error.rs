@@ -1,6 +1,8 @@
 //! The one error type of the crate: a kind, a stable code, a sentence and a hint.
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +15,11 @@ pub enum ErrorKind {
     Argument,
     /// A bound of [`crate::Limits`] is passed.
     Limit,
-    /// The engine disagrees with itself; only verification finds it.
+    /// The engine disagrees with itself: verification found it, or a panic.
     Internal,
 }
+
+const PANIC: &str = "E-ENGINE-PANIC";
 
 /// An error of this crate. Private fields, public accessors: kinds of detail can be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +75,21 @@ impl Error {
         self
     }
 
+    fn panic(reason: &(dyn Any + Send)) -> Self {
+        let reason = reason
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| reason.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason is given");
+        Self::new(ErrorKind::Internal, PANIC, format!("a panic: {reason}"))
+            .with_hint("this is a mistake of the library; please report it with the grammar")
+    }
+
+    /// Whether it stands for a panic.
+    pub(crate) fn is_panic(&self) -> bool {
+        self.0.code == PANIC
+    }
+
     /// What kind of mistake it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -106,6 +125,11 @@ impl Error {
     pub fn grammar_error(&self) -> Option<&syntagma_grammar::Error> {
         self.0.source.as_ref()
     }
+}
+
+/// Runs `work`; a panic in it becomes the error `E-ENGINE-PANIC`. What `work` may leave half done must not be used again.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|reason| Err(Error::panic(&*reason)))
 }
 
 impl From<syntagma_grammar::Error> for Error {
