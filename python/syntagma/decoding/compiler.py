@@ -83,7 +83,7 @@ class GrammarCompiler:
                 return
             try:
                 compiled = self.compile(grammar)
-            except BaseException as error:  # noqa: BLE001  # it belongs to whoever waits
+            except BaseException as error:  # it belongs to whoever waits
                 compilation.set_exception(error)
             else:
                 compilation.set_result(compiled)
