@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
-use crate::errors::{diagnostic_fields, from_grammar};
+use crate::errors::{self, diagnostic_fields};
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -27,9 +27,7 @@ fn read(
     py: Python<'_>,
     read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
 ) -> PyResult<Grammar> {
-    py.detach(read)
-        .map(|grammar| Grammar(Arc::new(grammar)))
-        .map_err(|error| from_grammar(py, &error))
+    errors::grammar(py, read).map(|grammar| Grammar(Arc::new(grammar)))
 }
 
 fn of_token(set: TokenSet) -> Grammar {
@@ -184,23 +182,19 @@ impl Grammar {
         self.0.rules().len()
     }
 
-    fn to_ebnf(&self) -> String {
-        syntagma_grammar::print::to_ebnf(&self.0)
+    fn to_ebnf(&self, py: Python<'_>) -> PyResult<String> {
+        errors::grammar(py, || Ok(syntagma_grammar::print::to_ebnf(&self.0)))
     }
 
     /// The GBNF text and the markers that stand in it as text.
     fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
-        py.detach(|| syntagma_grammar::print::to_gbnf(&self.0))
+        errors::grammar(py, || syntagma_grammar::print::to_gbnf(&self.0))
             .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
-            .map_err(|error| from_grammar(py, &error))
     }
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
         let limits = grammar_limits(limits)?;
-        let lnf = py
-            .detach(|| Lnf::new(&self.0, &limits))
-            .map_err(|error| from_grammar(py, &error))?;
-        Ok(lnf.dump())
+        errors::grammar(py, || Lnf::new(&self.0, &limits).map(|lnf| lnf.dump()))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
