@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from syntagma.constraints.text import answer_text, literal, reasoning_text
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, StartState, ToolsSpec, answer_before_calls
+from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, StartState, answer_before_calls
 from syntagma.grammars import Grammar
 
-__all__ = ["calls_as_messages", "message_parts"]
-
-
-def calls_as_messages(tools: ToolsSpec, messages: MessagesSpec) -> ToolsSpec:
-    """The calls with what opens a message between them."""
-    return msgspec.structs.replace(tools, separator=_opener(messages))
+__all__ = ["message_parts"]
 
 
 def message_parts(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagma.constraints.calls import calls_grammar, ends_in_marker
-from syntagma.constraints.messages import calls_as_messages, message_parts
+from syntagma.constraints.messages import message_parts
 from syntagma.constraints.request import Budgets, Choice, Enforce, read_choice, read_response_format, read_tools
 from syntagma.constraints.schemas import model_limits, shaped_answer
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
@@ -75,8 +75,7 @@ def build_grammar(
     calls = None
     undeclared = choice.tools is None and answer.kind != "text" and not choice.forced
     if spec.tools is not None and choice.mode != "none" and not undeclared:
-        shown = spec.tools if spec.messages is None else calls_as_messages(spec.tools, spec.messages)
-        calls = calls_grammar(shown, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
+        calls = calls_grammar(spec, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
     held = answer.kind != "text" and not (choice.forced and calls is not None)
     shaped = shaped_answer(answer, bounds) if held else None
     if spec.messages is not None:

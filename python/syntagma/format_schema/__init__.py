@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, EnvelopeNode, Members
-from syntagma.format_schema.header import HeaderPattern, answer_before_calls, opening, split_header
+from syntagma.format_schema.header import (
+    HeaderPattern,
+    answer_before_calls,
+    opening,
+    required_fields,
+    shown_headers,
+    split_header,
+)
 from syntagma.format_schema.markers import LiteralPiece, pieces
 from syntagma.format_schema.pattern import HOLES, Hole, Item, Literal, Pattern
 from syntagma.format_schema.reader import read_toml
@@ -44,6 +51,8 @@ __all__ = [
     "opening",
     "pieces",
     "read_toml",
+    "required_fields",
+    "shown_headers",
     "split_header",
     "write_toml",
 ]

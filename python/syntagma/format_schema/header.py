@@ -6,9 +6,9 @@ import msgspec
 
 from syntagma.format_schema.markers import pieces
 from syntagma.format_schema.pattern import Pattern
-from syntagma.format_schema.spec import ContentSpec, MessagesSpec
+from syntagma.format_schema.spec import ContentSpec, FormatSpec, MessagesSpec
 
-__all__ = ["HeaderPattern", "answer_before_calls", "opening", "split_header"]
+__all__ = ["HeaderPattern", "answer_before_calls", "opening", "required_fields", "shown_headers", "split_header"]
 
 
 class HeaderPattern(msgspec.Struct, frozen=True):
@@ -77,6 +77,30 @@ def _fields(header: str, prefixes: tuple[str, ...]) -> tuple[str, list[tuple[str
             lead += header[at]
         at += 1
     return lead, found
+
+
+def required_fields(spec: FormatSpec) -> tuple[str, ...]:
+    """The fields that every header must have: those that begin with a marker, and tell thoughts or answers apart."""
+    messages = spec.messages
+    if messages is None:
+        return ()
+    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.block if spec.content else ()))
+    told = {field for block in blocks for field, _ in split_header(block, messages).fields}
+    return tuple(field for field in messages.fields if field in told and not field[0].isspace())
+
+
+def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
+    """The headers of calls that may be written: they lack nothing, and stand before a body like that of the first."""
+    messages, tools = spec.messages, spec.tools
+    if messages is None or tools is None:
+        return ()
+    body = split_header(tools.call[0], messages).body
+    found = []
+    for pattern in tools.call:
+        header = split_header(pattern, messages)
+        if header.body == body and {field for field, _ in header.fields}.issuperset(required_fields(spec)):
+            found.append(Pattern.of(pattern.text.partition(messages.body)[0] + messages.body))
+    return tuple(found)
 
 
 def answer_before_calls(content: ContentSpec, messages: MessagesSpec) -> Pattern:

@@ -264,7 +264,7 @@ class _Reader:
             start=self._texts("messages.start", _as_list(table.get("start", []))),
             fields=fields,
             body=body,
-            end=self._texts("messages.end", table.get("end", [])),
+            end=self._texts("messages.end", _as_list(table.get("end", []))),
             otherwise=otherwise,
         )
 

@@ -13,6 +13,7 @@ from syntagma.format_schema import (
     Pattern,
     ToolsSpec,
     opening,
+    required_fields,
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
@@ -74,8 +75,7 @@ class Routes:
         self._leading = named
         self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.holes}
         self.sections = tuple(field for field in messages.fields if not field[0].isspace())
-        told = {field for route in self._routes if route.kind != "call" for field in route.fields}
-        self._needed = tuple(field for field in self.sections if field in told)
+        self._needed = required_fields(spec)
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
         self._prefixes = {**keys, **{field: field for field in self.sections}}
         openings = [opening(start) for start in messages.start]
@@ -191,7 +191,7 @@ def _text(
     kind: Literal["reasoning", "content"], pattern: Pattern, messages: MessagesSpec, *, exact: bool = False
 ) -> Route:
     header = split_header(pattern, messages)
-    block = block_of(header.body, kind)
+    block = msgspec.structs.replace(block_of(header.body, kind), after_opener=header.body.opener)
     if not _is_end(block.closer, messages) or block.opener:
         raise FormatError("E-FORMAT-UNSUPPORTED", f"the body of {pattern.text!r} is more than its text")
     return Route(kind, dict(header.fields), block, end=block.closer, exact=exact)
