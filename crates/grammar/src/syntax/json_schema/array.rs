@@ -64,7 +64,7 @@ impl Lowering<'_> {
         }
         let inside = match inside {
             Some(inside) => inside,
-            None => self.items(&prefix, &rest, (min, max), place),
+            None => self.items(&prefix, &rest, (min, max), place)?,
         };
         Ok(self.builder.seq(vec![open, inside]))
     }
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         rest: &Conjunction,
         (min, max): (u32, Option<u32>),
         place: Place,
-    ) -> ExprId {
+    ) -> Result<ExprId, Error> {
         let listed = prefix.len().min(max.unwrap_or(u32::MAX) as usize);
         let more_min = min.saturating_sub(listed as u32);
         let more_max = max.map(|max| max - listed as u32);
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         let mut tail = if more_max == Some(0) {
             if listed == 0 { empty } else { end }
         } else if listed == 0 {
-            let item = self.value(rest, place);
+            let item = self.value(rest, place)?;
             let comma = self.comma(place);
             let some = self.repeat(item, more_min.max(1), more_max, Some(comma));
             let some: Vec<ExprId> = lead.into_iter().chain([some, end]).collect();
@@ -114,7 +114,7 @@ impl Lowering<'_> {
             }
         } else {
             let comma = self.comma(place);
-            let item = self.value(rest, place);
+            let item = self.value(rest, place)?;
             let another = self.builder.seq(vec![comma, item]);
             let more = self.repeat(another, more_min, more_max, None);
             self.builder.seq(vec![more, end])
@@ -125,7 +125,7 @@ impl Lowering<'_> {
             } else {
                 lead
             };
-            let item = self.value(&prefix[at], place);
+            let item = self.value(&prefix[at], place)?;
             let parts: Vec<ExprId> = before.into_iter().chain([item, tail]).collect();
             tail = self.builder.seq(parts);
             if at as u32 >= min {
@@ -133,6 +133,6 @@ impl Lowering<'_> {
                 tail = self.builder.alt(vec![end, tail]);
             }
         }
-        tail
+        Ok(tail)
     }
 }

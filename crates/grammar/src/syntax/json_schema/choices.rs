@@ -13,6 +13,9 @@ const COMBINATIONS: usize = 2_000;
 /// Branches of one choice that are compared with each other.
 const COMPARED: usize = 200;
 
+/// Pairs of branches that may hold together and are told apart.
+const OVERLAPS: usize = 60;
+
 /// A branch that may hold, and all that holds then.
 type Branch = (LocationId, Conjunction);
 
@@ -71,11 +74,15 @@ impl Lowering<'_> {
         }
         self.spend(branches.len())?;
         let mut seen = FxHashSet::default();
-        Ok(branches
-            .into_iter()
-            .map(|(_, branch)| branch)
-            .filter(|branch| seen.insert(branch.clone()))
-            .collect())
+        let mut ways = Vec::with_capacity(branches.len());
+        for (_, branch) in branches {
+            let simple = self.schemas.without_idle_negations(&branch)?;
+            let branch = simple.unwrap_or(branch);
+            if seen.insert(branch.clone()) {
+                ways.push(branch);
+            }
+        }
+        Ok(ways)
     }
 
     /// Whether a branch holds because all that it asks is asked anyway.
@@ -137,6 +144,11 @@ impl Lowering<'_> {
                     overlaps[right].push(left);
                 }
             }
+        }
+        if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > OVERLAPS {
+            self.schemas
+                .widen(&choice.choice.pointer, "too many of the branches may hold at once");
+            return Ok(());
         }
         let ids: Vec<LocationId> = branches.iter().map(|(id, _)| *id).collect();
         for (own, others) in overlaps.iter().enumerate() {

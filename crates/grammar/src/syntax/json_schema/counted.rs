@@ -61,7 +61,7 @@ impl Lowering<'_> {
                     } else {
                         self.lead(place)
                     };
-                    let parts = [self.value(&item, place), self.builder.reference(then)];
+                    let parts = [self.value(&item, place)?, self.builder.reference(then)];
                     let parts = before.into_iter().chain(parts).collect();
                     ways.push(self.builder.seq(parts));
                 }

@@ -42,7 +42,45 @@ impl Schemas<'_> {
         Ok(answer)
     }
 
+    /// The conjunction without negations that hold anyway; None if there are none.
+    pub(super) fn without_idle_negations(
+        &mut self,
+        conjunction: &Conjunction,
+    ) -> Result<Option<Conjunction>, Error> {
+        let mut simple: Option<Conjunction> = None;
+        for &id in &conjunction.members {
+            let Some(positive) = self.locations.get(id).negates else {
+                continue;
+            };
+            let mut others = simple.as_ref().unwrap_or(conjunction).clone();
+            others.members.retain(|&member| member != id);
+            let positive = self.conjunction([positive])?;
+            if self.impossible(&others.joined(&positive))? {
+                simple = Some(others);
+            }
+        }
+        Ok(simple)
+    }
+
+    /// Whether something is asked together with its negation.
+    fn contradicts(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
+        for &id in &conjunction.members {
+            if let Some(positive) = self.locations.get(id).negates {
+                let positive = self.conjunction([positive])?;
+                let mut members = positive.members.iter();
+                if members.all(|member| conjunction.members.contains(member)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
+        self.questions += 1;
+        if self.contradicts(conjunction)? {
+            return Ok(true);
+        }
         let demands = self.demands(conjunction)?;
         if let Some(values) = &demands.values {
             if values.len() > VALUES {

@@ -27,6 +27,8 @@ pub(super) struct Location<'d> {
     pub(super) keywords: Option<Rc<Keywords>>,
     /// What this one is the negation of.
     pub(super) negates: Option<LocationId>,
+    /// Whether a negation made it.
+    pub(super) negative: bool,
 }
 
 /// All subschemas met so far.
@@ -172,6 +174,7 @@ impl<'d> Locations<'d> {
             scope,
             keywords: None,
             negates: None,
+            negative: false,
         });
         self.by_pointer.insert(key, id);
         id
@@ -209,7 +212,15 @@ impl<'d> Locations<'d> {
             scope: Scope(0),
             keywords: Some(Rc::new(keywords)),
             negates: None,
+            negative: false,
         })
+    }
+
+    /// A part of a negation.
+    pub(super) fn made_by_negation(&mut self, pointer: &Rc<str>, keywords: Keywords) -> LocationId {
+        let id = self.made(pointer, keywords);
+        self.all[id.0 as usize].negative = true;
+        id
     }
 
     /// A subschema that holds where `id` does not; `pointer` is the keyword that asks for it.
@@ -229,6 +240,7 @@ impl<'d> Locations<'d> {
             scope: Scope(0),
             keywords: None,
             negates: Some(id),
+            negative: true,
         });
         self.negations.insert(key, negation);
         negation

@@ -1,6 +1,8 @@
 //! Conjunctions to rules. Each conjunction becomes one rule (two, if it is also the whole document); what it refers to waits
 //! in a list, so that nothing recurses.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -20,7 +22,15 @@ pub(super) struct Lowering<'d> {
     work: Vec<(Conjunction, Place, RuleId)>,
     names: FxHashMap<String, u32>,
     spent: u64,
+    /// Rules that hold a part of a negation, by the keyword that asks for it.
+    negative: FxHashMap<Rc<str>, usize>,
+    negative_rules: usize,
 }
+
+/// Rules that hold parts of negations: more are not worth it.
+const NEGATIVE_RULES: usize = 5_000;
+/// Questions about conjunctions that are looked into on behalf of negations.
+const QUESTIONS: usize = 30_000;
 
 impl<'d> Lowering<'d> {
     pub(super) fn new(schemas: Schemas<'d>) -> Result<Self, Error> {
@@ -33,6 +43,8 @@ impl<'d> Lowering<'d> {
             work: Vec::new(),
             names: FxHashMap::default(),
             spent: 0,
+            negative: FxHashMap::default(),
+            negative_rules: 0,
         })
     }
 
@@ -46,10 +58,26 @@ impl<'d> Lowering<'d> {
             },
         );
         while let Some((conjunction, place, rule)) = self.work.pop() {
+            if self.is_too_much() {
+                break;
+            }
             let body = self.body(&conjunction, place)?;
             self.builder.define(rule, body);
         }
         Ok(start)
+    }
+
+    /// The keyword whose negations took more rules than are worth it.
+    pub(super) fn overrun(&self) -> Option<Rc<str>> {
+        let most = self.negative.iter().max_by_key(|&(pointer, &count)| (count, pointer));
+        most.filter(|_| self.is_too_much())
+            .map(|(pointer, _)| Rc::clone(pointer))
+    }
+
+    /// Whether negations take more rules or more looking into than they are worth.
+    fn is_too_much(&self) -> bool {
+        self.negative_rules > NEGATIVE_RULES
+            || (self.negative_rules > 0 && self.schemas.questions > QUESTIONS)
     }
 
     /// Pays for work.
@@ -88,6 +116,17 @@ impl<'d> Lowering<'d> {
             }
         };
         let rule = self.fresh(&name);
+        let mut negative: Vec<&Rc<str>> = Vec::new();
+        for &id in &conjunction.members {
+            let location = self.schemas.locations.get(id);
+            if location.negative && !negative.contains(&&location.pointer) {
+                negative.push(&location.pointer);
+            }
+        }
+        self.negative_rules += usize::from(!negative.is_empty());
+        for pointer in negative {
+            *self.negative.entry(Rc::clone(pointer)).or_insert(0) += 1;
+        }
         self.rules.insert((conjunction.clone(), place), rule);
         self.work.push((conjunction.clone(), place, rule));
         rule
@@ -120,12 +159,17 @@ impl<'d> Lowering<'d> {
     }
 
     /// A value that satisfies a conjunction, inside a container.
-    pub(super) fn value(&mut self, conjunction: &Conjunction, container: Place) -> ExprId {
+    pub(super) fn value(
+        &mut self,
+        conjunction: &Conjunction,
+        container: Place,
+    ) -> Result<ExprId, Error> {
         let Some(place) = self.spelling.inside(container) else {
-            return self.nothing();
+            return Ok(self.nothing());
         };
-        let rule = self.rule(conjunction, place);
-        self.builder.reference(rule)
+        let simple = self.schemas.without_idle_negations(conjunction)?;
+        let rule = self.rule(simple.as_ref().unwrap_or(conjunction), place);
+        Ok(self.builder.reference(rule))
     }
 
     pub(super) fn nothing(&mut self) -> ExprId {

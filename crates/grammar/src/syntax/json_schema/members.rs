@@ -78,7 +78,7 @@ impl Lowering<'_> {
                             ..next
                         };
                         if !full {
-                            self.listed((shape, place), at, state.count, then, &mut rules, &mut parts);
+                            self.listed((shape, place), at, state.count, then, &mut rules, &mut parts)?;
                         }
                         if !property.required {
                             let then = State {
@@ -100,7 +100,7 @@ impl Lowering<'_> {
                                 written: state.written | bit,
                                 ..next
                             };
-                            self.listed((shape, place), at, state.count, then, &mut rules, &mut parts);
+                            self.listed((shape, place), at, state.count, then, &mut rules, &mut parts)?;
                         }
                     }
                 }
@@ -119,7 +119,7 @@ impl Lowering<'_> {
                         next,
                         &mut rules,
                         &mut parts,
-                    );
+                    )?;
                 }
             }
             let body = if parts.is_empty() {
@@ -218,11 +218,11 @@ impl Lowering<'_> {
         then: State,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,
-    ) {
+    ) -> Result<(), Error> {
         let property = &shape.listed[at];
         let name = Regex::literal(text::canonical(&property.name).as_bytes());
         let member = (name, &property.value, property.has);
-        self.member((shape, place), member, count, then, rules, parts);
+        self.member((shape, place), member, count, then, rules, parts)
     }
 
     /// One member and what follows it; once for itself, and once for each member asked for that it may be.
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         then: State,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,
-    ) {
+    ) -> Result<(), Error> {
         let key = self.spelling.key(name, count > 0, place);
         let key = self.builder.regex(key);
         for set in 0..1u32 << shape.has.len() {
@@ -252,10 +252,11 @@ impl Lowering<'_> {
                 has: then.has | set,
                 ..then
             };
-            let value = self.value(&value, place);
+            let value = self.value(&value, place)?;
             let then = self.state(rules, then);
             let then = self.builder.reference(then);
             parts.push(self.builder.seq(vec![key, value, then]));
         }
+        Ok(())
     }
 }

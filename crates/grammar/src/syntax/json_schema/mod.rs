@@ -44,6 +44,7 @@ mod text;
 mod uri;
 mod whitespace;
 
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -147,11 +148,19 @@ pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> 
 }
 
 fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    let mut schemas = Schemas::new(document, options, limits);
-    let root = schemas.locations.root();
-    let root = schemas.conjunction([root])?;
-    let mut lowering = Lowering::new(schemas)?;
-    let start = lowering.document(&root)?;
+    let mut left_out = FxHashSet::default();
+    let (lowering, start) = loop {
+        let mut schemas = Schemas::new(document, options, limits);
+        schemas.left_out.clone_from(&left_out);
+        let root = schemas.locations.root();
+        let root = schemas.conjunction([root])?;
+        let mut lowering = Lowering::new(schemas)?;
+        let start = lowering.document(&root)?;
+        match lowering.overrun() {
+            None => break (lowering, start),
+            Some(pointer) => left_out.insert(pointer),
+        };
+    };
     let pointers: Vec<(String, String)> = lowering.schemas.report.into_iter().collect();
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(

@@ -22,6 +22,9 @@ impl Schemas<'_> {
         id: LocationId,
         pointer: &Rc<str>,
     ) -> Result<Keywords, Error> {
+        if self.left_out.contains(pointer) {
+            return Ok(unknown(pointer, "what must not hold here takes too many rules"));
+        }
         let keywords = self.keywords(id)?;
         let mut ways = match self.ways_to_fail(&keywords, pointer) {
             Ok(ways) if ways.len() <= MOST => ways,
@@ -34,7 +37,7 @@ impl Schemas<'_> {
             _ => {
                 let branches = ways
                     .into_iter()
-                    .map(|way| self.locations.made(pointer, way))
+                    .map(|way| self.locations.made_by_negation(pointer, way))
                     .collect();
                 let choice = Choice {
                     branches,

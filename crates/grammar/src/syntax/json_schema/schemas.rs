@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use super::formats;
@@ -37,8 +37,12 @@ pub(super) struct Schemas<'d> {
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
     enum_values: usize,
+    /// Keywords whose negations are not expressed, as they took too many rules.
+    pub(super) left_out: FxHashSet<Rc<str>>,
     /// What conjunctions demand.
     pub(super) demands: FxHashMap<Conjunction, Rc<Demands>>,
+    /// How many questions about conjunctions were looked into.
+    pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
     pub(super) impossible: FxHashMap<Conjunction, bool>,
 }
@@ -53,7 +57,9 @@ impl<'d> Schemas<'d> {
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
             enum_values: 0,
+            left_out: FxHashSet::default(),
             demands: FxHashMap::default(),
+            questions: 0,
             impossible: FxHashMap::default(),
         }
     }
