@@ -185,6 +185,11 @@ impl Residuals {
         self.facts(id).nullable
     }
 
+    /// Whether it has an intersection or a complement anywhere.
+    pub(crate) fn is_logical(&self, id: RegexId) -> bool {
+        self.facts(id).logical
+    }
+
     pub(crate) fn classes_of(&self, id: RegexId) -> ClassesId {
         self.facts(id).classes
     }
