@@ -5,7 +5,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::trie::Node;
 
 /// Nodes with so many nodes below them are worth a note.
-const LARGE: u32 = 8;
+pub(super) const LARGE: u32 = 8;
 
 /// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
 pub(crate) const PLACES: usize = 8;
@@ -111,7 +111,7 @@ impl Belows {
                 child = next as usize;
             }
             all[at] = below;
-            if end - at > LARGE as usize {
+            if nodes[at].next - at as u32 > LARGE {
                 let height = nodes[at].height;
                 index[at] = notes.len() as u32;
                 notes.push(Below {
