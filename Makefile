@@ -11,7 +11,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
 
-.PHONY: help run test lint bench docs format test-rust test-python test-torch train build clean toolchain
+.PHONY: help run test lint fuzz exactness bench docs format test-rust test-python test-torch train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,16 @@ test-rust: toolchain
 
 test-python: build
 	$(BIN)/python -m pytest
+
+# Seconds for each target; a finding stops the run and says which file it is.
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 0
+
+fuzz: toolchain ## look for crashes and broken promises with random input
+	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
+	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
 
 lint: build ## check style, types, stubs, floors
 	cargo fmt --all --check
