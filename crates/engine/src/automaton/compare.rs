@@ -253,8 +253,12 @@ impl Residuals {
                 Node::Literal { .. } => head,
                 _ => change(self, head, fuel)?,
             };
-            changed |= new != head;
-            spine.push(new);
+            if new == head {
+                spine.push(head);
+            } else {
+                changed = true;
+                spine.extend(self.spine(new));
+            }
             match tail {
                 Some(tail) => rest = tail,
                 None => break,
@@ -268,7 +272,19 @@ impl Residuals {
         }
     }
 
-    /// Parts that follow each other, as [`Self::split`] gave them, put together again.
+    /// The parts that follow each other in an expression.
+    pub(super) fn spine(&self, id: RegexId) -> Vec<RegexId> {
+        let mut spine = Vec::new();
+        let mut rest = Some(id);
+        while let Some(at) = rest {
+            let (head, tail) = self.split(at);
+            spine.push(head);
+            rest = tail;
+        }
+        spine
+    }
+
+    /// Parts that follow each other, as [`Self::spine`] gave them, put together again.
     pub(super) fn rebuilt(
         &mut self,
         spine: Vec<RegexId>,
