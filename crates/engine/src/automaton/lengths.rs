@@ -75,7 +75,7 @@ impl Lengths {
 }
 
 impl Residuals {
-    /// The intersection with a counter in place of the first repetition with bounds in one of its parts, and the bounds.
+    /// The intersection with a counter in place of the repetition with bounds at the end of one of its parts, and the bounds.
     pub(super) fn intersection_with_counter(
         &mut self,
         id: RegexId,
@@ -107,22 +107,23 @@ impl Residuals {
         Ok(result)
     }
 
-    /// The expression with a counter without a lower bound in place of its first repetition with bounds.
+    /// The expression with a counter without a lower bound in place of the repetition with bounds at its end, so that
+    /// nothing is read behind it.
     fn with_one_counter(
         &mut self,
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<(RegexId, Bounds)>, Error> {
         let mut spine = self.spine(id);
-        let found = spine.iter().enumerate().find_map(|(index, &part)| {
-            let &Node::Repeat { inner, min, max } = self.node(part) else {
-                return None;
-            };
-            let is_counted = min > SMALL || max.is_some_and(|max| max > SMALL);
-            is_counted.then_some((index, inner, Bounds { min, max }))
-        });
+        let index = spine.len() - 1;
+        let found = match *self.node(spine[index]) {
+            Node::Repeat { inner, min, max } => Some((inner, Bounds { min, max })),
+            _ => None,
+        };
+        let is_counted =
+            |bounds: Bounds| bounds.min > SMALL || bounds.max.is_some_and(|max| max > SMALL);
         fuel.spend(spine.len())?;
-        let Some((index, inner, bounds)) = found else {
+        let Some((inner, bounds)) = found.filter(|&(_, bounds)| is_counted(bounds)) else {
             return Ok(None);
         };
         let counter = Node::Counter {
@@ -183,15 +184,27 @@ impl Residuals {
         let mut at = 0;
         while let Some(&id) = order.get_index(at) {
             let classes = self.facts(id).classes;
+            let counting = match self.node(id) {
+                Node::And(parts) => {
+                    let counts = |part: &&RegexId| self.facts(**part).taken != Taken::Nothing;
+                    parts.iter().find(counts).copied().unwrap_or(id)
+                }
+                _ => id,
+            };
             for index in 0..self.classes.count(classes) {
                 let byte = self.classes.representatives(classes)[index];
                 let rest = self.derivative(id, byte, fuel)?;
-                let (rest, units) = match self.facts(rest).taken {
-                    _ if rest == RegexId::NOTHING => continue,
-                    Taken::Nothing | Taken::All(0) => (rest, 0),
-                    Taken::All(1) => (self.reset_counters(rest, fuel)?, 1),
+                if rest == RegexId::NOTHING {
+                    continue;
+                }
+                // The part that counts knows; put together with the others it may have become something shorter.
+                let part = self.derivative(counting, byte, fuel)?;
+                let units = match self.facts(part).taken {
+                    Taken::All(0) => 0,
+                    Taken::All(1) => 1,
                     _ => return Ok(false),
                 };
+                let rest = self.reset_counters(rest, fuel)?;
                 let to = order.insert_full(rest).0;
                 if to == from.len() {
                     from.push(Default::default());
