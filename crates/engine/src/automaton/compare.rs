@@ -108,7 +108,24 @@ impl Residuals {
         {
             return Ok(result);
         }
-        let result = self.rewrite(
+        let parts = self.alternatives(id);
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            all.push(self.without_counts(part, bytes, fuel)?);
+        }
+        let result = self.alt(all, fuel)?;
+        self.set_uncounted(id, (bytes, result));
+        Ok(result)
+    }
+
+    /// [`Self::uncounted`] for one alternative.
+    fn without_counts(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        self.rewrite(
             id,
             fuel,
             &|residuals, part, fuel| match *residuals.node(part) {
@@ -122,9 +139,7 @@ impl Residuals {
                 }),
                 _ => Ok(part),
             },
-        )?;
-        self.set_uncounted(id, (bytes, result));
-        Ok(result)
+        )
     }
 
     /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone

@@ -137,7 +137,8 @@ impl Residuals {
         Ok(all)
     }
 
-    fn alternatives(&self, id: RegexId) -> Vec<RegexId> {
+    /// The alternatives of an expression, which may be one.
+    pub(super) fn alternatives(&self, id: RegexId) -> Vec<RegexId> {
         match self.node(id) {
             Node::Alt(parts) => parts.to_vec(),
             _ => vec![id],
