@@ -112,7 +112,11 @@ class _Turn:
         if self._start.reasoning == "open":
             # Which block the prompt has opened is not known; each closer ends its own.
             ends = {block.closer: self._thoughts(block) for block in reasoning.block}
-            return [Grammar.union(*ends.values()), self._rest(thought=True)]
+            thoughts = Grammar.union(*ends.values())
+            if reasoning.to == "content":
+                # They are a part of the answer, and may be all of it: whoever reads it does not part them.
+                thoughts = Grammar.optional(thoughts)
+            return [thoughts, self._rest(thought=True)]
         block = reasoning.block[0]
         whole = [*literal(block.opener), self._thoughts(block)]
         if self._wrapper(thought=True) == self._wrapper(thought=False):
