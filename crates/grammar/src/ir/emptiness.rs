@@ -34,22 +34,47 @@ impl<'g> Nodes<'g> {
         (grammar, base, grammar.expr(ExprId((node - base) as u32)))
     }
 
-    /// The expressions right below one.
-    fn below(&mut self, node: usize) -> Vec<usize> {
-        let (grammar, base, expr) = self.at(node);
+    /// Tells the expressions right below one.
+    fn below(
+        &mut self,
+        (grammar, base, expr): (&'g Grammar, usize, &'g Expr),
+        tell: &mut dyn FnMut(usize),
+    ) {
         let own = |id: ExprId| base + id.0 as usize;
         match expr {
-            Expr::Empty | Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => Vec::new(),
-            Expr::Rule(rule) => vec![own(grammar.rule(*rule).body)],
-            Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().map(|&part| own(part)).collect(),
+            Expr::Empty | Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => {}
+            Expr::Rule(rule) => tell(own(grammar.rule(*rule).body)),
+            Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().for_each(|&part| tell(own(part))),
             Expr::Repeat {
                 inner, separator, ..
-            } => std::iter::once(*inner).chain(*separator).map(own).collect(),
-            Expr::Capture { inner, .. } => vec![own(*inner)],
+            } => {
+                tell(own(*inner));
+                separator.map(own).into_iter().for_each(tell);
+            }
+            Expr::Capture { inner, .. } => tell(own(*inner)),
             Expr::Embed(inner) => {
-                vec![self.base(inner) + inner.rule(inner.start()).body.0 as usize]
+                tell(self.base(inner) + inner.rule(inner.start()).body.0 as usize);
             }
         }
+    }
+}
+
+/// Of how many expressions below one it must be known that they match something before it matches something itself.
+fn wanted(expr: &Expr) -> u32 {
+    /// More than there are below any.
+    const NEVER: u32 = u32::MAX;
+    let if_any = |any: bool| if any { 0 } else { NEVER };
+    match expr {
+        Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => NEVER,
+        Expr::Empty
+        | Expr::Marker(_)
+        | Expr::Token(TokenSet::Text(_))
+        | Expr::Repeat { min: 0, .. } => 0,
+        Expr::Regex(regex) => if_any(!Facts::of(regex).nothing),
+        Expr::Token(TokenSet::Ids(ranges)) => if_any(!ranges.is_empty()),
+        Expr::Alt(_) | Expr::Rule(_) | Expr::Capture { .. } | Expr::Embed(_) => 1,
+        Expr::Seq(parts) => parts.len() as u32,
+        Expr::Repeat { min, separator, .. } => 1 + u32::from(*min > 1 && separator.is_some()),
     }
 }
 
@@ -85,47 +110,54 @@ impl Grammar {
             count: 0,
         };
         let start = nodes.base(self) + self.rule(self.start()).body.0 as usize;
-        let mut below: Vec<Option<Vec<usize>>> = Vec::new();
-        let mut users: Vec<Vec<usize>> = Vec::new();
-        let mut order = vec![start];
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            below.resize(nodes.count, None);
-            if below[node].is_some() {
-                continue;
-            }
-            let children = nodes.below(node);
-            users.resize(nodes.count, Vec::new());
-            for &child in &children {
-                users[child].push(node);
-                order.push(child);
-            }
-            below[node] = Some(children);
-        }
+        // What is below an expression, linked from there up: (whose part it is, the next link).
+        let mut first: Vec<u32> = vec![NONE; nodes.count];
+        let mut links: Vec<(u32, u32)> = Vec::with_capacity(nodes.count);
+        let mut missing: Vec<u32> = vec![UNSEEN; nodes.count];
         let mut full = vec![false; nodes.count];
-        let mut work = order;
+        let mut found: Vec<usize> = Vec::new();
+        let mut work = vec![start];
         while let Some(node) = work.pop() {
-            if full[node] {
+            if missing[node] != UNSEEN {
                 continue;
             }
-            let has = |node: &usize| full[*node];
-            let children = below[node].as_deref().unwrap_or_default();
-            let matches = match nodes.at(node).2 {
-                Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => false,
-                Expr::Empty
-                | Expr::Marker(_)
-                | Expr::Token(TokenSet::Text(_))
-                | Expr::Repeat { min: 0, .. } => true,
-                Expr::Regex(regex) => !Facts::of(regex).nothing,
-                Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
-                Expr::Alt(_) => children.iter().any(has),
-                Expr::Repeat { min: 1, .. } => has(&children[0]),
-                _ => children.iter().all(has),
+            let place = nodes.at(node);
+            let wanted = wanted(place.2);
+            missing[node] = wanted.min(UNSEEN - 1);
+            if wanted == 0 {
+                found.push(node);
+            }
+            // Once a list is not empty, it does not matter what separates its items.
+            let mut below = match place.2 {
+                Expr::Repeat { min: 1, .. } => 1,
+                _ => usize::MAX,
             };
-            if matches {
-                full[node] = true;
-                work.extend(&users[node]);
+            let waits = wanted > 0;
+            let from = work.len();
+            nodes.below(place, &mut |child| work.push(child));
+            first.resize(nodes.count, NONE);
+            missing.resize(nodes.count, UNSEEN);
+            full.resize(nodes.count, false);
+            for &child in &work[from..] {
+                if waits && below > 0 {
+                    links.push((node as u32, first[child]));
+                    first[child] = links.len() as u32 - 1;
+                }
+                below = below.saturating_sub(1);
+            }
+        }
+        while let Some(node) = found.pop() {
+            if std::mem::replace(&mut full[node], true) {
+                continue;
+            }
+            let mut at = first[node];
+            while let Some(&(user, next)) = links.get(at as usize) {
+                let missing = &mut missing[user as usize];
+                *missing = missing.saturating_sub(1);
+                if *missing == 0 {
+                    found.push(user as usize);
+                }
+                at = next;
             }
         }
         Matching {
@@ -134,3 +166,8 @@ impl Grammar {
         }
     }
 }
+
+/// No link.
+const NONE: u32 = u32::MAX;
+/// Not yet reached from the start.
+const UNSEEN: u32 = u32::MAX;

@@ -78,17 +78,17 @@ impl Facts {
 
     /// The facts. Compound regexes know those of their parts; only chains of complements and repetitions are followed.
     pub(in crate::ir) fn of(regex: &Regex) -> Self {
-        if !matches!(regex, Regex::Not(_) | Regex::Repeat { .. }) {
+        let (Regex::Not(inner) | Regex::Repeat { inner, .. }) = regex else {
             return Self::of_base(regex);
-        }
-        let mut chain = Vec::new();
-        let mut base = regex;
+        };
+        let mut chain = vec![];
+        let mut base: &Regex = inner;
         while let Regex::Not(inner) | Regex::Repeat { inner, .. } = base {
             chain.push(base);
             base = inner;
         }
         let mut facts = Self::of_base(base);
-        for outer in chain.into_iter().rev() {
+        for outer in chain.into_iter().rev().chain([regex]) {
             let mut joined = Joined::default();
             joined.add(&facts);
             facts = Self::compound(outer, &joined);
