@@ -49,7 +49,8 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
     work.reverse();
     let mut queued = vec![true; count];
-    let mut members: Vec<Vec<NonterminalId>> = draft.nonterminals().map(|id| vec![id]).collect();
+    // What is merged forms a ring.
+    let mut next: Vec<NonterminalId> = target.clone();
     while let Some(id) = work.pop() {
         queued[id.0 as usize] = false;
         if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
@@ -77,17 +78,21 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         } else {
             (first, id)
         };
-        let moved = std::mem::take(&mut members[gone.0 as usize]);
-        for member in moved {
+        let mut member = gone;
+        loop {
             target[member.0 as usize] = kept;
-            members[kept.0 as usize].push(member);
             for &user in users.of(member.0) {
                 let user = target[user as usize];
                 if !std::mem::replace(&mut queued[user.0 as usize], true) {
                     work.push(user);
                 }
             }
+            member = next[member.0 as usize];
+            if member == gone {
+                break;
+            }
         }
+        next.swap(gone.0 as usize, kept.0 as usize);
         if !std::mem::replace(&mut queued[kept.0 as usize], true) {
             work.push(kept);
         }
