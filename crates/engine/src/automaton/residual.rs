@@ -343,33 +343,35 @@ impl Residuals {
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
             }
-            Node::Repeat { inner, min, max } => {
-                let inner = self.facts(*inner);
-                facts.size = match inner.size {
-                    // No part of an expression that is not logical is empty.
-                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
-                        Size::Infinite
-                    }
-                    Size::Finite if max.is_some() => Size::Finite,
-                    size if size.endless() && *max != Some(0) => Size::Infinite,
-                    _ => Size::Unknown,
-                };
-                facts.nullable = *min == 0 || inner.nullable;
-                facts.least = inner.least.saturating_mul(*min);
-                facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
-                facts.logical = inner.logical;
-                facts.first = inner.first;
-                facts.shortest = if *min == 0 {
-                    0
-                } else {
-                    inner.shortest.saturating_mul(*min)
-                };
-                facts.within = inner
-                    .within
-                    .saturating_add(inner.shortest.saturating_mul(*min));
-            }
+            Node::Repeat { .. } => self.facts_of_repeats(node, &mut facts),
         }
         facts
+    }
+
+    fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
+        if let Node::Repeat { inner, min, max } = node {
+            let inner = self.facts(*inner);
+            facts.size = match inner.size {
+                // No part of an expression that is not logical is empty.
+                _ if max.is_none() && !inner.logical && !inner.first.is_empty() => Size::Infinite,
+                Size::Finite if max.is_some() => Size::Finite,
+                size if size.endless() && *max != Some(0) => Size::Infinite,
+                _ => Size::Unknown,
+            };
+            facts.nullable = *min == 0 || inner.nullable;
+            facts.least = inner.least.saturating_mul(*min);
+            facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
+            facts.logical = inner.logical;
+            facts.first = inner.first;
+            facts.shortest = if *min == 0 {
+                0
+            } else {
+                inner.shortest.saturating_mul(*min)
+            };
+            facts.within = inner
+                .within
+                .saturating_add(inner.shortest.saturating_mul(*min));
+        }
     }
 
     fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {

@@ -257,14 +257,15 @@ impl Resolver<'_> {
             }
             let resolved = match symbol {
                 Symbol::Nonterminal(id) => Some(Sym::new(View::Nonterminal(id.0 + 1))),
-                _ => match self.seen.get(&symbol) {
-                    Some(&resolved) => resolved,
-                    None => {
+                _ => {
+                    if let Some(&resolved) = self.seen.get(&symbol) {
+                        resolved
+                    } else {
                         let resolved = self.terminal_symbol(symbol)?;
                         self.seen.insert(symbol, resolved);
                         resolved
                     }
-                },
+                }
             };
             match resolved {
                 Some(sym) => out.push(sym),

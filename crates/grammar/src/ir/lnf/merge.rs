@@ -45,7 +45,7 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
     let users = graph::users(draft);
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
     let mut by_digest: FxHashMap<u64, NonterminalId> = FxHashMap::default();
-    let mut hashes = Vec::new();
+    let mut digests = Vec::new();
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
     work.reverse();
     let mut queued = vec![true; count];
@@ -56,13 +56,9 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
             continue;
         }
-        let size = draft
-            .rules_of(id)
-            .iter()
-            .map(|rhs| rhs.len())
-            .sum::<usize>();
+        let size = draft.rules_of(id).iter().map(Rhs::len).sum::<usize>();
         draft.spend(1 + size)?;
-        let digest = digest(draft, &target, id, &mut hashes);
+        let digest = digest(draft, &target, id, &mut digests);
         let first = *by_digest.entry(digest).or_insert(id);
         let first = target[first.0 as usize];
         if first == id {
@@ -119,26 +115,26 @@ fn seen(symbol: Symbol, target: &[NonterminalId], id: NonterminalId) -> Symbol {
     }
 }
 
-/// The productions whatever their order. `hashes` is work space.
+/// The productions whatever their order. `digests` is work space.
 fn digest(
     draft: &Draft,
     target: &[NonterminalId],
     id: NonterminalId,
-    hashes: &mut Vec<u64>,
+    digests: &mut Vec<u64>,
 ) -> u64 {
-    hashes.clear();
-    hashes.extend(draft.rules_of(id).iter().map(|rhs| {
-        let mut hasher = FxHasher::default();
+    digests.clear();
+    digests.extend(draft.rules_of(id).iter().map(|rhs| {
+        let mut state = FxHasher::default();
         for &symbol in rhs {
-            seen(symbol, target, id).hash(&mut hasher);
+            seen(symbol, target, id).hash(&mut state);
         }
-        hasher.finish()
+        state.finish()
     }));
-    hashes.sort_unstable();
-    hashes.dedup();
-    let mut hasher = FxHasher::default();
-    hashes.hash(&mut hasher);
-    hasher.finish()
+    digests.sort_unstable();
+    digests.dedup();
+    let mut state = FxHasher::default();
+    digests.hash(&mut state);
+    state.finish()
 }
 
 fn signature(draft: &Draft, target: &[NonterminalId], id: NonterminalId) -> Vec<Rhs> {
