@@ -38,6 +38,9 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
     if isinstance(message.content, list):
         unwritable("content that is a list of parts has no raw text", "/content")
     content = message.content or ""
+    if spec.reasoning is not None and spec.reasoning.to == "content" and spec.reasoning.start == "open":
+        # The reader puts the opener, which the prompt holds, in front of whatever is written.
+        content = content.removeprefix(spec.reasoning.block[0].opener)
     text = _reasoning(spec, message.reasoning_content or "") + _content(
         spec.content, content, thought=bool(message.reasoning_content), alone=not message.tool_calls
     )
@@ -55,6 +58,10 @@ def _reasoning(spec: FormatSpec, thoughts: str) -> str:
             unwritable("the format has no reasoning", "/reasoning_content")
         return ""
     block = part.block[0]
+    if part.to == "content":
+        if thoughts:
+            unwritable("the format leaves thoughts in content", "/reasoning_content")
+        return ""
     if part.start == "open":
         return thoughts + block.closer
     return block.opener + thoughts + block.closer if thoughts else ""

@@ -80,7 +80,11 @@ def enter(
         if state not in ("closed", "off"):
             machine.open_reasoning(None if state == "open" else state)
     machine.begin_output()
-    out.unmute(prefilled)
+    into_content = spec is not None and spec.to == "content"
+    if into_content and machine.phase == "reasoning":
+        # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
+        prefilled = prefilled or compiled.blocks[0].opener
+    out.unmute(prefilled, at_once=into_content)
     return off
 
 
