@@ -146,8 +146,10 @@ impl Lowering<'_> {
             }
         }
         if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > OVERLAPS {
-            self.schemas
-                .widen(&choice.choice.pointer, "too many of the branches may hold at once");
+            self.schemas.widen(
+                &choice.choice.pointer,
+                "too many of the branches may hold at once",
+            );
             return Ok(());
         }
         let ids: Vec<LocationId> = branches.iter().map(|(id, _)| *id).collect();

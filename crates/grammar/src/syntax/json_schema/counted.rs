@@ -29,7 +29,10 @@ impl Lowering<'_> {
     ) -> Result<Option<ExprId>, Error> {
         let from = contains.iter().map(|one| one.from).max().unwrap_or(0);
         // Positions from here on are alike.
-        let last = (min.max(max.unwrap_or(0)) as usize).max(prefix.len()).max(from).max(1);
+        let last = (min.max(max.unwrap_or(0)) as usize)
+            .max(prefix.len())
+            .max(from)
+            .max(1);
         let tops: Vec<u64> = contains
             .iter()
             .map(|one| one.max.map_or(one.min, |max| max.max(one.min)))
@@ -47,7 +50,10 @@ impl Lowering<'_> {
         while let Some(((at, counts), rule)) = work.pop() {
             self.spend(1)?;
             let mut ways = Vec::new();
-            let enough = counts.iter().zip(contains).all(|(count, one)| *count >= one.min);
+            let enough = counts
+                .iter()
+                .zip(contains)
+                .all(|(count, one)| *count >= one.min);
             if at >= min && enough {
                 ways.push(self.end(place, at == 0));
             }
@@ -106,12 +112,11 @@ impl Lowering<'_> {
                 continue;
             }
             let matching = self.schemas.conjunction([one.schema])?;
-            let failing = match one.max {
-                None => None,
-                Some(_) => {
-                    let negation = self.schemas.locations.negation(one.schema, &one.pointer);
-                    Some(self.schemas.conjunction([negation])?)
-                }
+            let failing = if one.max.is_some() {
+                let negation = self.schemas.locations.negation(one.schema, &one.pointer);
+                Some(self.schemas.conjunction([negation])?)
+            } else {
+                None
             };
             let mut next = Vec::new();
             for (item, counts) in ways {
@@ -120,7 +125,9 @@ impl Lowering<'_> {
                     more[which] += 1;
                     next.push((item.joined(&matching), more));
                 }
-                let left = failing.as_ref().map_or(item.clone(), |failing| item.joined(failing));
+                let left = failing
+                    .as_ref()
+                    .map_or(item.clone(), |failing| item.joined(failing));
                 next.push((left, counts));
             }
             ways = next;

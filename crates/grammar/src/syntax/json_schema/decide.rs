@@ -47,6 +47,10 @@ impl Schemas<'_> {
         &mut self,
         conjunction: &Conjunction,
     ) -> Result<Option<Conjunction>, Error> {
+        // A branch that is taken must be recognised by all that it asks.
+        if self.locations.tracks_evaluation {
+            return Ok(None);
+        }
         let mut simple: Option<Conjunction> = None;
         for &id in &conjunction.members {
             let Some(positive) = self.locations.get(id).negates else {
@@ -212,7 +216,7 @@ impl Schemas<'_> {
         }
         // What branches evaluate is not looked at here.
         let mut known =
-            demands.widened.is_empty() && !(demands.evaluation && !demands.choices.is_empty());
+            demands.widened.is_empty() && (demands.choices.is_empty() || !demands.evaluation);
         let own = match value {
             Value::String(text) => self.allows_text(&demands, text)?,
             Value::Number(number) => allows_number(&demands, &number.to_string()),

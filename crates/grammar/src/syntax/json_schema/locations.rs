@@ -6,6 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::Draft;
 use super::keywords::Keywords;
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
@@ -55,7 +56,7 @@ pub(super) fn step(name: &str) -> String {
 }
 
 impl<'d> Locations<'d> {
-    pub(super) fn new(document: &'d Value) -> Self {
+    pub(super) fn new(document: &'d Value, draft: Draft) -> Self {
         let mut locations = Self {
             document,
             tracks_evaluation: false,
@@ -67,12 +68,12 @@ impl<'d> Locations<'d> {
             dynamic: FxHashMap::default(),
             scopes: vec![BTreeMap::new()],
         };
-        locations.index();
+        locations.index(draft);
         locations
     }
 
     /// Finds every `$id` and anchor, without recursion.
-    fn index(&mut self) {
+    fn index(&mut self, draft: Draft) {
         // (value, its pointer, the URI and the pointer of its resource)
         let root = String::new();
         let mut work = vec![(self.document, root.clone(), root.clone(), root.clone())];
@@ -87,6 +88,9 @@ impl<'d> Locations<'d> {
                         let Some(Value::String(id)) = members.get(key) else {
                             continue;
                         };
+                        if draft.ref_alone() && members.get("$ref").is_some_and(Value::is_string) {
+                            continue;
+                        }
                         let (uri, fragment) = id.split_once('#').unwrap_or((id, ""));
                         if !uri.is_empty() {
                             base = join(&base, uri);

@@ -25,6 +25,8 @@ pub(super) struct Lowering<'d> {
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
     negative_rules: usize,
+    /// Ways on from member to member, in objects in any order.
+    pub(super) ways: u64,
 }
 
 /// Rules that hold parts of negations: more are not worth it.
@@ -45,6 +47,7 @@ impl<'d> Lowering<'d> {
             spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
+            ways: 0,
         })
     }
 
@@ -69,7 +72,10 @@ impl<'d> Lowering<'d> {
 
     /// The keyword whose negations took more rules than are worth it.
     pub(super) fn overrun(&self) -> Option<Rc<str>> {
-        let most = self.negative.iter().max_by_key(|&(pointer, &count)| (count, pointer));
+        let most = self
+            .negative
+            .iter()
+            .max_by_key(|&(pointer, &count)| (count, pointer));
         most.filter(|_| self.is_too_much())
             .map(|(pointer, _)| Rc::clone(pointer))
     }
@@ -300,10 +306,17 @@ impl<'d> Lowering<'d> {
     /// Bounds on a length.
     pub(super) fn lengths(&mut self, demands: &Demands) -> Result<(u32, Option<u32>), Error> {
         let min = self.at_least(demands.min_length)?;
-        let max = demands.max_length.and_then(|max| counter(max, self.schemas.limits));
+        let max = demands
+            .max_length
+            .and_then(|max| counter(max, self.schemas.limits));
         if let Some(given) = demands.max_length.filter(|_| max.is_none()) {
             let reason = format!("an upper bound of {given} is not counted");
-            self.blame(demands, "maxLength", |member| member.max_length.is_some(), &reason);
+            self.blame(
+                demands,
+                "maxLength",
+                |member| member.max_length.is_some(),
+                &reason,
+            );
         }
         Ok((min, max))
     }
@@ -311,10 +324,17 @@ impl<'d> Lowering<'d> {
     /// Bounds on the number of items.
     pub(super) fn sizes(&mut self, demands: &Demands) -> Result<(u32, Option<u32>), Error> {
         let min = self.at_least(demands.min_items)?;
-        let max = demands.max_items.and_then(|max| counter(max, self.schemas.limits));
+        let max = demands
+            .max_items
+            .and_then(|max| counter(max, self.schemas.limits));
         if let Some(given) = demands.max_items.filter(|_| max.is_none()) {
             let reason = format!("an upper bound of {given} is not counted");
-            self.blame(demands, "maxItems", |member| member.max_items.is_some(), &reason);
+            self.blame(
+                demands,
+                "maxItems",
+                |member| member.max_items.is_some(),
+                &reason,
+            );
         }
         Ok((min, max))
     }

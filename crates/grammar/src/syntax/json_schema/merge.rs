@@ -288,7 +288,8 @@ impl Schemas<'_> {
                     });
                 }
             }
-            all.pointers.push(Rc::clone(&self.locations.get(id).pointer));
+            all.pointers
+                .push(Rc::clone(&self.locations.get(id).pointer));
             all.members.push(member);
         }
         if all.evaluation && all.choices.is_empty() {

@@ -166,27 +166,30 @@ impl Reader {
         };
         let inside = matches!(state.phase, Phase::Zero | Phase::Int);
         self.types.has(kind)
-            && state.compared.iter().zip(&self.marks).all(|(compared, mark)| {
-                let order = if inside {
-                    int_order(*compared, mark)
-                } else {
-                    compared.order
-                };
-                let rest = if inside { 0 } else { compared.digits };
-                let order = if order == Ordering::Equal && rest < mark.frac.len() {
-                    Ordering::Less
-                } else {
-                    order
-                };
-                (mark.allowed)(order)
-            })
+            && state
+                .compared
+                .iter()
+                .zip(&self.marks)
+                .all(|(compared, mark)| {
+                    let order = if inside {
+                        int_order(*compared, mark)
+                    } else {
+                        compared.order
+                    };
+                    let rest = if inside { 0 } else { compared.digits };
+                    let order = if order == Ordering::Equal && rest < mark.frac.len() {
+                        Ordering::Less
+                    } else {
+                        order
+                    };
+                    (mark.allowed)(order)
+                })
             && self.divides(state.remainder, self.places - read)
     }
 
     fn divides(&self, remainder: u64, missing: usize) -> bool {
-        let remainder = (remainder != u64::MAX).then(|| {
-            (0..missing).fold(remainder, |remainder, _| remainder * 10 % self.modulus)
-        });
+        let remainder = (remainder != u64::MAX)
+            .then(|| (0..missing).fold(remainder, |remainder, _| remainder * 10 % self.modulus));
         self.factors
             .iter()
             .all(|(factor, negated)| remainder.is_some_and(|rest| rest % factor == 0) != *negated)

@@ -17,13 +17,12 @@ const PAIRED: usize = 12;
 
 impl Schemas<'_> {
     /// What holds exactly where `id` does not; `pointer` is the keyword that asks for it.
-    pub(super) fn negated(
-        &mut self,
-        id: LocationId,
-        pointer: &Rc<str>,
-    ) -> Result<Keywords, Error> {
+    pub(super) fn negated(&mut self, id: LocationId, pointer: &Rc<str>) -> Result<Keywords, Error> {
         if self.left_out.contains(pointer) {
-            return Ok(unknown(pointer, "what must not hold here takes too many rules"));
+            return Ok(unknown(
+                pointer,
+                "what must not hold here takes too many rules",
+            ));
         }
         let keywords = self.keywords(id)?;
         let mut ways = match self.ways_to_fail(&keywords, pointer) {

@@ -75,7 +75,7 @@ pub(super) fn read<'d>(
     reader.general()?;
     reader.strings()?;
     reader.numbers()?;
-    reader.arrays(draft)?;
+    reader.arrays()?;
     reader.objects()?;
     reader.unevaluated()?;
     reader.old();
@@ -367,9 +367,8 @@ impl<'d> Reader<'_, 'd> {
         Ok(())
     }
 
-    fn arrays(&mut self, draft: Draft) -> Result<(), Error> {
+    fn arrays(&mut self) -> Result<(), Error> {
         let listed = matches!(self.get("items"), Some(Value::Array(_)));
-        let _ = draft;
         if let Some(prefix) = self.schemas("prefixItems")? {
             self.out.prefix = prefix;
             if !listed {

@@ -49,9 +49,10 @@ pub(super) struct Schemas<'d> {
 
 impl<'d> Schemas<'d> {
     pub(super) fn new(document: &'d Value, options: &Options, limits: &'d Limits) -> Self {
+        let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Self {
-            locations: Locations::new(document),
-            draft: options.draft.unwrap_or_else(|| Draft::of(document)),
+            locations: Locations::new(document, draft),
+            draft,
             options: options.clone(),
             limits,
             report: IndexSet::default(),
@@ -86,7 +87,11 @@ impl<'d> Schemas<'d> {
             let value = location.value.unwrap_or(&Value::Bool(true));
             keywords_of(&mut self.locations, self.draft, id, value)?
         };
-        if let Some(values) = keywords.values.as_ref().filter(|_| self.locations.get(id).value.is_some()) {
+        if let Some(values) = keywords
+            .values
+            .as_ref()
+            .filter(|_| self.locations.get(id).value.is_some())
+        {
             self.enum_values += values.len();
             let allowed = self.limits.schema_enum_values;
             if self.enum_values > allowed {

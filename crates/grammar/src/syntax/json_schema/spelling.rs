@@ -149,8 +149,8 @@ impl Spelling {
         let mut work = vec![Piece::Value(value, place.depth)];
         while let Some(piece) = work.pop() {
             let (value, depth) = match piece {
-                Piece::Word(word) => {
-                    words.push(word);
+                Piece::Word(sign) => {
+                    words.push(sign);
                     continue;
                 }
                 Piece::Value(value, depth) => (value, depth),

@@ -40,9 +40,7 @@ fn split_authority(uri: &str, scheme_end: usize) -> (&str, &str) {
 }
 
 fn without_dots(path: &str) -> String {
-    let (path, query) = path
-        .find('?')
-        .map_or((path, ""), |at| path.split_at(at));
+    let (path, query) = path.find('?').map_or((path, ""), |at| path.split_at(at));
     let mut out: Vec<&str> = Vec::new();
     let steps: Vec<&str> = path.split('/').collect();
     for (at, &step) in steps.iter().enumerate() {

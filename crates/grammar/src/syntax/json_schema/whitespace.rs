@@ -69,7 +69,9 @@ fn only_blanks(regex: &Regex) -> bool {
             Regex::Literal(bytes) if bytes.iter().copied().all(blank) => {}
             Regex::Class(_) | Regex::Literal(_) | Regex::Not(_) => return false,
             // Of an intersection one part would be enough.
-            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => work.extend(parts.iter()),
+            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
+                work.extend(parts.iter());
+            }
             Regex::Repeat { inner, .. } => work.push(inner),
         }
     }
