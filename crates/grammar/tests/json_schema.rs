@@ -3,39 +3,10 @@
 mod reference;
 
 use proptest::prelude::*;
-use syntagma_grammar::ir::{Grammar, Lnf, Status};
-use syntagma_grammar::syntax::json_schema::{self, Options, Whitespace};
-use syntagma_grammar::{Error, Limits, Place};
-
-fn parse(schema: &str) -> Result<Grammar, Error> {
-    json_schema::parse(schema, &Options::default(), &Limits::default())
-}
-
-fn compact() -> Options {
-    Options {
-        whitespace: Whitespace::Compact,
-        ..Options::default()
-    }
-}
-
-fn check(schema: &str, valid: &[&str], invalid: &[&str]) {
-    // Compact, so that the slow recogniser has little to do; blanks have tests of their own.
-    let grammar = json_schema::parse(schema, &compact(), &Limits::default())
-        .unwrap_or_else(|error| panic!("{error}\n{schema}"));
-    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
-    for (documents, wanted) in [(valid, true), (invalid, false)] {
-        for document in documents {
-            let found = reference::lnf_matches(&lnf, document.as_bytes());
-            assert_eq!(found, wanted, "{document}\nby {schema}\n{}", lnf.dump());
-        }
-    }
-}
-
-fn exact(schema: &str, valid: &[&str], invalid: &[&str]) {
-    check(schema, valid, invalid);
-    let report = parse(schema).unwrap().report().clone();
-    assert_eq!(report.status(), Status::Exact, "{schema}: {report:?}");
-}
+use reference::schemas::{compact, exact, parse};
+use syntagma_grammar::ir::Lnf;
+use syntagma_grammar::syntax::json_schema::{self, Options};
+use syntagma_grammar::{Limits, Place};
 
 #[test]
 fn types() {
@@ -265,13 +236,10 @@ fn numbers() {
         &["1.25", "3", "1.250"],
         &["1.255"],
     );
-    assert_eq!(
-        parse(r#"{"type":"number","multipleOf":0.3}"#)
-            .unwrap()
-            .report()
-            .pointers[0]
-            .0,
-        "/multipleOf"
+    exact(
+        r#"{"type":"number","multipleOf":0.3}"#,
+        &["0", "0.3", "-0.60", "1.2", "3", "30.0"],
+        &["0.1", "0.33", "1", "-0", "1e1"],
     );
 }
 
@@ -427,14 +395,17 @@ fn arrays() {
         &["[]", "[true]", "[false,true]"],
         &["[true,true]", "[3]", "[true,false,true]"],
     );
-    assert_eq!(
-        parse(r#"{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3,4,5,6,7,8,9]}}"#)
-            .unwrap()
-            .report()
-            .pointers[0]
-            .0,
-        "/uniqueItems"
+    exact(
+        r#"{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3,4,5,6,7,8,9]}}"#,
+        &["[]", "[9,1,8,2,7,3,6,4,5]"],
+        &["[1,2,3,4,5,6,7,8,9,1]", "[10]"],
     );
+    let many: Vec<String> = (0..60).map(|value| value.to_string()).collect();
+    let many = format!(
+        r#"{{"type":"array","uniqueItems":true,"items":{{"enum":[{}]}}}}"#,
+        many.join(",")
+    );
+    assert_eq!(parse(&many).unwrap().report().pointers[0].0, "/uniqueItems");
     assert_eq!(
         parse(r#"{"type":"array","uniqueItems":true}"#)
             .unwrap()
@@ -512,10 +483,11 @@ fn references() {
         &["null", "1"],
         &["\"\""],
     );
-    let dynamic =
-        parse(r##"{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n","type":"null"}}}"##)
-            .unwrap();
-    assert_eq!(dynamic.report().pointers[0].0, "/$dynamicRef");
+    exact(
+        r##"{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n","type":"null"}}}"##,
+        &["null"],
+        &["1"],
+    );
     // Beside a reference keywords count since 2019-09, and do not before.
     exact(
         r##"{"$ref":"#/$defs/i","maximum":3,"$defs":{"i":{"type":"integer"}}}"##,
@@ -607,7 +579,7 @@ fn widened_schemas_can_be_refused() {
         allow_widened: false,
         ..Options::default()
     };
-    let schema = r#"{"items":{"uniqueItems":true},"unevaluatedProperties":false}"#;
+    let schema = r#"{"items":{"uniqueItems":true}}"#;
     let error = json_schema::parse(schema, &options, &Limits::default()).unwrap_err();
     assert_eq!(error.code(), "E-SCHEMA-WIDENED");
     let pointers: Vec<&str> = error
@@ -615,7 +587,7 @@ fn widened_schemas_can_be_refused() {
         .iter()
         .map(|(pointer, _)| pointer.as_str())
         .collect();
-    assert_eq!(pointers, ["/unevaluatedProperties", "/items/uniqueItems"]);
+    assert_eq!(pointers, ["/items/uniqueItems"]);
     assert!(json_schema::parse(r#"{"type":"integer"}"#, &options, &Limits::default()).is_ok());
 }
 

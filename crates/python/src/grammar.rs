@@ -31,6 +31,42 @@ fn read(
         .map_err(|error| from_grammar(py, &error))
 }
 
+/// The options of a schema, attribute by attribute.
+fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_schema::Options> {
+    let pattern: Option<String> = given.getattr("whitespace_pattern")?.extract()?;
+    let separators: Option<(String, String)> = given.getattr("separators")?.extract()?;
+    let indent: Option<u32> = given.getattr("indent")?.extract()?;
+    let compact: bool = given.getattr("compact")?.extract()?;
+    let whitespace = if let Some(pattern) = pattern {
+        json_schema::Whitespace::Regex(pattern)
+    } else if let Some((comma, colon)) = separators {
+        json_schema::Whitespace::separators(&comma, &colon)
+            .map_err(|error| from_grammar(py, &error))?
+    } else if let Some(indent) = indent {
+        json_schema::Whitespace::Indent(indent)
+    } else if compact {
+        json_schema::Whitespace::Compact
+    } else {
+        json_schema::Whitespace::Flexible
+    };
+    let any_order: bool = given.getattr("any_order")?.extract()?;
+    let draft: Option<u32> = given.getattr("draft")?.extract()?;
+    Ok(json_schema::Options {
+        whitespace,
+        allow_widened: given.getattr("allow_widened")?.extract()?,
+        order: if any_order {
+            json_schema::Order::Any
+        } else {
+            json_schema::Order::Declared
+        },
+        draft: draft.map(|draft| match draft {
+            2020.. => json_schema::Draft::Draft2020,
+            2019 => json_schema::Draft::Draft2019,
+            _ => json_schema::Draft::Draft7,
+        }),
+    })
+}
+
 fn of_token(set: TokenSet) -> Grammar {
     let mut builder = ir::GrammarBuilder::new();
     let body = builder.add(Expr::Token(set));
@@ -86,21 +122,11 @@ impl Grammar {
     fn from_json_schema(
         py: Python<'_>,
         schema: &str,
-        allow_widened: bool,
-        compact: bool,
+        options: &Bound<'_, PyAny>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        let whitespace = if compact {
-            json_schema::Whitespace::Compact
-        } else {
-            json_schema::Whitespace::Flexible
-        };
-        let options = json_schema::Options {
-            whitespace,
-            allow_widened,
-            draft: None,
-        };
+        let options = schema_options(py, options)?;
         read(py, || json_schema::parse(schema, &options, &limits))
     }
 
@@ -161,6 +187,10 @@ impl Grammar {
             max,
             separator.as_ref(),
         )))
+    }
+
+    fn placed(&self, place: &str) -> Self {
+        Self(Arc::new(ir::Grammar::clone(&self.0).placed(place)))
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {

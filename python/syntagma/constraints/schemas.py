@@ -57,7 +57,7 @@ def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Gram
 
 def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
     try:
-        return read()
+        return read().placed(pointer)
     except (GrammarError, LimitError) as error:
         if isinstance(error, UnsupportedSchema):
             error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.grammars.grammar import Gbnf, Grammar, Report
+from syntagma.grammars.grammar import Gbnf, Grammar
+from syntagma.grammars.report import Report, Violation
 
-__all__ = ["Gbnf", "Grammar", "Report"]
+__all__ = ["Gbnf", "Grammar", "Report", "Violation"]

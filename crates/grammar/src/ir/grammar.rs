@@ -150,6 +150,15 @@ impl Grammar {
         &self.report
     }
 
+    /// The same grammar as part of a larger source: what is not enforced stands under `place`.
+    #[must_use]
+    pub fn placed(mut self, place: &str) -> Self {
+        for (pointer, _) in &mut self.report.pointers {
+            pointer.insert_str(0, place);
+        }
+        self
+    }
+
     fn of(build: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> Self {
         let mut builder = GrammarBuilder::new();
         let body = build(&mut builder);

@@ -309,6 +309,48 @@ pub(super) fn numbers(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
     Regex::alt(parts)
 }
 
+/// Numbers between two bounds; small and large ones also with an exponent, where the bounds leave no doubt about them.
+pub(super) fn numbers_with_exponents(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
+    let one = Decimal::from_small(1);
+    let mantissa = || {
+        let fraction = Regex::concat(vec![Regex::literal(b"."), digits(1, None)]);
+        Regex::concat(vec![digit(b'1', b'9'), Regex::repeat(fraction, 0, Some(1))])
+    };
+    let exponent = |sign: Regex| {
+        Regex::concat(vec![
+            Regex::Class(ByteSet::byte(b'e').union(&ByteSet::byte(b'E'))),
+            sign,
+            digits(0, None),
+            digit(b'1', b'9'),
+            digits(0, None),
+        ])
+    };
+    let small = || Regex::concat(vec![mantissa(), exponent(minus())]);
+    let large = || {
+        let plus = Regex::repeat(Regex::literal(b"+"), 0, Some(1));
+        Regex::concat(vec![mantissa(), exponent(plus)])
+    };
+    // Sizes between zero and one, and above one, on each side of zero.
+    let zero = Decimal::default();
+    let minus_one = one.negated();
+    let above = |value: &Decimal| min.is_none_or(|bound| bound.value <= *value);
+    let below = |value: &Decimal| max.is_none_or(|bound| bound.value >= *value);
+    let mut parts = vec![numbers(min, max)];
+    if above(&zero) && below(&one) {
+        parts.push(small());
+    }
+    if above(&one) && max.is_none() {
+        parts.push(large());
+    }
+    if below(&zero) && above(&minus_one) {
+        parts.push(Regex::concat(vec![minus(), small()]));
+    }
+    if below(&minus_one) && min.is_none() {
+        parts.push(Regex::concat(vec![minus(), large()]));
+    }
+    Regex::alt(parts)
+}
+
 fn plain_size() -> Regex {
     with_fraction(natural(), Some(digits(1, None)), true)
 }

@@ -5,14 +5,15 @@ use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use super::formats;
-use super::keywords::{self, Choice, Keywords, Pattern, Source};
+use super::keywords::{Keywords, Pattern, Source};
 use super::locations::{LocationId, Locations};
 use super::matching;
 use super::merge::{Conjunction, Demands};
+use super::reader::read as keywords_of;
 use super::text::{self, Escaped};
 use super::{Draft, Options};
 use crate::error::Error;
@@ -39,27 +40,31 @@ pub(super) struct Schemas<'d> {
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
     enum_values: usize,
+    /// Keywords whose negations are not expressed, as they took too many rules.
+    pub(super) left_out: FxHashSet<Rc<str>>,
     /// What conjunctions demand.
     pub(super) demands: FxHashMap<Conjunction, Rc<Demands>>,
+    /// How many questions about conjunctions were looked into.
+    pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
     pub(super) impossible: FxHashMap<Conjunction, bool>,
-    /// How deep a negation stands inside negations.
-    pub(super) negations: u32,
 }
 
 impl<'d> Schemas<'d> {
     pub(super) fn new(document: &'d Value, options: &Options, limits: &'d Limits) -> Self {
+        let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Self {
-            locations: Locations::new(document),
-            draft: options.draft.unwrap_or_else(|| Draft::of(document)),
+            locations: Locations::new(document, draft),
+            draft,
             options: options.clone(),
             limits,
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
             enum_values: 0,
+            left_out: FxHashSet::default(),
             demands: FxHashMap::default(),
+            questions: 0,
             impossible: FxHashMap::default(),
-            negations: 0,
         }
     }
 
@@ -78,11 +83,18 @@ impl<'d> Schemas<'d> {
         if let Some(keywords) = &location.keywords {
             return Ok(Rc::clone(keywords));
         }
-        let pointer = Rc::clone(&location.pointer);
-        let value = location.value.unwrap_or(&Value::Bool(true));
-        let (mut keywords, pending) =
-            keywords::read(&mut self.locations, self.draft, &pointer, value)?;
-        if let Some(values) = &keywords.values {
+        let keywords = if let Some(positive) = location.negates {
+            let pointer = Rc::clone(&location.pointer);
+            self.negated(positive, &pointer)?
+        } else {
+            let value = location.value.unwrap_or(&Value::Bool(true));
+            keywords_of(&mut self.locations, self.draft, id, value)?
+        };
+        if let Some(values) = keywords
+            .values
+            .as_ref()
+            .filter(|_| self.locations.get(id).value.is_some())
+        {
             self.enum_values += values.len();
             let allowed = self.limits.schema_enum_values;
             if self.enum_values > allowed {
@@ -95,59 +107,9 @@ impl<'d> Schemas<'d> {
                 ));
             }
         }
-        if let Some(not) = pending.not {
-            match self.negation(not)? {
-                Some(negation) => keywords.includes.push(negation),
-                None => {
-                    keywords.widened.push((
-                        format!("{pointer}/not"),
-                        "this negation is not enforced".to_owned(),
-                    ));
-                }
-            }
-            keywords.only_reference = false;
-        }
-        if let Some((condition, then, otherwise)) = pending.condition {
-            self.condition(&mut keywords, &pointer, condition, then, otherwise)?;
-            keywords.only_reference = false;
-        }
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
-    }
-
-    /// `if`, `then`, `else`: one of the two sides, each with its condition.
-    fn condition(
-        &mut self,
-        keywords: &mut Keywords,
-        pointer: &Rc<str>,
-        condition: LocationId,
-        then: Option<LocationId>,
-        otherwise: Option<LocationId>,
-    ) -> Result<(), Error> {
-        let Some(negation) = self.negation(condition)? else {
-            let reason = "the negation of this condition cannot be expressed".to_owned();
-            keywords.widened.push((format!("{pointer}/if"), reason));
-            return Ok(());
-        };
-        let holds = Keywords {
-            includes: std::iter::once(condition).chain(then).collect(),
-            ..Keywords::default()
-        };
-        let fails = Keywords {
-            includes: std::iter::once(negation).chain(otherwise).collect(),
-            ..Keywords::default()
-        };
-        let branches = vec![
-            self.locations.made(pointer, holds),
-            self.locations.made(pointer, fails),
-        ];
-        keywords.choices.push(Choice {
-            branches,
-            exclusive: false,
-            pointer: format!("{pointer}/if").into(),
-        });
-        Ok(())
     }
 
     /// The readings of a pattern or format; Err(reason) where it cannot be enforced.

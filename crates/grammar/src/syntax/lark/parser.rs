@@ -508,7 +508,11 @@ impl<'s> Parser<'s> {
                 _ => error.at(place),
             }
         })?;
-        Ok(Node::Grammar(Arc::new(grammar)))
+        let place = match Place::in_text(self.text, start) {
+            Place::Text { line, column, .. } => format!("%json@{line}:{column}"),
+            Place::Pointer(pointer) => pointer,
+        };
+        Ok(Node::Grammar(Arc::new(grammar.placed(&place))))
     }
 
     /// Any run of chunks that stand behind one another.
