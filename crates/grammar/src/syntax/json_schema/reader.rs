@@ -402,7 +402,7 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn objects(&mut self) -> Result<(), Error> {
-        self.out.properties = self.named_schemas("properties")?;
+        self.out.properties = self.named_schemas("properties")?.into();
         let patterns = self.named_schemas("patternProperties")?;
         self.out.pattern_properties = patterns
             .into_iter()
@@ -469,7 +469,7 @@ impl<'d> Reader<'_, 'd> {
         let pointer: Rc<str> = pointer.into();
         let never = self.locations.made(&pointer, Keywords::never());
         let absent = Keywords {
-            properties: vec![(name.to_owned(), never)],
+            properties: vec![(name.to_owned(), never)].into(),
             ..Keywords::default()
         };
         let absent = self.locations.made(&pointer, absent);
