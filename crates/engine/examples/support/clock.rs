@@ -1,4 +1,4 @@
-//! CPU time of a thread.
+//! Time that a thread has worked, whatever else the machine does.
 
 /// CPU time of this thread, in microseconds.
 #[allow(clippy::cast_precision_loss)]

@@ -45,6 +45,11 @@ impl Classes {
         usize::from(self.maps[id.0 as usize][usize::from(byte)])
     }
 
+    /// The class of every byte.
+    pub(crate) fn map(&self, id: ClassesId) -> &[u8; 256] {
+        &self.maps[id.0 as usize]
+    }
+
     /// How many classes there are.
     pub(crate) fn count(&self, id: ClassesId) -> usize {
         self.representatives[id.0 as usize].len()

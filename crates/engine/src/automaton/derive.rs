@@ -156,7 +156,9 @@ impl Residuals {
                             fuel.spend(parts.len())?;
                             work.extend(parts.iter().map(|&part| Task::Visit(part)));
                         }
-                        &Node::Not(inner) | &Node::Repeat { inner, .. } => {
+                        &Node::Not(inner)
+                        | &Node::Repeat { inner, .. }
+                        | &Node::Counter { inner, .. } => {
                             work.push(Task::Visit(inner));
                         }
                         _ => {}
@@ -197,6 +199,22 @@ impl Residuals {
                                 max.map(|max| max.saturating_sub(1)),
                                 fuel,
                             )?;
+                            self.concat(once, more, fuel)?
+                        }
+                        Node::Counter {
+                            inner,
+                            lower,
+                            upper,
+                            taken,
+                        } => {
+                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let more = Node::Counter {
+                                inner,
+                                lower,
+                                upper,
+                                taken: taken + 1,
+                            };
+                            let more = self.intern(more, fuel)?;
                             self.concat(once, more, fuel)?
                         }
                         _ => RegexId::NOTHING,
@@ -321,7 +339,7 @@ impl Residuals {
                         None => continue,
                     }
                 }
-                Node::Not(inner) | Node::Repeat { inner, .. } => {
+                Node::Not(inner) | Node::Repeat { inner, .. } | Node::Counter { inner, .. } => {
                     match self.classes_of_all(&[inner], &mut work) {
                         Some(classes) => classes,
                         None => continue,

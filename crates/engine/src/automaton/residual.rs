@@ -8,6 +8,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
+use super::counted::Taken;
+use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -53,6 +55,16 @@ pub(super) enum Node {
         inner: RegexId,
         min: u32,
         max: Option<u32>,
+    },
+    /// A repetition whose bounds stand beside the automaton; `counted` tells how it is used.
+    Counter {
+        inner: RegexId,
+        /// Whether there is a lower bound, which is then out of reach.
+        lower: bool,
+        /// Whether there is an upper bound, which is then out of reach.
+        upper: bool,
+        /// How many of the bounds' units were read since they were written down.
+        taken: u32,
     },
 }
 
@@ -125,6 +137,10 @@ pub(super) struct Facts {
     pub(super) most: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
+    /// Whether a repetition in it has a bound that may be kept beside the automaton.
+    pub(super) counted: bool,
+    /// What its counters have taken.
+    pub(super) taken: Taken,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -137,6 +153,8 @@ pub(super) struct Facts {
     pub(super) row: Option<u32>,
 }
 
+/// Bounds up to this are never far, however short the tokens are.
+const LEAST_FAR: u32 = 16;
 impl Facts {
     /// Whether the form alone says that there is a word.
     fn surely_inhabited(&self) -> bool {
@@ -158,6 +176,8 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::stretch`] found out about what is repeated.
+    pub(super) units: FxHashMap<RegexId, Unit>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
@@ -166,11 +186,14 @@ pub(crate) struct Residuals {
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
+    /// Bounds of repetitions above this are far: no token reaches them.
+    pub(super) far: u32,
     pub(super) heap: usize,
 }
 
 impl Residuals {
-    pub(crate) fn new() -> Self {
+    /// No expressions but the simplest; tokens have up to `far` bytes.
+    pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
             nodes: IndexMap::default(),
             literals: IndexSet::default(),
@@ -179,10 +202,12 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            units: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             branching: FxHashMap::default(),
             owner: 0,
+            far: far.max(LEAST_FAR),
             heap: 0,
         };
         let full = RegexId(2);
@@ -248,6 +273,11 @@ impl Residuals {
         self.classes.class(classes, byte)
     }
 
+    /// The class of every byte.
+    pub(crate) fn class_map(&self, classes: ClassesId) -> &[u8; 256] {
+        self.classes.map(classes)
+    }
+
     pub(crate) fn class_table(&mut self) -> &mut Classes {
         &mut self.classes
     }
@@ -263,6 +293,8 @@ impl Residuals {
             least: 0,
             most: u32::MAX,
             within: u32::MAX,
+            counted: false,
+            taken: Taken::Nothing,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -294,6 +326,8 @@ impl Residuals {
                 facts.size = tail.size.behind_some();
                 facts.least = tail.least.saturating_add(rest);
                 facts.most = tail.most.saturating_add(rest);
+                facts.counted = tail.counted;
+                facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
             }
@@ -320,6 +354,8 @@ impl Residuals {
                 facts.least = head.least.saturating_add(tail.least);
                 facts.most = head.most.saturating_add(tail.most);
                 facts.logical = head.logical || tail.logical;
+                facts.counted = head.counted || tail.counted;
+                facts.taken = head.taken.with(tail.taken);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 facts.first = if head.nullable {
@@ -342,35 +378,56 @@ impl Residuals {
                 };
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
+                facts.taken = inner.taken.fixed();
             }
-            Node::Repeat { .. } => self.facts_of_repeats(node, &mut facts),
+            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
         }
         facts
     }
 
     fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
-        if let Node::Repeat { inner, min, max } = node {
-            let inner = self.facts(*inner);
-            facts.size = match inner.size {
-                // No part of an expression that is not logical is empty.
-                _ if max.is_none() && !inner.logical && !inner.first.is_empty() => Size::Infinite,
-                Size::Finite if max.is_some() => Size::Finite,
-                size if size.endless() && *max != Some(0) => Size::Infinite,
-                _ => Size::Unknown,
-            };
-            facts.nullable = *min == 0 || inner.nullable;
-            facts.least = inner.least.saturating_mul(*min);
-            facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
-            facts.logical = inner.logical;
-            facts.first = inner.first;
-            facts.shortest = if *min == 0 {
-                0
-            } else {
-                inner.shortest.saturating_mul(*min)
-            };
-            facts.within = inner
-                .within
-                .saturating_add(inner.shortest.saturating_mul(*min));
+        match node {
+            Node::Repeat { inner, min, max } => {
+                let inner = self.facts(*inner);
+                facts.size = match inner.size {
+                    // No part of an expression that is not logical is empty.
+                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
+                        Size::Infinite
+                    }
+                    Size::Finite if max.is_some() => Size::Finite,
+                    size if size.endless() && *max != Some(0) => Size::Infinite,
+                    _ => Size::Unknown,
+                };
+                facts.nullable = *min == 0 || inner.nullable;
+                facts.least = inner.least.saturating_mul(*min);
+                facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
+                facts.logical = inner.logical;
+                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
+                facts.taken = inner.taken.fixed();
+                facts.first = inner.first;
+                facts.shortest = if *min == 0 {
+                    0
+                } else {
+                    inner.shortest.saturating_mul(*min)
+                };
+                facts.within = inner
+                    .within
+                    .saturating_add(inner.shortest.saturating_mul(*min));
+            }
+            Node::Counter {
+                inner,
+                lower,
+                taken,
+                ..
+            } => {
+                let inner = self.facts(*inner);
+                facts.nullable = !*lower;
+                facts.logical = inner.logical;
+                facts.taken = Taken::All(*taken);
+                facts.first = inner.first;
+                facts.shortest = if *lower { u32::MAX } else { 0 };
+            }
+            _ => {}
         }
     }
 
@@ -425,12 +482,16 @@ impl Residuals {
                 facts.first.intersection(&part.first)
             };
             facts.logical |= part.logical;
+            facts.counted |= part.counted;
+            facts.taken = facts
+                .taken
+                .with(if any { part.taken } else { part.taken.fixed() });
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
         }
     }
 
-    fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Ok(RegexId(index as u32));
         }

@@ -117,7 +117,7 @@ proptest! {
         let all = words(LONGEST);
         let expected = meaning(&regex, &all);
         let mut fuel = Fuel::step(&Limits::default());
-        let mut residuals = Residuals::new();
+        let mut residuals = Residuals::new(0);
         let whole = residuals.build(&regex, &mut Built::default(), &mut fuel).unwrap();
         let whole = residuals.trim(whole, &mut fuel).unwrap();
         for word in &all {
@@ -158,7 +158,7 @@ fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
         .into(),
     );
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
+    let mut residuals = Residuals::new(0);
     let mut rest = residuals
         .build(&until, &mut Built::default(), &mut fuel)
         .unwrap();
@@ -175,7 +175,7 @@ fn tables_of_words_tell_every_byte_apart() {
         .map(|byte| Regex::literal(&[b'x', byte, byte]))
         .collect();
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
+    let mut residuals = Residuals::new(0);
     let whole = residuals
         .build(&Regex::alt(words), &mut Built::default(), &mut fuel)
         .unwrap();
@@ -197,7 +197,7 @@ fn tables_of_words_tell_every_byte_apart() {
 #[test]
 fn equal_languages_of_usual_forms_are_one_residual() {
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
+    let mut residuals = Residuals::new(0);
     let a = || Regex::literal(b"a");
     let star = || Regex::repeat(a(), 0, None);
     let pairs = [

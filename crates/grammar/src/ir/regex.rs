@@ -167,6 +167,32 @@ impl Regex {
         }
     }
 
+    /// Every byte that a word may begin with, and where there are intersections or complements maybe more. Iterative.
+    #[must_use]
+    pub fn first_bytes(&self) -> ByteSet {
+        let mut first = ByteSet::EMPTY;
+        let mut work = vec![self];
+        while let Some(node) = work.pop() {
+            match node {
+                Self::Class(set) => first = first.union(set),
+                Self::Literal(bytes) => bytes.iter().take(1).for_each(|&byte| first.insert(byte)),
+                Self::Concat(parts) => {
+                    let until = parts.iter().position(|part| !part.is_nullable());
+                    work.extend(parts.iter().take(until.unwrap_or(parts.len()) + 1));
+                }
+                Self::Alt(parts) => work.extend(parts.iter()),
+                Self::And(parts) => {
+                    let plain = parts.iter().find(|part| !matches!(part, Self::Not(_)));
+                    work.extend(plain.or(parts.first()));
+                }
+                Self::Not(_) => return ByteSet::FULL,
+                Self::Repeat { inner, max, .. } if *max != Some(0) => work.push(inner),
+                Self::Nothing | Self::Repeat { .. } => {}
+            }
+        }
+        first
+    }
+
     /// Whether the empty string is in the language.
     #[must_use]
     pub fn is_nullable(&self) -> bool {

@@ -19,6 +19,8 @@ mod nullable;
 mod prune;
 mod regular;
 mod repeat;
+#[cfg(test)]
+mod tests;
 mod units;
 
 use std::sync::Arc;

@@ -187,8 +187,7 @@ impl Readings {
     fn new(pattern: &str, limits: &Limits) -> Result<Self, Error> {
         static ANYTHING: LazyLock<Regex> =
             LazyLock::new(|| Regex::repeat(text::canonical_character(), 0, None));
-        let escaped =
-            regex::anchored(pattern, Dialect::Ecma, limits, &mut Escaped)?.search(&ANYTHING);
+        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut Escaped, &ANYTHING)?;
         Ok(Self {
             escaped,
             plain: Arc::default(),
