@@ -118,11 +118,6 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"format": {"type": "grammar", "grammar": "root ::= x"}}, "E-GRAMMAR-UNDEFINED", "/format/grammar"),
     ({"format": {"type": "json_schema", "json_schema": {"type": 3}}}, "E-SCHEMA-INVALID", "/format/json_schema/type"),
     ({"format": {"type": "json_schema", "json_schema": {}, "style": "odd"}}, "E-GRAMMAR-UNSUPPORTED", "/format/style"),
-    (
-        {"format": {"type": "json_schema", "json_schema": {}, "any_order": True}},
-        "E-GRAMMAR-UNSUPPORTED",
-        "/format/any_order",
-    ),
     ({"format": tag("a", A, None)}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/end"),
     ({"format": switched(tags=[tag("x", A, "y")])}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/tags/0/begin"),
     ({"format": {"type": "exclude_token", "exclude_tokens": ["x"]}}, "E-GRAMMAR-UNSUPPORTED", "/format/exclude_tokens"),

@@ -3,39 +3,10 @@
 mod reference;
 
 use proptest::prelude::*;
-use syntagma_grammar::ir::{Grammar, Lnf, Status};
-use syntagma_grammar::syntax::json_schema::{self, Options, Whitespace};
-use syntagma_grammar::{Error, Limits, Place};
-
-fn parse(schema: &str) -> Result<Grammar, Error> {
-    json_schema::parse(schema, &Options::default(), &Limits::default())
-}
-
-fn compact() -> Options {
-    Options {
-        whitespace: Whitespace::Compact,
-        ..Options::default()
-    }
-}
-
-fn check(schema: &str, valid: &[&str], invalid: &[&str]) {
-    // Compact, so that the slow recogniser has little to do; blanks have tests of their own.
-    let grammar = json_schema::parse(schema, &compact(), &Limits::default())
-        .unwrap_or_else(|error| panic!("{error}\n{schema}"));
-    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
-    for (documents, wanted) in [(valid, true), (invalid, false)] {
-        for document in documents {
-            let found = reference::lnf_matches(&lnf, document.as_bytes());
-            assert_eq!(found, wanted, "{document}\nby {schema}\n{}", lnf.dump());
-        }
-    }
-}
-
-fn exact(schema: &str, valid: &[&str], invalid: &[&str]) {
-    check(schema, valid, invalid);
-    let report = parse(schema).unwrap().report().clone();
-    assert_eq!(report.status(), Status::Exact, "{schema}: {report:?}");
-}
+use reference::schemas::{compact, exact, parse};
+use syntagma_grammar::ir::Lnf;
+use syntagma_grammar::syntax::json_schema::{self, Options};
+use syntagma_grammar::{Limits, Place};
 
 #[test]
 fn types() {

@@ -198,6 +198,10 @@ impl Grammar {
         )))
     }
 
+    fn placed(&self, place: &str) -> Self {
+        Self(Arc::new(ir::Grammar::clone(&self.0).placed(place)))
+    }
+
     fn report_pointers(&self) -> Vec<(String, String)> {
         self.0.report().pointers.clone()
     }

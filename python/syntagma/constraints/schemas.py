@@ -73,7 +73,7 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
 
 def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
     try:
-        return read()
+        return read().placed(pointer)
     except (GrammarError, LimitError) as error:
         if isinstance(error, UnsupportedSchema):
             error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}

@@ -225,6 +225,10 @@ class Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
 
+    def placed(self, pointer: str) -> Grammar:
+        """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
+        return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema)
+
     @property
     def report(self) -> Report:
         """What of the schemas in it is not enforced."""

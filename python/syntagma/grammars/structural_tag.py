@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import msgspec
 
 from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
+from syntagma.grammars.json_schema import Order
 from syntagma.limits import Limits
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class _Reader:
         self._grammar = grammar
         self._limits = limits
         self._count = 0
+        self._older = False
         self._kinds: dict[str, Callable[[Mapping[str, Any], _Here], Grammar]] = {
             "const_string": self._const_string,
             "json_schema": self._json_schema,
@@ -101,17 +103,8 @@ class _Reader:
                 {"type": "tag", "begin": structure.get("begin"), "content": content, "end": structure.get("end")}
             )
         triggers = _texts(value, "triggers", "")
-        try:
-            return self._triggered({"triggers": triggers, "tags": tags}, "/structures", _Here("", (), 0))
-        except (GrammarError, LimitError) as error:
-            # This form has its schemas elsewhere.
-            error.pointer = (error.pointer or "").replace("/content/json_schema", "/schema", 1)
-            if isinstance(error, UnsupportedSchema):
-                places = error.pointers.items()
-                error.pointers = {
-                    place.replace("/content/json_schema", "/schema", 1): reason for place, reason in places
-                }
-            raise
+        self._older = True
+        return self._triggered({"triggers": triggers, "tags": tags}, "/structures", _Here("", (), 0))
 
     def format(self, value: Any, pointer: str, ends: Ends, depth: int) -> Grammar:
         """Any format."""
@@ -139,18 +132,15 @@ class _Reader:
     def _json_schema(self, value: Mapping[str, Any], here: _Here) -> Grammar:
         if value.get("style", "json") != "json":
             raise _unsupported(f"the style {value['style']!r} is not supported", f"{here.pointer}/style")
-        if value.get("any_order"):
-            raise _unsupported(
-                "any_order is not supported",
-                f"{here.pointer}/any_order",
-                hint="properties come in the order of the schema",
-            )
         schema = value.get("json_schema")
+        place = f"{here.pointer}/json_schema"
+        if self._older:
+            # This form has its schemas in the tags themselves.
+            place = here.pointer.removesuffix("/content") + "/schema"
         if not isinstance(schema, dict | bool):
-            raise _wrong("a schema is an object, true or false", f"{here.pointer}/json_schema")
-        return _placed(
-            f"{here.pointer}/json_schema", lambda: self._grammar.from_json_schema(schema, limits=self._limits)
-        )
+            raise _wrong("a schema is an object, true or false", place)
+        order: Order = "any" if value.get("any_order") else "declared"
+        return _placed(place, lambda: self._grammar.from_json_schema(schema, order=order, limits=self._limits))
 
     def _source(self, value: Mapping[str, Any], here: _Here) -> Grammar:
         if value["type"] == "regex":
@@ -357,9 +347,9 @@ def _quoted(text: str) -> str:
 
 
 def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
-    """What `read` gives; its errors point into the structural tag."""
+    """What `read` gives; its errors and its report point into the structural tag."""
     try:
-        return read()
+        return read().placed(pointer)
     except (GrammarError, LimitError) as error:
         if isinstance(error, UnsupportedSchema):
             error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}

@@ -1,5 +1,7 @@
 //! What remains after one byte, and whether that is anything at all.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -114,8 +116,9 @@ impl Residuals {
         Ok(decided)
     }
 
-    /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
-    /// residual on the way. Large byte classes come first, since most complements are won there.
+    /// Whether there is any word in it: a search for a residual that has one, remembered for every residual on the way. What
+    /// seems to end soonest comes first, and of that what was found last, behind large byte classes, since most complements
+    /// are won there.
     fn is_inhabited(&mut self, mut root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
         if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
@@ -123,12 +126,11 @@ impl Residuals {
         // Every residual met, with the index of the one that it came from.
         let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
         let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([root]);
-        let mut work = vec![0];
-        while let Some(at) = work.pop() {
+        let mut work = BinaryHeap::from([(Reverse(0), 0)]);
+        while let Some((_, at)) = work.pop() {
             let (id, _) = met[at];
             let classes = self.classes_of(id);
-            let first_child = met.len();
-            for index in 0..self.classes.count(classes) {
+            for index in (0..self.classes.count(classes)).rev() {
                 let byte = self.classes.representatives(classes)[index];
                 let mut rest = self.derivative(id, byte, fuel)?;
                 match self.decided(&mut rest, fuel)? {
@@ -146,17 +148,31 @@ impl Residuals {
                     Some(false) => {}
                     None => {
                         if seen.insert(rest) {
+                            work.push((Reverse(self.distance(rest)), met.len()));
                             met.push((rest, at));
                         }
                     }
                 }
             }
-            work.extend((first_child..met.len()).rev());
         }
         for (id, _) in met {
             self.nodes[id.0 as usize].inhabited = Some(false);
         }
         Ok(false)
+    }
+
+    /// How far the end of a word seems to be: what each part of an intersection still wants, all together.
+    fn distance(&self, id: RegexId) -> u32 {
+        let (head, behind) = match *self.node(id) {
+            Node::Concat(head, tail) => (head, self.facts(tail).least),
+            _ => (id, 0),
+        };
+        match self.node(head) {
+            Node::And(parts) => parts.iter().fold(behind, |sum, &part| {
+                sum.saturating_add(self.facts(part).least)
+            }),
+            _ => self.facts(head).least.saturating_add(behind),
+        }
     }
 
     /// The derivative by a byte. Works over an explicit stack, so that no chain is too long for it.

@@ -132,6 +132,10 @@ pub(super) struct Facts {
     pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
     pub(super) shortest: u32,
+    /// No word is shorter.
+    pub(super) least: u32,
+    /// No word is longer.
+    pub(super) most: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
     /// Whether a repetition in it has a bound that may be kept beside the automaton.
@@ -301,10 +305,12 @@ impl Residuals {
         let mut facts = Facts {
             nullable: false,
             logical: false,
-            size: Size::Finite,
+            size: Size::Unknown,
             classes: None,
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
+            least: 0,
+            most: u32::MAX,
             within: u32::MAX,
             counted: false,
             taken: Taken::Nothing,
@@ -315,14 +321,18 @@ impl Residuals {
             row: None,
         };
         match node {
-            Node::Nothing => {}
+            Node::Nothing => facts.size = Size::Finite,
             Node::Empty => {
                 facts.nullable = true;
+                facts.size = Size::Finite;
+                facts.most = 0;
                 facts.shortest = 0;
                 facts.within = 0;
             }
             Node::Class(set) => {
                 facts.first = *set;
+                facts.size = Size::Finite;
+                (facts.least, facts.most) = (1, 1);
                 facts.shortest = 1;
                 facts.within = 1;
             }
@@ -333,6 +343,8 @@ impl Residuals {
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.size = tail.size.behind_some();
+                facts.least = tail.least.saturating_add(rest);
+                facts.most = tail.most.saturating_add(rest);
                 facts.counted = tail.counted;
                 facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
@@ -358,6 +370,8 @@ impl Residuals {
                     _ => Size::Unknown,
                 };
                 facts.nullable = head.nullable && tail.nullable;
+                facts.least = head.least.saturating_add(tail.least);
+                facts.most = head.most.saturating_add(tail.most);
                 facts.logical = head.logical || tail.logical;
                 facts.counted = head.counted || tail.counted;
                 facts.taken = head.taken.with(tail.taken);
@@ -375,6 +389,7 @@ impl Residuals {
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
                 facts.nullable = !inner.nullable;
+                facts.least = u32::from(inner.nullable);
                 facts.size = match inner.size {
                     Size::Finite => Size::Cofinite,
                     Size::Cofinite => Size::Finite,
@@ -403,6 +418,8 @@ impl Residuals {
                     _ => Size::Unknown,
                 };
                 facts.nullable = *min == 0 || inner.nullable;
+                facts.least = inner.least.saturating_mul(*min);
+                facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
                 facts.logical = inner.logical;
                 facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
                 facts.taken = inner.taken.fixed();
@@ -435,12 +452,16 @@ impl Residuals {
 
     fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
         let words = &self.tables[table as usize][range.start as usize..range.end as usize];
+        facts.size = Size::Finite;
+        (facts.least, facts.most) = (u32::MAX, 0);
         facts.within = 0;
         for &word in words {
             let word = &self.literals[word as usize];
             facts.nullable |= word.len() == at as usize;
             facts.shortest = facts.shortest.min(word.len() as u32 - at);
             facts.within = facts.within.max(word.len() as u32 - at);
+            facts.least = facts.shortest;
+            facts.most = facts.within;
             if let Some(&byte) = word.get(at as usize) {
                 facts.first.insert(byte);
             }
@@ -453,6 +474,7 @@ impl Residuals {
         facts.size = if any { Size::Finite } else { Size::Cofinite };
         if any {
             facts.within = 0;
+            (facts.least, facts.most) = (u32::MAX, 0);
         } else {
             facts.first = ByteSet::FULL;
         }
@@ -462,6 +484,11 @@ impl Residuals {
                 facts.size.or(part.size)
             } else {
                 facts.size.and(part.size)
+            };
+            (facts.least, facts.most) = if any {
+                (facts.least.min(part.least), facts.most.max(part.most))
+            } else {
+                (facts.least.max(part.least), facts.most.min(part.most))
             };
             facts.nullable = if any {
                 facts.nullable || part.nullable
@@ -785,6 +812,11 @@ impl Residuals {
             } else {
                 RegexId::NOTHING
             });
+        }
+        let least = flat.iter().map(|&part| self.facts(part).least).max();
+        let most = flat.iter().map(|&part| self.facts(part).most).min();
+        if least > most {
+            return Ok(RegexId::NOTHING);
         }
         match flat[..] {
             [] => Ok(RegexId::ANY),

@@ -113,14 +113,12 @@ impl Cache {
 
     pub(super) fn stats(&self) -> CompilerStats {
         let table = self.lock();
-        let (hits, misses) = (table.hits, table.misses);
-        let ready = table.ready();
-        drop(table);
+        let (entries, bytes) = table.totals();
         CompilerStats {
-            hits,
-            misses,
-            entries: ready.len(),
-            bytes: ready.iter().map(|entry| entry.bytes).sum(),
+            hits: table.hits,
+            misses: table.misses,
+            entries,
+            bytes,
         }
     }
 
@@ -129,45 +127,47 @@ impl Cache {
     }
 }
 
-/// A compiled grammar as the bounds see it.
-struct Ready {
-    key: Key,
-    used: u64,
-    bytes: usize,
-}
-
 impl Table {
-    fn ready(&self) -> Vec<Ready> {
-        self.slots
-            .iter()
-            .filter_map(|(key, slot)| match slot {
-                Slot::Ready { compiled, used } => {
-                    let bytes = compiled.memory_bytes() + key.memory_bytes();
-                    Some(Ready {
-                        key: key.clone(),
-                        used: *used,
-                        bytes,
-                    })
-                }
-                Slot::Building => None,
-            })
-            .collect()
+    /// What is ready: key, when it was last used, bytes.
+    fn ready(&self) -> impl Iterator<Item = (&Key, u64, usize)> {
+        self.slots.iter().filter_map(|(key, slot)| match slot {
+            Slot::Ready { compiled, used } => {
+                let bytes = compiled.memory_bytes() + key.memory_bytes();
+                Some((key, *used, bytes))
+            }
+            Slot::Building => None,
+        })
+    }
+
+    /// How many compiled grammars are ready, and their bytes.
+    fn totals(&self) -> (usize, usize) {
+        self.ready().fold((0, 0), |(entries, all), (_, _, bytes)| {
+            (entries + 1, all + bytes)
+        })
     }
 
     /// Drops compiled grammars, unused for longest first, until the bounds hold. They grow while they are used, so this
     /// looks at what they hold now. The newest one stays, however big.
     fn keep_within(&mut self, limits: &Limits) {
-        let mut ready = self.ready();
-        ready.sort_unstable_by_key(|entry| entry.used);
-        let mut entries = ready.len();
-        let mut bytes: usize = ready.iter().map(|entry| entry.bytes).sum();
-        for entry in ready {
-            if entries <= 1 || (entries <= limits.cache_entries && bytes <= limits.cache_bytes) {
+        let within = |entries: usize, bytes: usize| {
+            entries <= 1 || (entries <= limits.cache_entries && bytes <= limits.cache_bytes)
+        };
+        let (mut entries, mut bytes) = self.totals();
+        if within(entries, bytes) {
+            return;
+        }
+        let mut ready: Vec<(u64, usize, Key)> = self
+            .ready()
+            .map(|(key, used, bytes)| (used, bytes, key.clone()))
+            .collect();
+        ready.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, own, key) in ready {
+            if within(entries, bytes) {
                 return;
             }
-            self.slots.remove(&entry.key);
+            self.slots.remove(&key);
             entries -= 1;
-            bytes -= entry.bytes;
+            bytes -= own;
         }
     }
 }

@@ -1,14 +1,25 @@
 //! A grammar as one string of bytes: equal strings, equal grammars.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{Expr, ExprId, Regex, TokenSet};
 
 /// The canonical form of a grammar and its report.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key(Arc<[u8]>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Of the bytes, which may be many.
+    hash: u64,
+    bytes: Arc<[u8]>,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
 
 impl Key {
     pub(super) fn new(grammar: &Grammar) -> Self {
@@ -27,11 +38,16 @@ impl Key {
             writer.grammar(grammar);
             at += 1;
         }
-        Self(writer.bytes.into())
+        let mut hasher = FxHasher::default();
+        hasher.write(&writer.bytes);
+        Self {
+            hash: hasher.finish(),
+            bytes: writer.bytes.into(),
+        }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.0.len() + 64
+        self.bytes.len() + 64
     }
 }
 
@@ -40,8 +56,8 @@ struct Writer<'a> {
     bytes: Vec<u8>,
     grammars: Vec<&'a Grammar>,
     number_of: FxHashMap<*const Grammar, u32>,
-    /// Regular languages that were written, by address, so that shared parts are written once.
-    regexes: FxHashMap<*const Regex, u32>,
+    /// Compound regular languages that were written, so that each is written once.
+    regexes: FxHashMap<&'a Regex, u32>,
 }
 
 impl<'a> Writer<'a> {
@@ -149,28 +165,38 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A regular language in prefix order; a part that occurred before is named by its number.
+    /// A regular language in prefix order; a compound part that occurred before is named by its number.
     fn regex(&mut self, root: &'a Regex) {
         let mut work: Vec<&'a Regex> = vec![root];
         while let Some(node) = work.pop() {
-            let next = self.regexes.len() as u32;
-            if let Some(&number) = self.regexes.get(&std::ptr::from_ref(node)) {
-                self.tag(8);
-                self.number(number);
-                continue;
-            }
-            self.regexes.insert(std::ptr::from_ref(node), next);
             match node {
-                Regex::Nothing => self.tag(0),
+                Regex::Nothing => {
+                    self.tag(0);
+                    continue;
+                }
                 Regex::Class(set) => {
                     self.tag(1);
-                    let members: Vec<u8> = set.iter().collect();
-                    self.bytes(&members);
+                    for word in set.words() {
+                        self.bytes.extend_from_slice(&word.to_le_bytes());
+                    }
+                    continue;
                 }
                 Regex::Literal(bytes) => {
                     self.tag(2);
                     self.bytes(bytes);
+                    continue;
                 }
+                _ => {}
+            }
+            let next = self.regexes.len() as u32;
+            if let Some(&number) = self.regexes.get(node) {
+                self.tag(8);
+                self.number(number);
+                continue;
+            }
+            self.regexes.insert(node, next);
+            match node {
+                Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => {}
                 Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
                     self.tag(match node {
                         Regex::Concat(_) => 3,

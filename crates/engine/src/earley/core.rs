@@ -56,7 +56,7 @@ impl Core {
             if let View::Nonterminal(nonterminal) = dots.sym(slots[at]).view()
                 && predicted.insert(nonterminal)
             {
-                for &first in &dots.rules[nonterminal as usize] {
+                for &first in dots.firsts(nonterminal as usize) {
                     // The rule itself, and with its nullable front skipped; a rule skipped whole is covered by the
                     // items that wait for it.
                     let mut dot = first;

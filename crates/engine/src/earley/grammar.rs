@@ -94,8 +94,10 @@ impl TokenTerminal {
 #[derive(Debug)]
 pub(crate) struct Dots {
     pub(crate) places: Vec<Dot>,
-    /// By nonterminal: the first dots of its rules.
-    pub(crate) rules: Vec<Vec<u32>>,
+    /// The first dots of all rules, by left-hand side.
+    firsts: Vec<u32>,
+    /// Where those of each nonterminal begin in `firsts`; one more for the end.
+    starts: Vec<u32>,
     /// By nonterminal: whether it matches the empty string.
     pub(crate) nullable: Vec<bool>,
     /// By nonterminal, for people.
@@ -166,20 +168,42 @@ impl Dots {
                     .with_hint("a rule that it needs is empty, or never comes to an end or a byte"),
             );
         }
-        let mut dots = Self {
-            places: Vec::with_capacity(rules.len() + rules.symbol_count()),
-            rules: vec![Vec::new(); count],
+        let mut starts = vec![0_u32; count + 1];
+        for (lhs, _) in rules.iter() {
+            starts[lhs as usize + 1] += 1;
+        }
+        for index in 0..count {
+            starts[index + 1] += starts[index];
+        }
+        let mut places = Vec::with_capacity(rules.len() + rules.symbol_count());
+        let mut firsts = vec![0; rules.len()];
+        let mut next = starts.clone();
+        for (lhs, rhs) in rules.iter() {
+            let at = &mut next[lhs as usize];
+            firsts[*at as usize] = places.len() as u32;
+            *at += 1;
+            let symbols = rhs.iter().copied().chain([Sym::END]);
+            places.extend(symbols.map(|sym| Dot { sym, lhs }));
+        }
+        Ok(Self {
+            places,
+            firsts,
+            starts,
             nullable: rules.least(count, false),
             names,
             terminals,
             tokens,
-        };
-        for (lhs, rhs) in rules.iter() {
-            dots.rules[lhs as usize].push(dots.places.len() as u32);
-            let symbols = rhs.iter().copied().chain([Sym::END]);
-            dots.places.extend(symbols.map(|sym| Dot { sym, lhs }));
-        }
-        Ok(dots)
+        })
+    }
+
+    /// How many nonterminals there are.
+    pub(crate) fn nonterminals(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The first dots of a nonterminal's rules.
+    pub(crate) fn firsts(&self, nonterminal: usize) -> &[u32] {
+        &self.firsts[self.starts[nonterminal] as usize..self.starts[nonterminal + 1] as usize]
     }
 
     /// The symbol behind a dot.
@@ -200,7 +224,7 @@ impl Dots {
     pub(crate) fn memory_bytes(&self) -> usize {
         let texts: usize = self.names.iter().map(|name| name.len() + 32).sum();
         self.places.len() * size_of::<Dot>()
-            + self.rules.len() * 40
+            + (self.firsts.len() + self.starts.len()) * 4
             + texts
             + self.terminals.len() * 64
     }
@@ -233,14 +257,15 @@ impl Resolver<'_> {
             }
             let resolved = match symbol {
                 Symbol::Nonterminal(id) => Some(Sym::new(View::Nonterminal(id.0 + 1))),
-                _ => match self.seen.get(&symbol) {
-                    Some(&resolved) => resolved,
-                    None => {
+                _ => {
+                    if let Some(&resolved) = self.seen.get(&symbol) {
+                        resolved
+                    } else {
                         let resolved = self.terminal_symbol(symbol)?;
                         self.seen.insert(symbol, resolved);
                         resolved
                     }
-                },
+                }
             };
             match resolved {
                 Some(sym) => out.push(sym),

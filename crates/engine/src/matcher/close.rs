@@ -206,11 +206,12 @@ fn nonterminals(dots: &Dots, terminals: &[u32]) -> Vec<u32> {
         missing: usize,
         cost: u32,
     }
-    let mut costs = vec![NEVER; dots.rules.len()];
+    let mut costs = vec![NEVER; dots.nonterminals()];
     let mut rules: Vec<Rule> = Vec::new();
-    let mut uses: Vec<Vec<usize>> = vec![Vec::new(); dots.rules.len()];
+    let mut uses: Vec<Vec<usize>> = vec![Vec::new(); dots.nonterminals()];
     let mut queue = BinaryHeap::new();
-    for (lhs, firsts) in dots.rules.iter().enumerate() {
+    for lhs in 0..dots.nonterminals() {
+        let firsts = dots.firsts(lhs);
         for &first in firsts {
             let mut rule = Rule {
                 lhs: lhs as u32,

@@ -31,10 +31,27 @@ pub(in crate::ir) struct Joined {
     depth: u32,
     width: u32,
     open: bool,
-    all_nullable: bool,
-    any_nullable: bool,
-    all_nothing: bool,
-    any_nothing: bool,
+    nullable: Held,
+    nothing: Held,
+}
+
+/// Whether something holds of all, and of any.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    all: bool,
+    any: bool,
+}
+
+impl Held {
+    const NONE_ASKED: Self = Self {
+        all: true,
+        any: false,
+    };
+
+    fn add(&mut self, one: bool) {
+        self.all &= one;
+        self.any |= one;
+    }
 }
 
 impl Default for Joined {
@@ -44,10 +61,8 @@ impl Default for Joined {
             depth: 1,
             width: 0,
             open: false,
-            all_nullable: true,
-            any_nullable: false,
-            all_nothing: true,
-            any_nothing: false,
+            nullable: Held::NONE_ASKED,
+            nothing: Held::NONE_ASKED,
         }
     }
 }
@@ -59,10 +74,8 @@ impl Joined {
         self.depth = self.depth.max(facts.depth.saturating_add(1));
         self.width = self.width.max(facts.width);
         self.open |= facts.open;
-        self.all_nullable &= facts.nullable;
-        self.any_nullable |= facts.nullable;
-        self.all_nothing &= facts.nothing;
-        self.any_nothing |= facts.nothing;
+        self.nullable.add(facts.nullable);
+        self.nothing.add(facts.nothing);
     }
 }
 
@@ -78,17 +91,17 @@ impl Facts {
 
     /// The facts. Compound regexes know those of their parts; only chains of complements and repetitions are followed.
     pub(in crate::ir) fn of(regex: &Regex) -> Self {
-        if !matches!(regex, Regex::Not(_) | Regex::Repeat { .. }) {
+        let (Regex::Not(inner) | Regex::Repeat { inner, .. }) = regex else {
             return Self::of_base(regex);
-        }
-        let mut chain = Vec::new();
-        let mut base = regex;
+        };
+        let mut chain = vec![];
+        let mut base: &Regex = inner;
         while let Regex::Not(inner) | Regex::Repeat { inner, .. } = base {
             chain.push(base);
             base = inner;
         }
         let mut facts = Self::of_base(base);
-        for outer in chain.into_iter().rev() {
+        for outer in chain.into_iter().rev().chain([regex]) {
             let mut joined = Joined::default();
             joined.add(&facts);
             facts = Self::compound(outer, &joined);
@@ -124,26 +137,26 @@ impl Facts {
         let mut facts = Self {
             weight: inner.weight,
             depth: inner.depth,
-            nullable: inner.all_nullable,
-            nothing: inner.any_nothing,
+            nullable: inner.nullable.all,
+            nothing: inner.nothing.any,
             open: inner.open,
             width: inner.width,
         };
         match node {
             Regex::Alt(_) => {
-                facts.nullable = inner.any_nullable;
-                facts.nothing = inner.all_nothing;
+                facts.nullable = inner.nullable.any;
+                facts.nothing = inner.nothing.all;
             }
             Regex::Not(_) => {
-                facts.nullable = !inner.all_nullable;
+                facts.nullable = !inner.nullable.all;
                 facts.nothing = false;
                 facts.open = true;
             }
             Regex::And(_) => facts.open = true,
             Regex::Repeat { min, max, .. } => {
-                facts.nullable = *min == 0 || inner.all_nullable;
+                facts.nullable = *min == 0 || inner.nullable.all;
                 facts.nothing =
-                    (*min > 0 && inner.any_nothing) || max.is_some_and(|max| max < *min);
+                    (*min > 0 && inner.nothing.any) || max.is_some_and(|max| max < *min);
                 facts.open |= inner.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
             }
             _ => {}

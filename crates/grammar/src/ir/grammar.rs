@@ -152,6 +152,15 @@ impl Grammar {
         &self.report
     }
 
+    /// The same grammar as part of a larger source: what is not enforced stands under `place`.
+    #[must_use]
+    pub fn placed(mut self, place: &str) -> Self {
+        for (pointer, _) in &mut self.report.pointers {
+            pointer.insert_str(0, place);
+        }
+        self
+    }
+
     /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
     /// each with its place.
     #[must_use]

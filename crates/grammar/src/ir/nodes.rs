@@ -10,9 +10,12 @@ pub(super) struct Nodes<'g> {
     grammars: Vec<(&'g Grammar, usize)>,
     bases: FxHashMap<*const Grammar, usize>,
     count: usize,
-    /// By node: the expressions right below, once it is reached.
-    below: Vec<Option<Vec<usize>>>,
-    users: Vec<Vec<usize>>,
+    /// By node: where the expressions right below stand in `children`, once it is reached.
+    below: Vec<Option<(usize, usize)>>,
+    children: Vec<usize>,
+    /// By node: the first of the links to those right above, if there is any; each link names one, and the next link.
+    users: Vec<Option<usize>>,
+    links: Vec<(usize, Option<usize>)>,
     /// Reached nodes, those right below behind those right above; one may come more than once.
     order: Vec<usize>,
 }
@@ -25,7 +28,9 @@ impl<'g> Nodes<'g> {
             bases: FxHashMap::default(),
             count: 0,
             below: Vec::new(),
+            children: Vec::new(),
             users: Vec::new(),
+            links: Vec::new(),
             order: Vec::new(),
         };
         let base = nodes.base(grammar);
@@ -40,16 +45,20 @@ impl<'g> Nodes<'g> {
             if nodes.below[node].is_some() {
                 continue;
             }
-            let children = nodes.children(node);
-            nodes.users.resize(nodes.count, Vec::new());
-            for &child in &children {
-                nodes.users[child].push(node);
+            let first = nodes.children.len();
+            nodes.tell_children(node);
+            nodes.users.resize(nodes.count, None);
+            nodes.below[node] = Some((first, nodes.children.len()));
+            for at in first..nodes.children.len() {
+                let child = nodes.children[at];
+                let link = nodes.links.len();
+                let next = nodes.users[child].replace(link);
+                nodes.links.push((node, next));
                 nodes.order.push(child);
             }
-            nodes.below[node] = Some(children);
         }
         nodes.below.resize(nodes.count, None);
-        nodes.users.resize(nodes.count, Vec::new());
+        nodes.users.resize(nodes.count, None);
         nodes
     }
 
@@ -70,7 +79,7 @@ impl<'g> Nodes<'g> {
 
     /// The expressions right below one.
     pub(super) fn below(&self, node: usize) -> &[usize] {
-        self.below[node].as_deref().unwrap_or_default()
+        self.below[node].map_or(&[], |(first, end)| &self.children[first..end])
     }
 
     pub(super) fn is_reached(&self, node: usize) -> bool {
@@ -91,7 +100,11 @@ impl<'g> Nodes<'g> {
             let below = self.below(node);
             if rule(self.expr(node), &|node| holds[node], below) {
                 holds[node] = true;
-                work.extend(&self.users[node]);
+                let mut link = self.users[node];
+                while let Some((user, next)) = link.map(|link| self.links[link]) {
+                    work.push(user);
+                    link = next;
+                }
             }
         }
         holds
@@ -122,19 +135,24 @@ impl<'g> Nodes<'g> {
         self.at(node).2
     }
 
-    fn children(&mut self, node: usize) -> Vec<usize> {
+    fn tell_children(&mut self, node: usize) {
         let (grammar, base, expr) = self.at(node);
-        let own = |id: ExprId| base + id.0 as usize;
+        let own = |id: &ExprId| base + id.0 as usize;
         match expr {
-            Expr::Empty | Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => Vec::new(),
-            Expr::Rule(rule) => vec![own(grammar.rule(*rule).body)],
-            Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().map(|&part| own(part)).collect(),
+            Expr::Empty | Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => {}
+            Expr::Rule(rule) => self.children.push(own(&grammar.rule(*rule).body)),
+            Expr::Seq(parts) | Expr::Alt(parts) => self.children.extend(parts.iter().map(own)),
             Expr::Repeat {
                 inner, separator, ..
-            } => std::iter::once(*inner).chain(*separator).map(own).collect(),
-            Expr::Capture { inner, .. } => vec![own(*inner)],
+            } => {
+                let both = std::iter::once(inner).chain(separator);
+                self.children.extend(both.map(own));
+            }
+            Expr::Capture { inner, .. } => self.children.push(own(inner)),
             Expr::Embed(inner) => {
-                vec![self.base(inner) + inner.rule(inner.start()).body.0 as usize]
+                let start = inner.rule(inner.start()).body.0 as usize;
+                let base = self.base(inner);
+                self.children.push(base + start);
             }
         }
     }

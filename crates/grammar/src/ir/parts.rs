@@ -17,7 +17,7 @@ use super::regex::Regex;
 /// Shared parts of a [`Regex`]; a slice that hashes in constant time.
 #[derive(Clone)]
 pub struct Parts {
-    parts: Arc<[Regex]>,
+    all: Arc<[Regex]>,
     hash: u64,
     joined: Joined,
 }
@@ -33,7 +33,7 @@ impl Parts {
         Self {
             hash: hasher.finish(),
             joined,
-            parts,
+            all: parts,
         }
     }
 
@@ -47,7 +47,7 @@ impl Deref for Parts {
     type Target = [Regex];
 
     fn deref(&self) -> &[Regex] {
-        &self.parts
+        &self.all
     }
 }
 
@@ -71,8 +71,7 @@ impl FromIterator<Regex> for Parts {
 
 impl PartialEq for Parts {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.parts, &other.parts)
-            || (self.hash == other.hash && self.parts == other.parts)
+        Arc::ptr_eq(&self.all, &other.all) || (self.hash == other.hash && self.all == other.all)
     }
 }
 
@@ -86,6 +85,6 @@ impl Hash for Parts {
 
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.parts.fmt(f)
+        self.all.fmt(f)
     }
 }

@@ -4,6 +4,8 @@
 //! number nothing.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod schemas;
+
 use std::collections::HashMap;
 
 use syntagma_grammar::ir::{Expr, ExprId, Grammar, Lnf, Regex, Symbol, TokenSet};

@@ -165,6 +165,11 @@ impl Draft {
         Symbol::Token(self.tokens.insert_full(token.clone()).0 as u32)
     }
 
+    /// How many regex symbols there are.
+    pub(super) fn regex_count(&self) -> usize {
+        self.regexes.len()
+    }
+
     /// What a regex symbol stands for.
     pub(super) fn regex_of(&self, index: u32) -> &Regex {
         &self.regexes[index as usize]

@@ -16,6 +16,39 @@ struct Owner<'g> {
     grammar: &'g Grammar,
     rules: Vec<Option<NonterminalId>>,
     exprs: Vec<Option<NonterminalId>>,
+    /// Expressions that stand in more than one place.
+    shared: Vec<bool>,
+}
+
+impl<'g> Owner<'g> {
+    fn new(grammar: &'g Grammar) -> Self {
+        let count = grammar.expr_count();
+        let mut seen = vec![false; count];
+        let mut shared = vec![false; count];
+        let mut see = |id: &ExprId| {
+            let at = id.0 as usize;
+            shared[at] |= std::mem::replace(&mut seen[at], true);
+        };
+        for index in 0..count {
+            match grammar.expr(ExprId(index as u32)) {
+                Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().for_each(&mut see),
+                Expr::Repeat {
+                    inner, separator, ..
+                } => std::iter::once(inner).chain(separator).for_each(&mut see),
+                Expr::Capture { inner, .. } => see(inner),
+                _ => {}
+            }
+        }
+        for rule in grammar.rules() {
+            see(&rule.body);
+        }
+        Self {
+            grammar,
+            rules: vec![None; grammar.rules().len()],
+            exprs: vec![None; count],
+            shared,
+        }
+    }
 }
 
 struct Flattener<'g> {
@@ -49,11 +82,7 @@ impl<'g> Flattener<'g> {
             .entry(std::ptr::from_ref(grammar))
             .or_insert(next);
         if id == next {
-            self.owners.push(Owner {
-                grammar,
-                rules: vec![None; grammar.rules().len()],
-                exprs: vec![None; grammar.expr_count()],
-            });
+            self.owners.push(Owner::new(grammar));
         }
         id
     }
@@ -96,18 +125,20 @@ impl<'g> Flattener<'g> {
         let grammar = self.owners[owner].grammar;
         match grammar.expr(expr) {
             Expr::Alt(parts) => {
-                for &part in parts.iter() {
+                // Alternatives among alternatives are alternatives.
+                let mut work: Vec<ExprId> = parts.iter().rev().copied().collect();
+                while let Some(part) = work.pop() {
+                    if let Expr::Alt(inner) = grammar.expr(part)
+                        && !self.owners[owner].shared[part.0 as usize]
+                    {
+                        self.draft.spend(1)?;
+                        work.extend(inner.iter().rev());
+                        continue;
+                    }
                     let mut rhs = Rhs::new();
-                    self.symbol(owner, part, lhs, &mut rhs)?;
+                    self.symbols(owner, vec![part], lhs, &mut rhs)?;
                     self.draft.add(lhs, rhs)?;
                 }
-            }
-            Expr::Seq(parts) => {
-                let mut rhs = Rhs::new();
-                for &part in parts.iter() {
-                    self.symbol(owner, part, lhs, &mut rhs)?;
-                }
-                self.draft.add(lhs, rhs)?;
             }
             &Expr::Repeat {
                 inner,
@@ -137,10 +168,38 @@ impl<'g> Flattener<'g> {
                     )?;
                 }
             }
+            Expr::Seq(parts) => {
+                let mut rhs = Rhs::new();
+                let parts = parts.iter().rev().copied().collect();
+                self.symbols(owner, parts, lhs, &mut rhs)?;
+                self.draft.add(lhs, rhs)?;
+            }
             _ => {
                 let mut rhs = Rhs::new();
                 self.symbol(owner, expr, lhs, &mut rhs)?;
                 self.draft.add(lhs, rhs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what stands for the expressions, last first, on a right-hand side; sequences that stand nowhere else part by
+    /// part.
+    fn symbols(
+        &mut self,
+        owner: usize,
+        mut work: Vec<ExprId>,
+        lhs: NonterminalId,
+        out: &mut Rhs,
+    ) -> Result<(), Error> {
+        let grammar = self.owners[owner].grammar;
+        while let Some(expr) = work.pop() {
+            match grammar.expr(expr) {
+                Expr::Seq(parts) if !self.owners[owner].shared[expr.0 as usize] => {
+                    self.draft.spend(1)?;
+                    work.extend(parts.iter().rev());
+                }
+                _ => self.symbol(owner, expr, lhs, out)?,
             }
         }
         Ok(())

@@ -45,23 +45,20 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
     let users = graph::users(draft);
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
     let mut by_digest: FxHashMap<u64, NonterminalId> = FxHashMap::default();
-    let mut hashes = Vec::new();
+    let mut digests = Vec::new();
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
     work.reverse();
     let mut queued = vec![true; count];
-    let mut members: Vec<Vec<NonterminalId>> = draft.nonterminals().map(|id| vec![id]).collect();
+    // What is merged forms a ring.
+    let mut next: Vec<NonterminalId> = target.clone();
     while let Some(id) = work.pop() {
         queued[id.0 as usize] = false;
         if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
             continue;
         }
-        let size = draft
-            .rules_of(id)
-            .iter()
-            .map(|rhs| rhs.len())
-            .sum::<usize>();
+        let size = draft.rules_of(id).iter().map(Rhs::len).sum::<usize>();
         draft.spend(1 + size)?;
-        let digest = digest(draft, &target, id, &mut hashes);
+        let digest = digest(draft, &target, id, &mut digests);
         let first = *by_digest.entry(digest).or_insert(id);
         let first = target[first.0 as usize];
         if first == id {
@@ -77,17 +74,21 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         } else {
             (first, id)
         };
-        let moved = std::mem::take(&mut members[gone.0 as usize]);
-        for member in moved {
+        let mut member = gone;
+        loop {
             target[member.0 as usize] = kept;
-            members[kept.0 as usize].push(member);
             for &user in users.of(member.0) {
                 let user = target[user as usize];
                 if !std::mem::replace(&mut queued[user.0 as usize], true) {
                     work.push(user);
                 }
             }
+            member = next[member.0 as usize];
+            if member == gone {
+                break;
+            }
         }
+        next.swap(gone.0 as usize, kept.0 as usize);
         if !std::mem::replace(&mut queued[kept.0 as usize], true) {
             work.push(kept);
         }
@@ -114,26 +115,26 @@ fn seen(symbol: Symbol, target: &[NonterminalId], id: NonterminalId) -> Symbol {
     }
 }
 
-/// The productions whatever their order. `hashes` is work space.
+/// The productions whatever their order. `digests` is work space.
 fn digest(
     draft: &Draft,
     target: &[NonterminalId],
     id: NonterminalId,
-    hashes: &mut Vec<u64>,
+    digests: &mut Vec<u64>,
 ) -> u64 {
-    hashes.clear();
-    hashes.extend(draft.rules_of(id).iter().map(|rhs| {
-        let mut hasher = FxHasher::default();
+    digests.clear();
+    digests.extend(draft.rules_of(id).iter().map(|rhs| {
+        let mut state = FxHasher::default();
         for &symbol in rhs {
-            seen(symbol, target, id).hash(&mut hasher);
+            seen(symbol, target, id).hash(&mut state);
         }
-        hasher.finish()
+        state.finish()
     }));
-    hashes.sort_unstable();
-    hashes.dedup();
-    let mut hasher = FxHasher::default();
-    hashes.hash(&mut hasher);
-    hasher.finish()
+    digests.sort_unstable();
+    digests.dedup();
+    let mut state = FxHasher::default();
+    digests.hash(&mut state);
+    state.finish()
 }
 
 fn signature(draft: &Draft, target: &[NonterminalId], id: NonterminalId) -> Vec<Rhs> {

@@ -146,31 +146,30 @@ impl Lnf {
             nonterminals: draft.names.iter().map(draft::Name::text).collect(),
             ..SymbolTable::default()
         };
-        let mut new: FxHashMap<Symbol, Symbol> = FxHashMap::default();
-        let mut productions = Vec::with_capacity(draft.size());
+        let mut regexes: Vec<Option<Symbol>> = vec![None; draft.regex_count()];
+        let mut others: FxHashMap<Symbol, Symbol> = FxHashMap::default();
+        let mut productions = Vec::with_capacity(draft.rules.iter().map(Vec::len).sum());
         for lhs in draft.nonterminals() {
             for rhs in draft.rules_of(lhs) {
-                let rhs = rhs
-                    .iter()
-                    .map(|&symbol| {
-                        *new.entry(symbol).or_insert_with(|| match symbol {
-                            Symbol::Nonterminal(_) => symbol,
-                            Symbol::Regex(index) => {
-                                symbols.regexes.push(draft.regex_of(index).clone());
-                                Symbol::Regex(symbols.regexes.len() as u32 - 1)
-                            }
-                            Symbol::Marker(index) => {
-                                symbols.markers.push(Arc::clone(draft.marker_of(index)));
-                                Symbol::Marker(symbols.markers.len() as u32 - 1)
-                            }
-                            Symbol::Token(index) => {
-                                symbols.tokens.push(draft.token_of(index).clone());
-                                Symbol::Token(symbols.tokens.len() as u32 - 1)
-                            }
-                        })
-                    })
-                    .collect();
-                productions.push(Production { lhs, rhs });
+                let rhs = rhs.iter().map(|&symbol| match symbol {
+                    Symbol::Nonterminal(_) => symbol,
+                    Symbol::Regex(index) => *regexes[index as usize].get_or_insert_with(|| {
+                        symbols.regexes.push(draft.regex_of(index).clone());
+                        Symbol::Regex(symbols.regexes.len() as u32 - 1)
+                    }),
+                    Symbol::Marker(index) => *others.entry(symbol).or_insert_with(|| {
+                        symbols.markers.push(Arc::clone(draft.marker_of(index)));
+                        Symbol::Marker(symbols.markers.len() as u32 - 1)
+                    }),
+                    Symbol::Token(index) => *others.entry(symbol).or_insert_with(|| {
+                        symbols.tokens.push(draft.token_of(index).clone());
+                        Symbol::Token(symbols.tokens.len() as u32 - 1)
+                    }),
+                });
+                productions.push(Production {
+                    lhs,
+                    rhs: rhs.collect(),
+                });
             }
         }
         Self {

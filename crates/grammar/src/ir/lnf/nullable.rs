@@ -41,7 +41,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
                 *symbol = Symbol::Nonterminal(id);
             }
         }
-        if empty && !rules.iter().any(|rhs| rhs.is_empty()) {
+        if empty && !rules.iter().any(Rhs::is_empty) {
             rules.insert(0, Rhs::new());
         }
         draft.rules[lhs.0 as usize] = rules;

@@ -4,7 +4,7 @@
 //! `B ::= 'a' B` stays: it never ends, but every prefix of its text can be continued. `B ::= B 'a'` goes: it can never
 //! write its first byte, and an engine that entered it would be stuck.
 
-use super::draft::Draft;
+use super::draft::{Draft, Rhs};
 use super::graph;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
@@ -53,7 +53,7 @@ fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
         for &user in users.of(gone.0) {
             let rules = &mut draft.rules[user as usize];
             let before = rules.len();
-            let work: usize = rules.iter().map(|rhs| rhs.len()).sum();
+            let work: usize = rules.iter().map(Rhs::len).sum();
             rules.retain(|rhs| !rhs.contains(&Symbol::Nonterminal(gone)));
             if rules.is_empty() && before > 0 {
                 dead.push(NonterminalId(user));

@@ -112,12 +112,11 @@ impl Lowering<'_> {
                 continue;
             }
             let matching = self.schemas.conjunction([one.schema])?;
-            let failing = match one.max {
-                None => None,
-                Some(_) => {
-                    let negation = self.schemas.locations.negation(one.schema, &one.pointer);
-                    Some(self.schemas.conjunction([negation])?)
-                }
+            let failing = if one.max.is_some() {
+                let negation = self.schemas.locations.negation(one.schema, &one.pointer);
+                Some(self.schemas.conjunction([negation])?)
+            } else {
+                None
             };
             let mut next = Vec::new();
             for (item, counts) in ways {

@@ -37,7 +37,9 @@ impl Schemas<'_> {
         // A question about itself, met on the way, is answered with "perhaps not".
         self.impossible.insert(conjunction.clone(), false);
         let answer = self.look_impossible(conjunction, depth)?;
-        self.impossible.insert(conjunction.clone(), answer);
+        if answer && let Some(known) = self.impossible.get_mut(conjunction) {
+            *known = true;
+        }
         Ok(answer)
     }
 
@@ -46,13 +48,17 @@ impl Schemas<'_> {
         &mut self,
         conjunction: &Conjunction,
     ) -> Result<Option<Conjunction>, Error> {
+        // A branch that is taken must be recognised by all that it asks.
+        if self.locations.tracks_evaluation {
+            return Ok(None);
+        }
         let mut simple: Option<Conjunction> = None;
         for &id in &conjunction.members {
             let Some(positive) = self.locations.get(id).negates else {
                 continue;
             };
             let mut others = simple.as_ref().unwrap_or(conjunction).clone();
-            others.members.retain(|&member| member != id);
+            others.members.retain(|member| *member != id);
             let positive = self.conjunction([positive])?;
             if self.impossible(&others.joined(&positive))? {
                 simple = Some(others);
@@ -86,7 +92,7 @@ impl Schemas<'_> {
                 return Ok(false);
             }
             for value in values {
-                if self.allows(conjunction, value)? != Some(false) {
+                if self.allows_listed(&demands, value)? != Some(false) {
                     return Ok(false);
                 }
             }
@@ -199,24 +205,46 @@ impl Schemas<'_> {
             return Ok(None);
         }
         let demands = self.demands(conjunction)?;
-        let kind = Types::of(value);
-        if !demands.types.has(kind)
-            || demands
-                .values
-                .as_ref()
-                .is_some_and(|values| !values.iter().any(|other| equal(other, value)))
+        let listed = |values: &Vec<Value>| values.iter().any(|other| equal(other, value));
+        if demands
+            .values
+            .as_ref()
+            .is_some_and(|values| !listed(values))
+        {
+            return Ok(Some(false));
+        }
+        self.allows_otherwise(&demands, value, depth)
+    }
+
+    /// Whether one of the listed values of a conjunction satisfies the rest of it; None where that is not known.
+    pub(super) fn allows_listed(
+        &mut self,
+        demands: &Demands,
+        value: &Value,
+    ) -> Result<Option<bool>, Error> {
+        self.allows_otherwise(demands, value, DEPTH)
+    }
+
+    /// Whether a value satisfies all but the list of values.
+    fn allows_otherwise(
+        &mut self,
+        demands: &Demands,
+        value: &Value,
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
+        if !demands.types.has(Types::of(value))
             || demands.excluded.iter().any(|other| equal(other, value))
         {
             return Ok(Some(false));
         }
         // What branches evaluate is not looked at here.
         let mut known =
-            demands.widened.is_empty() && !(demands.evaluation && !demands.choices.is_empty());
+            demands.widened.is_empty() && (demands.choices.is_empty() || !demands.evaluation);
         let own = match value {
-            Value::String(text) => self.allows_text(&demands, text)?,
-            Value::Number(number) => allows_number(&demands, &number.to_string()),
-            Value::Array(items) => self.allows_items(&demands, items, depth)?,
-            Value::Object(members) => self.allows_members(&demands, members, depth)?,
+            Value::String(text) => self.allows_text(demands, text)?,
+            Value::Number(number) => allows_number(demands, &number.to_string()),
+            Value::Array(items) => self.allows_items(demands, items, depth)?,
+            Value::Object(members) => self.allows_members(demands, members, depth)?,
             Value::Null | Value::Bool(_) => Some(true),
         };
         match own {

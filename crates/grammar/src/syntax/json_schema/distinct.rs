@@ -64,15 +64,12 @@ impl Lowering<'_> {
                     continue;
                 }
                 let next = written | 1 << at;
-                let rest = match rules.get(&next) {
-                    Some(&rule) => rule,
-                    None => {
-                        let rule = self.fresh("distinct");
-                        rules.insert(next, rule);
-                        work.push(next);
-                        rule
-                    }
-                };
+                let known = rules.get(&next).copied();
+                let rest = known.unwrap_or_else(|| self.fresh("distinct"));
+                if known.is_none() {
+                    rules.insert(next, rest);
+                    work.push(next);
+                }
                 let rest = self.builder.reference(rest);
                 let before = if length > 0 { Some(comma) } else { lead };
                 let parts = before.into_iter().chain([item, rest]).collect();
@@ -122,7 +119,7 @@ fn few_of_types(demands: &Demands) -> Option<Vec<Value>> {
         && let (Some(min), Some(max)) = (&demands.minimum, &demands.maximum)
     {
         let (low, high) = (lowest(min).small()?, highest(max).small()?);
-        if high.checked_sub(low)? < VALUES as i64 {
+        if usize::try_from(high.checked_sub(low)?).ok()? < VALUES {
             values.extend((low..=high).map(Value::from));
             few = few.or(Types::INTEGER);
         }

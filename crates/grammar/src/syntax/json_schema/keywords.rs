@@ -1,5 +1,7 @@
 //! One subschema as typed keywords.
 
+use std::cell::OnceCell;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -136,6 +138,71 @@ pub(super) struct Has {
     pub(super) pointer: Rc<str>,
 }
 
+/// So many properties are looked through; more are looked up.
+const FEW: usize = 8;
+
+/// The listed properties of a subschema, in its order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Properties {
+    all: Vec<(String, LocationId)>,
+    /// Their places by name, once somebody asked.
+    sorted: OnceCell<Box<[u32]>>,
+}
+
+impl Properties {
+    /// The subschemas under a name.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = LocationId> {
+        let named = move |(own, schema): &(String, LocationId)| (own == name).then_some(*schema);
+        let (few, many) = if self.all.len() <= FEW {
+            (&self.all[..], &[][..])
+        } else {
+            let of = |at: &u32| self.all[*at as usize].0.as_str();
+            let sorted = self.sorted.get_or_init(|| {
+                let mut sorted: Vec<u32> = (0..self.all.len() as u32).collect();
+                sorted.sort_by(|left, right| of(left).cmp(of(right)));
+                sorted.into()
+            });
+            let from = sorted.partition_point(|at| of(at) < name);
+            let to = from + sorted[from..].partition_point(|at| of(at) == name);
+            (&[][..], &sorted[from..to])
+        };
+        let many = many.iter().map(|&at| self.all[at as usize].1);
+        few.iter().filter_map(named).chain(many)
+    }
+}
+
+impl FromIterator<(String, LocationId)> for Properties {
+    fn from_iter<T: IntoIterator<Item = (String, LocationId)>>(all: T) -> Self {
+        Vec::from_iter(all).into()
+    }
+}
+
+impl From<Vec<(String, LocationId)>> for Properties {
+    fn from(all: Vec<(String, LocationId)>) -> Self {
+        Self {
+            all,
+            sorted: OnceCell::new(),
+        }
+    }
+}
+
+impl Deref for Properties {
+    type Target = [(String, LocationId)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.all
+    }
+}
+
+impl<'p> IntoIterator for &'p Properties {
+    type Item = &'p (String, LocationId);
+    type IntoIter = std::slice::Iter<'p, (String, LocationId)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all.iter()
+    }
+}
+
 /// What one subschema says. The default says nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Keywords {
@@ -155,7 +222,7 @@ pub(super) struct Keywords {
     pub(super) contains: Vec<Contains>,
     pub(super) unevaluated_items: Option<(LocationId, Rc<str>)>,
     pub(super) unique: Option<Rc<str>>,
-    pub(super) properties: Vec<(String, LocationId)>,
+    pub(super) properties: Properties,
     pub(super) pattern_properties: Vec<(Rc<str>, LocationId)>,
     pub(super) additional: Option<LocationId>,
     pub(super) names: Option<(LocationId, Rc<str>)>,
@@ -191,7 +258,7 @@ impl Default for Keywords {
             contains: Vec::new(),
             unevaluated_items: None,
             unique: None,
-            properties: Vec::new(),
+            properties: Properties::default(),
             pattern_properties: Vec::new(),
             additional: None,
             names: None,

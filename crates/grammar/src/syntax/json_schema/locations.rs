@@ -6,6 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::Draft;
 use super::keywords::Keywords;
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
@@ -37,7 +38,10 @@ pub(super) struct Locations<'d> {
     /// Whether anything asks what other keywords have evaluated.
     pub(super) tracks_evaluation: bool,
     all: Vec<Location<'d>>,
-    by_pointer: FxHashMap<(Rc<str>, Scope), LocationId>,
+    /// By the address of the value in the document.
+    by_value: FxHashMap<(*const Value, Scope), LocationId>,
+    /// Those that only say of which type a value is.
+    by_type: FxHashMap<(&'d str, Scope), LocationId>,
     negations: FxHashMap<(LocationId, Rc<str>), LocationId>,
     /// Pointers of resources and anchors by their URI.
     by_uri: FxHashMap<String, String>,
@@ -54,27 +58,52 @@ pub(super) fn step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
+/// The type's name, if a subschema says nothing else.
+fn only_type(value: &Value) -> Option<&str> {
+    const SAY_NOTHING: [&str; 9] = [
+        "title",
+        "description",
+        "default",
+        "example",
+        "examples",
+        "$comment",
+        "readOnly",
+        "writeOnly",
+        "deprecated",
+    ];
+    let members = value.as_object()?;
+    let name = members.get("type")?.as_str()?;
+    let says_nothing = |name: &String| name == "type" || SAY_NOTHING.contains(&name.as_str());
+    members.keys().all(says_nothing).then_some(name)
+}
+
 impl<'d> Locations<'d> {
-    pub(super) fn new(document: &'d Value) -> Self {
+    pub(super) fn new(document: &'d Value, draft: Draft) -> Self {
         let mut locations = Self {
             document,
             tracks_evaluation: false,
             all: Vec::new(),
-            by_pointer: FxHashMap::default(),
+            by_value: FxHashMap::default(),
+            by_type: FxHashMap::default(),
             negations: FxHashMap::default(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
             dynamic: FxHashMap::default(),
             scopes: vec![BTreeMap::new()],
         };
-        locations.index();
+        locations.index(draft);
         locations
     }
 
     /// Finds every `$id` and anchor, without recursion.
-    fn index(&mut self) {
-        // (value, its pointer, the URI and the pointer of its resource)
+    fn index(&mut self, draft: Draft) {
         let root = String::new();
+        if !self.has_names() {
+            self.bases.insert(root.clone(), root.clone());
+            self.by_uri.insert(root.clone(), root);
+            return;
+        }
+        // (value, its pointer, the URI and the pointer of its resource)
         let mut work = vec![(self.document, root.clone(), root.clone(), root.clone())];
         self.bases.insert(root.clone(), root.clone());
         self.by_uri.insert(root.clone(), root);
@@ -87,6 +116,9 @@ impl<'d> Locations<'d> {
                         let Some(Value::String(id)) = members.get(key) else {
                             continue;
                         };
+                        if draft.ref_alone() && members.get("$ref").is_some_and(Value::is_string) {
+                            continue;
+                        }
                         let (uri, fragment) = id.split_once('#').unwrap_or((id, ""));
                         if !uri.is_empty() {
                             base = join(&base, uri);
@@ -141,6 +173,30 @@ impl<'d> Locations<'d> {
         }
     }
 
+    /// Whether any subschema has a name; finds out whether anything asks what was evaluated, too.
+    fn has_names(&mut self) -> bool {
+        const NAMES: [&str; 5] = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
+        let mut any = false;
+        let mut work = vec![self.document];
+        while let Some(value) = work.pop() {
+            match value {
+                Value::Object(members) => {
+                    for (name, member) in members {
+                        match member {
+                            Value::Object(_) | Value::Array(_) => work.push(member),
+                            _ => any |= NAMES.contains(&name.as_str()),
+                        }
+                        self.tracks_evaluation |=
+                            matches!(name.as_str(), "unevaluatedProperties" | "unevaluatedItems");
+                    }
+                }
+                Value::Array(items) => work.extend(items),
+                _ => {}
+            }
+        }
+        any
+    }
+
     fn anchor(&mut self, base: &str, name: &str, pointer: &str) {
         self.by_uri
             .entry(format!("{base}#{name}"))
@@ -164,19 +220,26 @@ impl<'d> Locations<'d> {
     /// The subschema at a pointer of the document, reached from within a scope.
     pub(super) fn at(&mut self, pointer: &str, value: &'d Value, scope: Scope) -> LocationId {
         let scope = self.entered(scope, pointer);
-        let key = (Rc::from(pointer), scope);
-        if let Some(&id) = self.by_pointer.get(&key) {
+        let key = (std::ptr::from_ref(value), scope);
+        if let Some(&id) = self.by_value.get(&key) {
+            return id;
+        }
+        let only_type = only_type(value).map(|name| (name, scope));
+        if let Some(&id) = only_type.and_then(|only| self.by_type.get(&only)) {
             return id;
         }
         let id = self.add(Location {
             value: Some(value),
-            pointer: Rc::clone(&key.0),
+            pointer: pointer.into(),
             scope,
             keywords: None,
             negates: None,
             negative: false,
         });
-        self.by_pointer.insert(key, id);
+        self.by_value.insert(key, id);
+        if let Some(only) = only_type {
+            self.by_type.insert(only, id);
+        }
         id
     }
 

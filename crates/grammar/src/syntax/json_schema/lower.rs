@@ -1,6 +1,8 @@
 //! Conjunctions to rules. Each conjunction becomes one rule (two, if it is also the whole document); what it refers to waits
 //! in a list, so that nothing recurses.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -21,10 +23,14 @@ pub(super) struct Lowering<'d> {
     rules: FxHashMap<(Conjunction, Place), RuleId>,
     work: Vec<(Conjunction, Place, RuleId)>,
     names: FxHashMap<String, u32>,
+    /// Work space for names.
+    unique: String,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
     negative_rules: usize,
+    /// Ways on from member to member, in objects in any order.
+    pub(super) ways: u64,
 }
 
 /// Rules that hold parts of negations: more are not worth it.
@@ -42,9 +48,11 @@ impl<'d> Lowering<'d> {
             rules: FxHashMap::default(),
             work: Vec::new(),
             names: FxHashMap::default(),
+            unique: String::new(),
             spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
+            ways: 0,
         })
     }
 
@@ -100,25 +108,20 @@ impl<'d> Lowering<'d> {
 
     /// The rule of a conjunction; for where it stands.
     fn rule(&mut self, conjunction: &Conjunction, place: Place) -> RuleId {
-        if let Some(&rule) = self.rules.get(&(conjunction.clone(), place)) {
+        let key = (conjunction.clone(), place);
+        if let Some(&rule) = self.rules.get(&key) {
             return rule;
         }
-        let name = match conjunction.members.first() {
-            None => "json".to_owned(),
+        let rule = match conjunction.members.first() {
+            None => self.fresh("json"),
             Some(&id) => {
-                let pointer = self.schemas.pointer(id);
-                let last = pointer
-                    .rsplit('/')
-                    .find(|step| step.parse::<u32>().is_err())
-                    .unwrap_or("");
-                if last.is_empty() {
-                    "document".to_owned()
-                } else {
-                    last.to_owned()
-                }
+                let pointer = Rc::clone(&self.schemas.locations.get(id).pointer);
+                let mut steps = pointer.rsplit('/');
+                let last = steps.find(|step| step.parse::<u32>().is_err());
+                let last = last.filter(|last| !last.is_empty());
+                self.fresh(last.unwrap_or("document"))
             }
         };
-        let rule = self.fresh(&name);
         let mut negative: Vec<&Rc<str>> = Vec::new();
         for &id in &conjunction.members {
             let location = self.schemas.locations.get(id);
@@ -130,35 +133,37 @@ impl<'d> Lowering<'d> {
         for pointer in negative {
             *self.negative.entry(Rc::clone(pointer)).or_insert(0) += 1;
         }
-        self.rules.insert((conjunction.clone(), place), rule);
+        self.rules.insert(key, rule);
         self.work.push((conjunction.clone(), place, rule));
         rule
     }
 
     /// A new rule under a name like this one.
     pub(super) fn fresh(&mut self, name: &str) -> RuleId {
-        let mut base: String = name
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        if !base.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            base.insert(0, '_');
-        }
-        let count = self.names.entry(base.clone()).or_insert(0);
+        let starts = |c: char| c.is_alphabetic() || c == '_';
+        let fits = |c: char| c.is_alphanumeric() || c == '_';
+        let base = if name.starts_with(starts) && name.chars().all(fits) {
+            Cow::Borrowed(name)
+        } else {
+            let mut base: String = name
+                .chars()
+                .map(|c| if fits(c) { c } else { '-' })
+                .collect();
+            if !base.starts_with(starts) {
+                base.insert(0, '_');
+            }
+            Cow::Owned(base)
+        };
+        let Some(count) = self.names.get_mut(&*base) else {
+            let rule = self.builder.rule(&base);
+            self.names.insert(base.into_owned(), 1);
+            return rule;
+        };
         *count += 1;
         // Numbers are set off by a dot, which no name of a property keeps: names stay unique.
-        let unique = if *count == 1 {
-            base
-        } else {
-            format!("{base}.{count}")
-        };
-        self.builder.rule(&unique)
+        self.unique.clear();
+        let _ = write!(self.unique, "{base}.{count}");
+        self.builder.rule(&self.unique)
     }
 
     /// A value that satisfies a conjunction, inside a container.
@@ -186,7 +191,7 @@ impl<'d> Lowering<'d> {
             self.schemas.widen(pointer, reason);
         }
         if let Some(values) = &demands.values {
-            return self.values(conjunction, values, place);
+            return self.values(conjunction, &demands, values, place);
         }
         if !demands.choices.is_empty() {
             let ways = self.alternatives(conjunction, &demands)?;
@@ -208,13 +213,16 @@ impl<'d> Lowering<'d> {
     fn values(
         &mut self,
         conjunction: &Conjunction,
+        demands: &Demands,
         values: &[Value],
         place: Place,
     ) -> Result<ExprId, Error> {
         self.spend(values.len())?;
+        // Scalars share the blanks before them, and are one table.
+        let mut scalars = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
         let mut words = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
         for value in values {
-            match self.schemas.allows(conjunction, value)? {
+            match self.schemas.allows_listed(demands, value)? {
                 Some(false) => continue,
                 Some(true) => {}
                 None => {
@@ -228,7 +236,18 @@ impl<'d> Lowering<'d> {
                     );
                 }
             }
-            words.insert(self.spelling.value(value, place));
+            match value {
+                Value::Array(_) | Value::Object(_) => {
+                    words.insert(self.spelling.value(value, place));
+                }
+                scalar => {
+                    scalars.insert(Spelling::scalar(scalar));
+                }
+            }
+        }
+        if !scalars.is_empty() {
+            let scalars = Regex::alt(scalars.into_iter().collect());
+            words.insert(self.spelling.word(scalars, place.first));
         }
         Ok(self.builder.regex(Regex::alt(words.into_iter().collect())))
     }

@@ -21,6 +21,10 @@ const STATES: u64 = 20_000;
 /// Ways on, in all rules of an object in any order together.
 const WAYS: u64 = 12_000;
 
+/// Of all objects together, and of one where many are written already.
+const WAYS_OF_ALL: u64 = 60_000;
+const FEWEST_WAYS: u64 = 400;
+
 /// Where in an object a member stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
@@ -185,11 +189,14 @@ impl Lowering<'_> {
                 .saturating_mul(listed + 1)
         };
         let required = shape.listed.iter().filter(|one| one.required).count() as u64;
-        let all = ways(listed) <= WAYS;
+        // Where many objects were written, the next ones get less.
+        let most = (WAYS_OF_ALL.saturating_sub(self.ways) / 8).clamp(FEWEST_WAYS, WAYS);
+        let all = ways(listed) <= most;
         let mut room = (0..=required)
             .rev()
-            .find(|&kept| ways(kept) <= WAYS)
+            .find(|&kept| ways(kept) <= most)
             .unwrap_or(0);
+        self.ways += ways(if all { listed } else { room });
         if !all && room < required {
             self.blame(
                 demands,

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::evaluated::Unevaluated;
 use super::keywords::{
@@ -22,24 +23,34 @@ use crate::limits::Limits;
 /// Sets of branches of one choice are looked at one by one up to this number of branches.
 pub(super) const SUBSETS: usize = 8;
 
+/// So many members are compared with each other; more are hashed.
+const FEW: usize = 16;
+
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(super) struct Conjunction {
     /// What is included stands before what includes it: that is the order in which properties are written.
-    pub(super) members: Vec<LocationId>,
+    pub(super) members: SmallVec<[LocationId; 4]>,
     /// Sorted: (member, which of its choices).
-    pub(super) made: Vec<(LocationId, u16)>,
+    pub(super) made: SmallVec<[(LocationId, u16); 2]>,
 }
 
 impl Conjunction {
     /// Both conjunctions at once.
     pub(super) fn joined(&self, right: &Self) -> Self {
         let mut joined = self.clone();
-        let mut seen: FxHashSet<LocationId> = joined.members.iter().copied().collect();
-        joined
-            .members
-            .extend(right.members.iter().filter(|&&id| seen.insert(id)));
-        joined.made.extend(&right.made);
+        if joined.members.len() + right.members.len() <= FEW {
+            for id in &right.members {
+                if !joined.members.contains(id) {
+                    joined.members.push(*id);
+                }
+            }
+        } else {
+            let mut seen: FxHashSet<LocationId> = joined.members.iter().copied().collect();
+            let others = right.members.iter().filter(|&&id| seen.insert(id));
+            joined.members.extend(others.copied());
+        }
+        joined.made.extend(right.made.iter().copied());
         joined.made.sort_unstable();
         joined.made.dedup();
         joined
@@ -124,12 +135,26 @@ impl Schemas<'_> {
         &mut self,
         starts: impl IntoIterator<Item = LocationId>,
     ) -> Result<Conjunction, Error> {
-        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
-        let mut members = Vec::new();
         // (subschema, whether what it includes is done)
-        let mut work: Vec<(LocationId, bool)> =
+        let mut work: SmallVec<[(LocationId, bool); 8]> =
             starts.into_iter().map(|start| (start, false)).collect();
         work.reverse();
+        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
+        let mut members = SmallVec::new();
+        // Most often there is one, which includes nothing.
+        if let [(start, _)] = work[..] {
+            let id = self.behind_references(start)?;
+            let keywords = self.keywords(id)?;
+            if keywords.includes.is_empty() {
+                if !keywords.is_silent() {
+                    members.push(id);
+                }
+                return Ok(Conjunction {
+                    members,
+                    made: SmallVec::new(),
+                });
+            }
+        }
         while let Some((start, done)) = work.pop() {
             if done {
                 members.push(start);
@@ -153,7 +178,7 @@ impl Schemas<'_> {
         }
         Ok(Conjunction {
             members,
-            made: Vec::new(),
+            made: SmallVec::new(),
         })
     }
 
@@ -303,13 +328,7 @@ impl Schemas<'_> {
         let mut parts: Vec<LocationId> = Vec::new();
         for member in &demands.members {
             let before = parts.len();
-            parts.extend(
-                member
-                    .properties
-                    .iter()
-                    .filter(|(own, _)| own == name)
-                    .map(|&(_, schema)| schema),
-            );
+            parts.extend(member.properties.named(name));
             for (pattern, schema) in &member.pattern_properties {
                 // A pattern that cannot be read is reported where the object is written.
                 if self.pattern_matches(pattern, name)?.unwrap_or(false) {
@@ -325,7 +344,7 @@ impl Schemas<'_> {
             for &at in &unevaluated.scope {
                 let member = &demands.members[at];
                 evaluated |= unevaluated.covers(at, member)
-                    || member.properties.iter().any(|(own, _)| own == name);
+                    || member.properties.named(name).next().is_some();
                 for (pattern, _) in &member.pattern_properties {
                     evaluated |= self.pattern_matches(pattern, name)?.unwrap_or(true);
                 }

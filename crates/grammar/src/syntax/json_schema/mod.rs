@@ -3,19 +3,20 @@
 //! What is enforced is enforced exactly; what is not is named in the grammar's [`Report`], or the schema is refused. A few
 //! freedoms of JSON are not given, because they change no value:
 //!
-//! * properties come in the order of the schema; names are spelled in the one canonical way;
+//! * properties come in the order of the schema, unless any order is asked for; names are spelled in the one canonical way;
 //! * strings under `pattern`, `format`, `enum` or `const` escape only what must be escaped;
-//! * integers are written without a point, numbers between bounds without an exponent;
+//! * integers are written without a point; numbers between bounds have an exponent only where it leaves no doubt about the
+//!   bounds, multiples have none;
 //! * a leap second is `23:59:60` in UTC;
 //! * a property that is not listed may be repeated, as RFC 8259 allows; each time counts as one.
 //!
 //! | file | what |
 //! |---|---|
-//! | `source`, `locations` | text to JSON, subschemas by number, references |
-//! | `keywords`, `negation`, `schemas` | one subschema, typed; combining keywords rewritten into choices |
-//! | `merge`, `decide` | subschemas that hold together; what no value satisfies |
-//! | `lower`, `scalar`, `array`, `distinct`, `object` | rules |
-//! | `text`, `number`, `decimal`, `formats`, `spelling`, `matching` | how values are written |
+//! | `source`, `locations`, `uri` | text to JSON, subschemas by number, references |
+//! | `keywords`, `reader`, `negation`, `schemas` | one subschema, typed; what holds where another does not |
+//! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
+//! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
+//! | `text`, `number`, `decimal`, `formats`, `spelling`, `whitespace`, `matching` | how values are written |
 
 mod array;
 mod choices;
@@ -32,6 +33,7 @@ mod matching;
 mod members;
 mod merge;
 mod multiples;
+mod names;
 mod negation;
 mod number;
 mod object;

@@ -233,7 +233,7 @@ impl Schemas<'_> {
         for name in &keywords.required {
             let never = self.locations.made(pointer, Keywords::never());
             ways.push(Keywords {
-                properties: vec![(name.clone(), never)],
+                properties: vec![(name.clone(), never)].into(),
                 ..object()
             });
         }
@@ -241,7 +241,7 @@ impl Schemas<'_> {
             let negation = self.locations.negation(*schema, pointer);
             ways.push(Keywords {
                 required: vec![name.clone()],
-                properties: vec![(name.clone(), negation)],
+                properties: vec![(name.clone(), negation)].into(),
                 ..object()
             });
         }

@@ -75,7 +75,7 @@ pub(super) fn read<'d>(
     reader.general()?;
     reader.strings()?;
     reader.numbers()?;
-    reader.arrays(draft)?;
+    reader.arrays()?;
     reader.objects()?;
     reader.unevaluated()?;
     reader.old();
@@ -367,9 +367,8 @@ impl<'d> Reader<'_, 'd> {
         Ok(())
     }
 
-    fn arrays(&mut self, draft: Draft) -> Result<(), Error> {
+    fn arrays(&mut self) -> Result<(), Error> {
         let listed = matches!(self.get("items"), Some(Value::Array(_)));
-        let _ = draft;
         if let Some(prefix) = self.schemas("prefixItems")? {
             self.out.prefix = prefix;
             if !listed {
@@ -403,7 +402,7 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn objects(&mut self) -> Result<(), Error> {
-        self.out.properties = self.named_schemas("properties")?;
+        self.out.properties = self.named_schemas("properties")?.into();
         let patterns = self.named_schemas("patternProperties")?;
         self.out.pattern_properties = patterns
             .into_iter()
@@ -470,7 +469,7 @@ impl<'d> Reader<'_, 'd> {
         let pointer: Rc<str> = pointer.into();
         let never = self.locations.made(&pointer, Keywords::never());
         let absent = Keywords {
-            properties: vec![(name.to_owned(), never)],
+            properties: vec![(name.to_owned(), never)].into(),
             ..Keywords::default()
         };
         let absent = self.locations.made(&pointer, absent);

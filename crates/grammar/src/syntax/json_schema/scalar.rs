@@ -148,24 +148,22 @@ impl Lowering<'_> {
             .iter()
             .map(|multiple| multiples(multiple, integer))
             .collect();
-        match regular {
-            Some(regular) => {
-                parts.extend(regular.into_iter().filter_map(|multiples| match multiples {
-                    Multiples::All => None,
-                    Multiples::Regular(regex) => Some(regex),
-                }))
+        if let Some(regular) = regular {
+            for multiples in regular {
+                if let Multiples::Regular(regex) = multiples {
+                    parts.push(regex);
+                }
             }
-            None => {
-                if let Some(counted) = self.multiples(demands)? {
-                    let blanks = self.word(Regex::empty(), place);
-                    return Ok(self.builder.seq(vec![blanks, counted]));
-                }
-                for multiple in &demands.multiples {
-                    self.schemas.widen(
-                        &multiple.pointer,
-                        "multiples of this number take too many states",
-                    );
-                }
+        } else {
+            if let Some(counted) = self.multiples(demands)? {
+                let blanks = self.word(Regex::empty(), place);
+                return Ok(self.builder.seq(vec![blanks, counted]));
+            }
+            for multiple in &demands.multiples {
+                self.schemas.widen(
+                    &multiple.pointer,
+                    "multiples of this number take too many states",
+                );
             }
         }
         // A number under further conditions is written without an exponent.

@@ -52,9 +52,10 @@ pub(super) struct Schemas<'d> {
 
 impl<'d> Schemas<'d> {
     pub(super) fn new(document: &'d Value, options: &Options, limits: &'d Limits) -> Self {
+        let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Self {
-            locations: Locations::new(document),
-            draft: options.draft.unwrap_or_else(|| Draft::of(document)),
+            locations: Locations::new(document, draft),
+            draft,
             options: options.clone(),
             limits,
             report: IndexSet::default(),

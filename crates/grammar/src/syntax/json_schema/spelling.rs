@@ -1,6 +1,8 @@
 //! Blanks, and values that are written out. Blanks that may vary belong to the word that follows them; those of a fixed style
 //! to the sign that they stand beside.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::decimal::Decimal;
@@ -32,6 +34,9 @@ pub(super) struct Place {
     /// In so many containers; always 0 where that changes nothing.
     pub(super) depth: u32,
 }
+
+/// The comma and the colon.
+static SIGNS: LazyLock<[Regex; 2]> = LazyLock::new(|| [Regex::literal(b","), Regex::literal(b":")]);
 
 enum Piece<'v> {
     Word(Regex),
@@ -131,6 +136,23 @@ impl Spelling {
 
     /// The name of a member, up to its colon; `comma`: another member stands before it.
     pub(super) fn key(&self, name: Regex, comma: bool, place: Place) -> Regex {
+        // The usual spacing, in one piece.
+        if let (Some(blanks), None, Regex::Literal(_), ",", ":") = (
+            &self.blanks,
+            self.indent,
+            &name,
+            self.comma.as_str(),
+            self.colon.as_str(),
+        ) {
+            let sign = |sign: u8| SIGNS[usize::from(sign == b':')].clone();
+            let name = [blanks.clone(), name, blanks.clone(), sign(b':')];
+            return Regex::Concat(if comma {
+                let comma = [blanks.clone(), sign(b',')];
+                comma.into_iter().chain(name).collect()
+            } else {
+                name.into()
+            });
+        }
         let before = if comma {
             self.comma(place)
         } else {
@@ -143,14 +165,23 @@ impl Spelling {
         ])
     }
 
+    /// A fixed value that is neither an array nor an object, without blanks.
+    pub(super) fn scalar(value: &Value) -> Regex {
+        match value {
+            Value::Number(number) => spellings(&number.to_string()),
+            Value::String(string) => Regex::literal(text::canonical(string).as_bytes()),
+            other => Regex::literal(other.to_string().as_bytes()),
+        }
+    }
+
     /// A fixed value.
     pub(super) fn value(&self, value: &Value, place: Place) -> Regex {
         let mut words: Vec<Regex> = Vec::new();
         let mut work = vec![Piece::Value(value, place.depth)];
         while let Some(piece) = work.pop() {
             let (value, depth) = match piece {
-                Piece::Word(word) => {
-                    words.push(word);
+                Piece::Word(sign) => {
+                    words.push(sign);
                     continue;
                 }
                 Piece::Value(value, depth) => (value, depth),
@@ -181,9 +212,7 @@ impl Spelling {
                     }
                     Regex::literal(b"{")
                 }
-                Value::Number(number) => spellings(&number.to_string()),
-                Value::String(string) => Regex::literal(text::canonical(string).as_bytes()),
-                scalar => Regex::literal(scalar.to_string().as_bytes()),
+                scalar => Self::scalar(scalar),
             };
             words.push(self.word(spelled, place.first && words.is_empty()));
         }

@@ -114,6 +114,9 @@ pub(super) fn body(text: &str) -> Regex {
 
 /// The one spelling of a string, quotes included, as every JSON writer has it that leaves text as it is.
 pub(super) fn canonical(text: &str) -> String {
+    if !text.contains(needs_escape) {
+        return format!("\"{text}\"");
+    }
     serde_json::Value::String(text.to_owned()).to_string()
 }
 

@@ -70,7 +70,7 @@ fn only_blanks(regex: &Regex) -> bool {
             Regex::Class(_) | Regex::Literal(_) | Regex::Not(_) => return false,
             // Of an intersection one part would be enough.
             Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
-                work.extend(parts.iter())
+                work.extend(parts.iter());
             }
             Regex::Repeat { inner, .. } => work.push(inner),
         }

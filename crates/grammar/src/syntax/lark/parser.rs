@@ -525,7 +525,11 @@ impl<'s> Parser<'s> {
                 _ => error.at(place).with_hint("%json takes a JSON Schema"),
             }
         })?;
-        Ok(Node::Grammar(Arc::new(grammar)))
+        let place = match Place::in_text(self.text, start) {
+            Place::Text { line, column, .. } => format!("%json@{line}:{column}"),
+            Place::Pointer(pointer) => pointer,
+        };
+        Ok(Node::Grammar(Arc::new(grammar.placed(&place))))
     }
 
     /// `n` or `m..n`
