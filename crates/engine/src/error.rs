@@ -1,7 +1,9 @@
 //! The one error type of the crate: a kind, and what the grammar crate's diagnostics say.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use syntagma_grammar::Diagnostic;
 
@@ -16,9 +18,11 @@ pub enum ErrorKind {
     Argument,
     /// A bound of [`crate::Limits`] is passed.
     Limit,
-    /// The engine disagrees with itself; only verification finds it.
+    /// The engine disagrees with itself: verification found it, or a panic.
     Internal,
 }
+
+const PANIC: &str = "E-ENGINE-PANIC";
 
 /// An error of this crate: a [`Diagnostic`], whose accessors are the error's own, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +74,21 @@ impl Error {
         self
     }
 
+    fn panic(reason: &(dyn Any + Send)) -> Self {
+        let reason = reason
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| reason.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason is given");
+        Self::new(ErrorKind::Internal, PANIC, format!("a panic: {reason}"))
+            .with_hint("this is a mistake of the library; please report it with the grammar")
+    }
+
+    /// Whether it stands for a panic.
+    pub(crate) fn is_panic(&self) -> bool {
+        self.code() == PANIC
+    }
+
     /// What kind of mistake it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -95,6 +114,11 @@ impl Deref for Error {
     fn deref(&self) -> &Diagnostic {
         &self.0.diagnostic
     }
+}
+
+/// Runs `work`; a panic in it becomes the error `E-ENGINE-PANIC`. What `work` may leave half done must not be used again.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|reason| Err(Error::panic(&*reason)))
 }
 
 impl From<syntagma_grammar::Error> for Error {

@@ -273,7 +273,7 @@ const REFUSED: &[refusals::Refused] = &[
     ),
     ("start ::= until!(\"a\", 5) ;", "E-GRAMMAR-SYNTAX", 1, 23),
     ("start ::= \"é\" #\"a(b\" ;", "E-REGEX-SYNTAX", 1, 18),
-    ("start ::= #\"a\\bc\" ;", "E-REGEX-UNSUPPORTED", 1, 15),
+    ("start ::= #\"a(b)\\1\" ;", "E-REGEX-UNSUPPORTED", 1, 17),
 ];
 
 #[test]

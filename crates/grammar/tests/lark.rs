@@ -143,7 +143,7 @@ const REFUSED: &[refusals::Refused] = &[
     ("start: /a/l", "E-GRAMMAR-SYNTAX", 1, 11),
     ("start: /a(b/", "E-REGEX-SYNTAX", 1, 10),
     ("start: /a(b/i", "E-REGEX-SYNTAX", 1, 10),
-    ("start: /a\\bc/", "E-REGEX-UNSUPPORTED", 1, 11),
+    ("start: /a(b)\\1/", "E-REGEX-UNSUPPORTED", 1, 13),
     ("start: \"b\"..\"a\"", "E-GRAMMAR-SYNTAX", 1, 8),
     ("start: <[3-1]>", "E-GRAMMAR-SYNTAX", 1, 8),
     ("start: %json [", "E-GRAMMAR-SYNTAX", 1, 14),

@@ -78,6 +78,23 @@ pub(crate) fn diagnostic_fields(fields: &Bound<'_, PyDict>, said: &Diagnostic) -
     Ok(())
 }
 
+/// Runs work of the engine crate; a panic in it becomes an error too.
+pub(crate) fn engine<T>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, syntagma_engine::Error>,
+) -> PyResult<T> {
+    syntagma_engine::caught(work).map_err(|error| from_engine(py, &error))
+}
+
+/// The same for the grammar crate, with the interpreter released.
+pub(crate) fn grammar<T: Send>(
+    py: Python<'_>,
+    work: impl Send + FnOnce() -> Result<T, syntagma_grammar::Error>,
+) -> PyResult<T> {
+    py.detach(|| syntagma_engine::caught(|| Ok(work()?)))
+        .map_err(|error| from_engine(py, &error))
+}
+
 /// An error of the engine crate.
 pub(crate) fn from_engine(py: Python<'_>, error: &syntagma_engine::Error) -> PyErr {
     if let Some(source) = error.grammar_error() {

@@ -1,10 +1,17 @@
 //! Free text: any UTF-8, without what may not stand in it.
 
+use std::sync::LazyLock;
+
 use super::regex::{ByteSet, Regex};
 
 /// One character in UTF-8 (RFC 3629: shortest form, no surrogates).
 #[must_use]
 pub fn utf8_character() -> Regex {
+    static CHARACTER: LazyLock<Regex> = LazyLock::new(character);
+    CHARACTER.clone()
+}
+
+fn character() -> Regex {
     let range = |first: u8, last: u8| Regex::Class(ByteSet::range(first, last));
     let tail = || range(0x80, 0xBF);
     Regex::alt(vec![
@@ -23,7 +30,8 @@ pub fn utf8_character() -> Regex {
 /// Any text: any number of characters in UTF-8.
 #[must_use]
 pub fn any_text() -> Regex {
-    Regex::repeat(utf8_character(), 0, None)
+    static TEXT: LazyLock<Regex> = LazyLock::new(|| Regex::repeat(utf8_character(), 0, None));
+    TEXT.clone()
 }
 
 /// Any byte string.
