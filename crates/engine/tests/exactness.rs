@@ -166,7 +166,10 @@ fn run(grammars: usize, seed: u64) -> Count {
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let strategy = prop::collection::vec(shapes::shape(), 1..=shapes::RULES);
     let mut count = Count::default();
-    for _ in 0..grammars {
+    for at in 0..grammars {
+        if at > 0 && at % 1_000 == 0 {
+            println!("{at} grammars");
+        }
         let shapes = strategy.new_tree(&mut runner).unwrap().current();
         check(&shapes::grammar(&shapes), &vocabulary, &mut count);
     }

@@ -1,7 +1,7 @@
 //! What is wrong with rules as they are written: those that can never write their first byte, and those that stand for
 //! themselves.
 
-use super::circles::{circles, components};
+use super::circles::{Lists, circles, components};
 use super::grammar::{Expr, ExprId, Grammar, RuleId};
 use super::nodes::Nodes;
 use super::regex::Regex;
@@ -66,7 +66,7 @@ impl Grammar {
     }
 
     /// What is productive; and from what has no end, where its first part without an end lies.
-    fn productive_edges(&self) -> (Vec<bool>, Vec<Vec<u32>>) {
+    fn productive_edges(&self) -> (Vec<bool>, Lists) {
         let nodes = self.nodes();
         let finite = nodes.least(|expr, has, below| match expr {
             Expr::Alt(parts) => parts.is_empty() || below.iter().any(|&node| has(node)),
@@ -80,50 +80,53 @@ impl Grammar {
             Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => true,
             _ => below.iter().any(|&node| has(node)),
         });
-        let mut edges: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
-        // Edges before which something may be written.
-        let mut written: Vec<(usize, usize)> = Vec::new();
+        // (from, to, whether something may be written before)
+        let mut edges: Vec<(u32, u32, bool)> = Vec::new();
         for node in (0..nodes.len()).filter(|&node| nodes.is_reached(node) && !finite[node]) {
             let below = nodes.below(node);
             if let Expr::Alt(_) = nodes.expr(node) {
-                edges[node].extend(below.iter().map(|&to| to as u32));
+                edges.extend(below.iter().map(|&to| (node as u32, to as u32, false)));
                 continue;
             }
             let mut before = false;
             for &to in below {
                 if !finite[to] {
-                    edges[node].push(to as u32);
-                    if before {
-                        written.push((node, to));
-                    }
+                    edges.push((node as u32, to as u32, before));
                     break;
                 }
                 before |= writes[to];
             }
         }
-        let components = components(&edges);
+        let list = |backwards: bool| {
+            Lists::new(nodes.len(), |tell| {
+                for &(from, to, _) in &edges {
+                    if backwards {
+                        tell(to, from)
+                    } else {
+                        tell(from, to)
+                    }
+                }
+            })
+        };
+        let (targets, sources) = (list(false), list(true));
+        let components = components(&targets);
         let mut productive = finite;
-        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-        for (from, targets) in edges.iter().enumerate() {
-            for &to in targets {
-                sources[to as usize].push(from);
-            }
-        }
-        let mut work: Vec<usize> = written
-            .into_iter()
-            .filter(|&(from, to)| components[from] == components[to])
-            .map(|(from, _)| from)
+        let on_circle = |from: u32, to: u32| components[from as usize] == components[to as usize];
+        let mut work: Vec<u32> = edges
+            .iter()
+            .filter(|&&(from, to, written)| written && on_circle(from, to))
+            .map(|&(from, ..)| from)
             .collect();
         while let Some(node) = work.pop() {
-            if !std::mem::replace(&mut productive[node], true) {
-                work.extend(&sources[node]);
+            if !std::mem::replace(&mut productive[node as usize], true) {
+                work.extend(sources.of(node));
             }
         }
-        (productive, edges)
+        (productive, targets)
     }
 
     /// From each expression to the parts that it may stand for alone, all others being empty.
-    fn empty_edges(&self) -> Vec<Vec<u32>> {
+    fn empty_edges(&self) -> Lists {
         let nodes = self.nodes();
         let nullable = nodes.least(|expr, has, below| match expr {
             Expr::Regex(regex) => regex.is_nullable(),
@@ -133,7 +136,7 @@ impl Grammar {
             Expr::Repeat { min: 1, .. } => has(below[0]),
             _ => below.iter().all(|&node| has(node)),
         });
-        let mut edges: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
+        let mut edges: Vec<(u32, u32)> = Vec::new();
         for node in (0..nodes.len()).filter(|&node| nodes.is_reached(node)) {
             let below = nodes.below(node);
             let others_empty = |at: usize| {
@@ -150,10 +153,14 @@ impl Grammar {
                     _ => others_empty(at),
                 };
                 if alone {
-                    edges[node].push(to as u32);
+                    edges.push((node as u32, to as u32));
                 }
             }
         }
-        edges
+        Lists::new(nodes.len(), |tell| {
+            for &(from, to) in &edges {
+                tell(from, to);
+            }
+        })
     }
 }

@@ -58,7 +58,7 @@ fn keeps_the_language(shapes: &[shapes::Shape], before: &[usize], pass: Pass) {
 macro_rules! passes {
     ($($name:ident: $pass:expr;)*) => {
         proptest! {
-            #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+            #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
             $(
                 #[test]
