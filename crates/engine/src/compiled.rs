@@ -229,11 +229,13 @@ impl CompiledGrammar {
             ..
         } = found;
         // Another thread may have computed it while this one waited for the lock.
-        let known = memo.mask(state).cloned();
+        let shared = recognizer.representative(state, &mut self.fuel())?;
+        memo.remember_same(state, shared);
+        let known = memo.mask(shared).cloned();
         let mask = match known {
             Some(mask) if !self.verify => return Ok(mask),
             Some(mask) => mask,
-            None => composer.mask(recognizer, &self.vocabulary, state, frames, &self.limits)?,
+            None => composer.mask(recognizer, &self.vocabulary, shared, frames, &self.limits)?,
         };
         if self.verify {
             let fuel = &mut self.fuel();
@@ -246,7 +248,7 @@ impl CompiledGrammar {
                 ));
             }
         }
-        memo.remember_mask(state, mask.clone());
+        memo.remember_mask(shared, mask.clone());
         self.keep_within(found);
         Ok(mask)
     }

@@ -192,15 +192,11 @@ mod tests {
 
     #[test]
     fn equal_grammars_have_one_fingerprint_however_they_lie_in_memory() {
-        let word = Regex::literal(b"a long enough word");
-        let shared: Arc<[Regex]> = vec![word.clone(), word].into();
-        let apart: Arc<[Regex]> = vec![
-            Regex::literal(b"a long enough word"),
-            Regex::literal(b"a long enough word"),
-        ]
-        .into();
-        let both =
-            [Regex::Concat(shared), Regex::Concat(apart)].map(|regex| of_grammar(&grammar(regex)));
+        let word = || Regex::literal(b"a long enough word");
+        let once = word();
+        let shared = Regex::Concat(vec![once.clone(), once].into());
+        let apart = Regex::Concat(vec![word(), word()].into());
+        let both = [shared, apart].map(|regex| of_grammar(&grammar(regex)));
         assert_eq!(both[0], both[1]);
     }
 

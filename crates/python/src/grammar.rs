@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
-use crate::errors;
+use crate::errors::{self, diagnostic_fields};
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -27,6 +28,41 @@ fn read(
     read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
 ) -> PyResult<Grammar> {
     errors::grammar(py, read).map(|grammar| Grammar(Arc::new(grammar)))
+}
+
+/// The options of a schema, attribute by attribute.
+fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_schema::Options> {
+    let pattern: Option<String> = given.getattr("whitespace_pattern")?.extract()?;
+    let separators: Option<(String, String)> = given.getattr("separators")?.extract()?;
+    let indent: Option<u32> = given.getattr("indent")?.extract()?;
+    let compact: bool = given.getattr("compact")?.extract()?;
+    let whitespace = if let Some(pattern) = pattern {
+        json_schema::Whitespace::Regex(pattern)
+    } else if let Some((comma, colon)) = separators {
+        errors::grammar(py, || json_schema::Whitespace::separators(&comma, &colon))?
+    } else if let Some(indent) = indent {
+        json_schema::Whitespace::Indent(indent)
+    } else if compact {
+        json_schema::Whitespace::Compact
+    } else {
+        json_schema::Whitespace::Flexible
+    };
+    let any_order: bool = given.getattr("any_order")?.extract()?;
+    let draft: Option<u32> = given.getattr("draft")?.extract()?;
+    Ok(json_schema::Options {
+        whitespace,
+        allow_widened: given.getattr("allow_widened")?.extract()?,
+        order: if any_order {
+            json_schema::Order::Any
+        } else {
+            json_schema::Order::Declared
+        },
+        draft: draft.map(|draft| match draft {
+            2020.. => json_schema::Draft::Draft2020,
+            2019 => json_schema::Draft::Draft2019,
+            _ => json_schema::Draft::Draft7,
+        }),
+    })
 }
 
 fn of_token(set: TokenSet) -> Grammar {
@@ -95,21 +131,11 @@ impl Grammar {
     fn from_json_schema(
         py: Python<'_>,
         schema: &str,
-        allow_widened: bool,
-        compact: bool,
+        options: &Bound<'_, PyAny>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        let whitespace = if compact {
-            json_schema::Whitespace::Compact
-        } else {
-            json_schema::Whitespace::Flexible
-        };
-        let options = json_schema::Options {
-            whitespace,
-            allow_widened,
-            draft: None,
-        };
+        let options = schema_options(py, options)?;
         read(py, || json_schema::parse(schema, &options, &limits))
     }
 
@@ -174,6 +200,18 @@ impl Grammar {
 
     fn report_pointers(&self) -> Vec<(String, String)> {
         self.0.report().pointers.clone()
+    }
+
+    /// Each warning as the fields that `GrammarWarning` takes.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let of = |warning: &syntagma_grammar::Diagnostic| {
+            let fields = PyDict::new(py);
+            fields.set_item("code", warning.code())?;
+            fields.set_item("message", warning.message())?;
+            diagnostic_fields(&fields, warning)?;
+            Ok(fields)
+        };
+        self.0.warnings().iter().map(of).collect()
     }
 
     fn rule_count(&self) -> usize {

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use super::bitmask_words;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
@@ -36,6 +37,8 @@ pub struct Vocabulary {
     named: Vec<bool>,
     size: usize,
     trie: Trie,
+    /// The bitmask row of all tokens that text may match.
+    text_row: Box<[i32]>,
     fingerprint: OnceLock<u128>,
 }
 
@@ -108,7 +111,11 @@ impl Vocabulary {
             .iter()
             .enumerate()
             .filter(|&(id, _)| !special[id]);
-        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice())));
+        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice()))).with_belows();
+        let mut text_row = vec![0; bitmask_words(size)];
+        for &id in trie.order() {
+            text_row[id as usize / 32] |= 1 << (id % 32);
+        }
         let mut eos = parts.eos_ids.clone();
         eos.sort_unstable();
         eos.dedup();
@@ -121,6 +128,7 @@ impl Vocabulary {
             named,
             size,
             trie,
+            text_row: text_row.into(),
             fingerprint: OnceLock::new(),
         })
     }
@@ -203,6 +211,11 @@ impl Vocabulary {
 
     pub(crate) fn trie(&self) -> &Trie {
         &self.trie
+    }
+
+    /// The bitmask row of all tokens that text may match.
+    pub(crate) fn text_row(&self) -> &[i32] {
+        &self.text_row
     }
 
     /// The bytes of the token where text may match it.
