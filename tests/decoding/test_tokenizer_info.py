@@ -125,3 +125,10 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_ids_outside_of_the_vocabulary(eos: list[int], special: list[int], size: int | None) -> None:
     with pytest.raises(VocabularyError):
         TokenizerInfo.from_tokens([b"a", b"b"], eos_token_ids=eos, special_token_ids=special, vocab_size=size)
+
+
+@pytest.mark.parametrize("decoder", ["Metaspace", "ByteFallback"])
+def test_a_decoder_that_contradicts_the_vocabulary_is_refused(tmp_path: Path, decoder: str) -> None:
+    with pytest.raises(VocabularyError) as caught:
+        TokenizerInfo.from_tokenizer_json(write(tmp_path, byte_level(decoder={"type": decoder})), eos_token_ids=[4])
+    assert (caught.value.code, caught.value.pointer) == ("E-VOCAB-ROUNDTRIP", "/decoder")

@@ -66,6 +66,7 @@ class _Vocabulary:
             raise VocabularyError(
                 "E-VOCAB-MODEL", f"a token lacks its text or its id ({error})", source=source
             ) from error
+        _check_blanks(spelling, texts, source)
         self._table = [b""] * (max((*texts, *contents), default=-1) + 1)
         for token_id, text in texts.items():
             if token_id in contents:
@@ -145,6 +146,20 @@ def _spelling(data: dict[str, Any], source: str) -> TokenSpelling:
         pointer="/decoder",
         hint="byte-level, byte-fallback and metaspace vocabularies are; give others with from_tokens",
     )
+
+
+def _check_blanks(spelling: TokenSpelling, texts: dict[int, str], source: str) -> None:
+    """Most words of a vocabulary begin with a blank; how that is written must be what the decoder says."""
+    if spelling is byte_level or any("▁" in text for text in texts.values()):
+        return
+    if any(text.startswith("Ġ") for text in texts.values()):
+        raise VocabularyError(
+            "E-VOCAB-ROUNDTRIP",
+            "tokens are written in the byte-level alphabet, the decoder says otherwise: none would spell a blank",
+            source=source,
+            pointer="/decoder",
+            hint="mend the decoder, or give the tokens with from_tokens",
+        )
 
 
 def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[bytes], source: str) -> None:
