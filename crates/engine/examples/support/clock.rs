@@ -21,15 +21,3 @@ pub(crate) fn clock() -> f64 {
     // A thread of less than an hour keeps well below what a double holds exactly.
     (time.seconds * 1_000_000_000 + time.nanoseconds) as f64 / 1e3
 }
-
-/// What reading the clock twice costs by itself, in microseconds: the median of many readings.
-pub(crate) fn cost() -> f64 {
-    let mut costs: Vec<f64> = (0..10_001)
-        .map(|_| {
-            let start = clock();
-            clock() - start
-        })
-        .collect();
-    costs.sort_by(f64::total_cmp);
-    costs[costs.len() / 2]
-}

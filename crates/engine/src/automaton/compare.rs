@@ -84,6 +84,12 @@ impl Residuals {
                 }
                 &Node::Not(inner) => hash(&(7, part(inner))),
                 &Node::Repeat { inner, min, max } => hash(&(8, part(inner), min, max)),
+                &Node::Counter {
+                    inner,
+                    lower,
+                    upper,
+                    taken,
+                } => hash(&(9, part(inner), lower, upper, taken)),
             };
             if work.len() == waiting {
                 self.set_fingerprint(id, value);
@@ -259,9 +265,19 @@ impl Residuals {
             }
         }
         fuel.spend(spine.len())?;
-        if !changed {
-            return Ok(id);
+        if changed {
+            self.rebuilt(spine, fuel)
+        } else {
+            Ok(id)
         }
+    }
+
+    /// Parts that follow each other, as [`Self::split`] gave them, put together again.
+    pub(super) fn rebuilt(
+        &mut self,
+        spine: Vec<RegexId>,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         let mut result = RegexId::EMPTY;
         for part in spine.into_iter().rev() {
             result = match *self.node(part) {

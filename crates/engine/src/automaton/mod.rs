@@ -4,6 +4,7 @@
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
+//! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `compare` finds what two residuals have in common;
 //! * `stretch` tells which text a residual reads without dying;
 //! * `union` runs all terminals that an Earley set waits for at once.
@@ -11,6 +12,7 @@
 mod build;
 mod classes;
 mod compare;
+mod counted;
 mod derive;
 mod residual;
 mod stretch;
@@ -19,6 +21,7 @@ mod union;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use build::Built;
 pub(crate) use residual::{RegexId, Residuals};
 pub(crate) use stretch::Stretch;
 pub(crate) use union::{FiredId, UnionId, Unions};

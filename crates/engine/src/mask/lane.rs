@@ -110,7 +110,8 @@ impl Lane {
         let next = self.add(next, residuals.is_nullable(next));
         let start = rest.index() << 8;
         if let Some(row) = self.rows.get_mut(start..start + 256) {
-            let classes = residuals.class_map(residuals.classes_of(residual));
+            let classes = residuals.classes_of(residual);
+            let classes = residuals.class_map(classes);
             let class = classes[usize::from(byte)];
             for (known, &other) in row.iter_mut().zip(classes) {
                 if other == class {

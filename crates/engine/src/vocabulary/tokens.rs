@@ -1,10 +1,13 @@
 //! Tokens as bytes, and what each of them may be used for.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 use super::bitmask_words;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
+use crate::fingerprint::Fingerprint;
 
 /// What a [`Vocabulary`] is made from.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +39,7 @@ pub struct Vocabulary {
     trie: Trie,
     /// The bitmask row of all tokens that text may match.
     text_row: Box<[i32]>,
+    fingerprint: OnceLock<u128>,
 }
 
 impl Vocabulary {
@@ -125,6 +129,7 @@ impl Vocabulary {
             size,
             trie,
             text_row: text_row.into(),
+            fingerprint: OnceLock::new(),
         })
     }
 
@@ -173,6 +178,24 @@ impl Vocabulary {
     #[must_use]
     pub fn marker_tokens(&self, text: &[u8]) -> &[u32] {
         self.markers.get(text).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same for the same vocabulary in every process.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        *self.fingerprint.get_or_init(|| {
+            let mut fingerprint = Fingerprint::new();
+            fingerprint.word(self.size as u64);
+            fingerprint.bytes(&self.bytes);
+            let kinds = self.special.iter().zip(&self.named);
+            for (&end, (&special, &named)) in self.ends.iter().zip(kinds) {
+                fingerprint.word((end as u64) << 2 | u64::from(special) << 1 | u64::from(named));
+            }
+            for &eos in &self.eos {
+                fingerprint.word(u64::from(eos));
+            }
+            fingerprint.finish()
+        })
     }
 
     /// Approximate bytes of memory.
