@@ -48,6 +48,9 @@ def test_plain_messages_are_writable_in_every_format() -> None:
         call = ToolCall(id="", name="weather", arguments='{"place": "a <b> [c] {d}"}')
         if fmt.spec.tools is not None:
             fmt.write(Message(tool_calls=(call, call)), TOOLS)
+        if fmt.spec.reasoning is not None and fmt.spec.reasoning.to == "content":
+            assert fmt.write(Message(content="<think>Well.</think>Yes."), TOOLS) == "Well.</think>Yes."
+            continue
         if fmt.spec.reasoning is not None:
             fmt.write(Message(content="Yes.", reasoning_content="Well."), TOOLS)
         fmt.write(Message(content="Yes. 1 < 2."), TOOLS)

@@ -265,13 +265,10 @@ fn numbers() {
         &["1.25", "3", "1.250"],
         &["1.255"],
     );
-    assert_eq!(
-        parse(r#"{"type":"number","multipleOf":0.3}"#)
-            .unwrap()
-            .report()
-            .pointers[0]
-            .0,
-        "/multipleOf"
+    exact(
+        r#"{"type":"number","multipleOf":0.3}"#,
+        &["0", "0.3", "-0.60", "1.2", "3", "30.0"],
+        &["0.1", "0.33", "1", "-0", "1e1"],
     );
 }
 
@@ -427,14 +424,17 @@ fn arrays() {
         &["[]", "[true]", "[false,true]"],
         &["[true,true]", "[3]", "[true,false,true]"],
     );
-    assert_eq!(
-        parse(r#"{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3,4,5,6,7,8,9]}}"#)
-            .unwrap()
-            .report()
-            .pointers[0]
-            .0,
-        "/uniqueItems"
+    exact(
+        r#"{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3,4,5,6,7,8,9]}}"#,
+        &["[]", "[9,1,8,2,7,3,6,4,5]"],
+        &["[1,2,3,4,5,6,7,8,9,1]", "[10]"],
     );
+    let many: Vec<String> = (0..60).map(|value| value.to_string()).collect();
+    let many = format!(
+        r#"{{"type":"array","uniqueItems":true,"items":{{"enum":[{}]}}}}"#,
+        many.join(",")
+    );
+    assert_eq!(parse(&many).unwrap().report().pointers[0].0, "/uniqueItems");
     assert_eq!(
         parse(r#"{"type":"array","uniqueItems":true}"#)
             .unwrap()
@@ -512,10 +512,11 @@ fn references() {
         &["null", "1"],
         &["\"\""],
     );
-    let dynamic =
-        parse(r##"{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n","type":"null"}}}"##)
-            .unwrap();
-    assert_eq!(dynamic.report().pointers[0].0, "/$dynamicRef");
+    exact(
+        r##"{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n","type":"null"}}}"##,
+        &["null"],
+        &["1"],
+    );
     // Beside a reference keywords count since 2019-09, and do not before.
     exact(
         r##"{"$ref":"#/$defs/i","maximum":3,"$defs":{"i":{"type":"integer"}}}"##,
@@ -607,7 +608,7 @@ fn widened_schemas_can_be_refused() {
         allow_widened: false,
         ..Options::default()
     };
-    let schema = r#"{"items":{"uniqueItems":true},"unevaluatedProperties":false}"#;
+    let schema = r#"{"items":{"uniqueItems":true}}"#;
     let error = json_schema::parse(schema, &options, &Limits::default()).unwrap_err();
     assert_eq!(error.code(), "E-SCHEMA-WIDENED");
     let pointers: Vec<&str> = error
@@ -615,7 +616,7 @@ fn widened_schemas_can_be_refused() {
         .iter()
         .map(|(pointer, _)| pointer.as_str())
         .collect();
-    assert_eq!(pointers, ["/unevaluatedProperties", "/items/uniqueItems"]);
+    assert_eq!(pointers, ["/items/uniqueItems"]);
     assert!(json_schema::parse(r#"{"type":"integer"}"#, &options, &Limits::default()).is_ok());
 }
 

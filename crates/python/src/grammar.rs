@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
-use crate::errors::from_grammar;
+use crate::errors::{self, diagnostic_fields};
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -26,9 +27,42 @@ fn read(
     py: Python<'_>,
     read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
 ) -> PyResult<Grammar> {
-    py.detach(read)
-        .map(|grammar| Grammar(Arc::new(grammar)))
-        .map_err(|error| from_grammar(py, &error))
+    errors::grammar(py, read).map(|grammar| Grammar(Arc::new(grammar)))
+}
+
+/// The options of a schema, attribute by attribute.
+fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_schema::Options> {
+    let pattern: Option<String> = given.getattr("whitespace_pattern")?.extract()?;
+    let separators: Option<(String, String)> = given.getattr("separators")?.extract()?;
+    let indent: Option<u32> = given.getattr("indent")?.extract()?;
+    let compact: bool = given.getattr("compact")?.extract()?;
+    let whitespace = if let Some(pattern) = pattern {
+        json_schema::Whitespace::Regex(pattern)
+    } else if let Some((comma, colon)) = separators {
+        errors::grammar(py, || json_schema::Whitespace::separators(&comma, &colon))?
+    } else if let Some(indent) = indent {
+        json_schema::Whitespace::Indent(indent)
+    } else if compact {
+        json_schema::Whitespace::Compact
+    } else {
+        json_schema::Whitespace::Flexible
+    };
+    let any_order: bool = given.getattr("any_order")?.extract()?;
+    let draft: Option<u32> = given.getattr("draft")?.extract()?;
+    Ok(json_schema::Options {
+        whitespace,
+        allow_widened: given.getattr("allow_widened")?.extract()?,
+        order: if any_order {
+            json_schema::Order::Any
+        } else {
+            json_schema::Order::Declared
+        },
+        draft: draft.map(|draft| match draft {
+            2020.. => json_schema::Draft::Draft2020,
+            2019 => json_schema::Draft::Draft2019,
+            _ => json_schema::Draft::Draft7,
+        }),
+    })
 }
 
 fn of_token(set: TokenSet) -> Grammar {
@@ -86,21 +120,11 @@ impl Grammar {
     fn from_json_schema(
         py: Python<'_>,
         schema: &str,
-        allow_widened: bool,
-        compact: bool,
+        options: &Bound<'_, PyAny>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        let whitespace = if compact {
-            json_schema::Whitespace::Compact
-        } else {
-            json_schema::Whitespace::Flexible
-        };
-        let options = json_schema::Options {
-            whitespace,
-            allow_widened,
-            draft: None,
-        };
+        let options = schema_options(py, options)?;
         read(py, || json_schema::parse(schema, &options, &limits))
     }
 
@@ -167,27 +191,35 @@ impl Grammar {
         self.0.report().pointers.clone()
     }
 
+    /// Each warning as the fields that `GrammarWarning` takes.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let of = |warning: &syntagma_grammar::Diagnostic| {
+            let fields = PyDict::new(py);
+            fields.set_item("code", warning.code())?;
+            fields.set_item("message", warning.message())?;
+            diagnostic_fields(&fields, warning)?;
+            Ok(fields)
+        };
+        self.0.warnings().iter().map(of).collect()
+    }
+
     fn rule_count(&self) -> usize {
         self.0.rules().len()
     }
 
-    fn to_ebnf(&self) -> String {
-        syntagma_grammar::print::to_ebnf(&self.0)
+    fn to_ebnf(&self, py: Python<'_>) -> PyResult<String> {
+        errors::grammar(py, || Ok(syntagma_grammar::print::to_ebnf(&self.0)))
     }
 
     /// The GBNF text and the markers that stand in it as text.
     fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
-        py.detach(|| syntagma_grammar::print::to_gbnf(&self.0))
+        errors::grammar(py, || syntagma_grammar::print::to_gbnf(&self.0))
             .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
-            .map_err(|error| from_grammar(py, &error))
     }
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
         let limits = grammar_limits(limits)?;
-        let lnf = py
-            .detach(|| Lnf::new(&self.0, &limits))
-            .map_err(|error| from_grammar(py, &error))?;
-        Ok(lnf.dump())
+        errors::grammar(py, || Lnf::new(&self.0, &limits).map(|lnf| lnf.dump()))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

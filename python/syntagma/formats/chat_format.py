@@ -10,6 +10,7 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, read_toml, write_toml
 from syntagma.formats.json_text import same_json
 from syntagma.formats.registry import registry
+from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
 from syntagma.formats.writing import unwritable, write_message
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -79,6 +80,30 @@ class ChatFormat:
     def to_toml(self) -> str:
         """The format as a file, inheritance resolved; it reads back equal."""
         return write_toml(self.spec)
+
+    @classmethod
+    def from_response_template(cls, template: Mapping[str, Any]) -> tuple[ChatFormat, tuple[NotCarried, ...]]:
+        """The format that a checkpoint's `response_template` describes, and what of the template it does not hold.
+
+        Args:
+            template: the dictionary, version 1, as `tokenizer_config.json` has it.
+
+        Raises:
+            FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, this is no such template; with the pointer.
+        """
+        spec, lost = read_response_template(template)
+        return cls(spec), lost
+
+    def to_response_template(self, *, start_anchor: str | None = None) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
+        """A `response_template` that reads what the format writes, and what of the format it does not hold.
+
+        Args:
+            start_anchor: where the assistant's turn begins in a prompt; by default `anchor`.
+
+        Raises:
+            FormatError: `E-FORMAT-UNWRITABLE`, nobody says where the assistant's turn begins.
+        """
+        return write_response_template(self.spec, start_anchor=start_anchor)
 
     def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:
         """Calls, content and messages of `tools`, reasoning of `reasoning`; None is this format.

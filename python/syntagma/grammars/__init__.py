@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from syntagma.grammars.grammar import Gbnf, Grammar, Report
+from syntagma.grammars.grammar import Gbnf, Grammar
+from syntagma.grammars.report import Report, Violation
+from syntagma.grammars.warning import GrammarWarning
 
-__all__ = ["Gbnf", "Grammar", "Report"]
+__all__ = ["Gbnf", "Grammar", "GrammarWarning", "Report", "Violation"]

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.grammars.json_schema import Draft, Order, Whitespace, schema_options, schema_text
+from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
+from syntagma.grammars.warning import GrammarWarning
 from syntagma.limits import Limits
 
-__all__ = ["Gbnf", "Grammar", "Report", "Whitespace"]
-
-Whitespace: TypeAlias = Literal["flexible", "compact"]
+__all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
-
-
-class Report(msgspec.Struct, frozen=True):
-    """How much of a schema a grammar enforces.
-
-    Attributes:
-        status: `exact`, or `widened`: the grammar accepts more than the schema at `pointers`.
-        pointers: JSON pointer of each keyword that is not enforced → the reason.
-    """
-
-    status: Literal["exact", "widened"]
-    pointers: dict[str, str]
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -54,10 +42,11 @@ class Grammar:
     never matches a special token.
     """
 
-    __slots__ = ("_inner",)
+    __slots__ = ("_inner", "_schema")
 
-    def __init__(self, inner: _engine.Grammar) -> None:
+    def __init__(self, inner: _engine.Grammar, schema: str | None = None) -> None:
         self._inner = inner
+        self._schema = schema
 
     @classmethod
     def from_ebnf(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
@@ -121,7 +110,11 @@ class Grammar:
         *,
         allow_widened: bool = True,
         whitespace: Whitespace = "flexible",
-        order: Literal["declared"] = "declared",
+        whitespace_pattern: str | None = None,
+        separators: tuple[str, str] | None = None,
+        indent: int | None = None,
+        order: Order = "declared",
+        draft: Draft | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
         """JSON documents that a schema allows (2020-12 back to draft 4).
@@ -132,29 +125,29 @@ class Grammar:
             schema: a schema, or its JSON text.
             allow_widened: False refuses a schema of which a part cannot be enforced.
             whitespace: `flexible`: JSON blanks, at most `limits.json_whitespace` in a row; `compact`: none.
-            order: properties come in the order in which the schema declares them.
+            whitespace_pattern: a regular expression for the blanks before each word.
+            separators: exactly this comma and this colon, with their blanks, as `json.dumps` takes them.
+            indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
+            order: of properties: `declared`, as the schema lists them, or `any`.
+            draft: the version of JSON Schema; None: as `$schema` says, else the latest.
             limits: bounds on the schema.
 
         Raises:
+            ArgumentError: `E-SCHEMA-OPTION`, an option that is not known.
             UnsupportedSchema: `E-SCHEMA-…`, with JSON pointers.
             LimitError: a schema that is too large or too deep.
         """
-        if isinstance(schema, str):
-            text = schema
-        elif isinstance(schema, dict | bool):
-            text = _dumps(schema)
-        else:
-            raise ArgumentTypeError(
-                "E-SCHEMA-TYPE", f"a schema is a dict, a bool or JSON text, not {type(schema).__name__}"
-            )
-        if order != "declared":
-            raise ArgumentError("E-SCHEMA-OPTION", f"order {order!r} is not known", hint='known: "declared"')
-        if whitespace not in ("flexible", "compact"):
-            raise ArgumentError(
-                "E-SCHEMA-OPTION", f"whitespace {whitespace!r} is not known", hint='known: "flexible", "compact"'
-            )
-        compact = whitespace == "compact"
-        return cls(_engine.Grammar.from_json_schema(text, allow_widened, compact, limits or _DEFAULT_LIMITS))
+        text = schema_text(schema)
+        options = schema_options(
+            allow_widened=allow_widened,
+            whitespace=whitespace,
+            whitespace_pattern=whitespace_pattern,
+            separators=separators,
+            indent=indent,
+            order=order,
+            draft=draft,
+        )
+        return cls(_engine.Grammar.from_json_schema(text, options, limits or _DEFAULT_LIMITS), text)
 
     @classmethod
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
@@ -236,7 +229,12 @@ class Grammar:
     def report(self) -> Report:
         """What of the schemas in it is not enforced."""
         pointers = dict(self._inner.report_pointers())
-        return Report("widened" if pointers else "exact", pointers)
+        return Report("widened" if pointers else "exact", pointers, self._schema)
+
+    @property
+    def warnings(self) -> tuple[GrammarWarning, ...]:
+        """What is odd in the sources it was read from, in the order of its rules."""
+        return tuple(GrammarWarning(**fields) for fields in self._inner.warnings())
 
     @property
     def rule_count(self) -> int:
@@ -274,14 +272,3 @@ def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} is text, not {type(value).__name__}")
     return value
-
-
-def _dumps(schema: dict[str, Any] | bool) -> str:
-    try:
-        return json.dumps(schema, ensure_ascii=False, allow_nan=False)
-    except RecursionError as error:
-        raise ArgumentError("E-SCHEMA-INVALID", "the schema contains itself or is nested too deeply") from error
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            "E-SCHEMA-INVALID", f"the schema is no JSON: {error}", hint="NaN, infinities and Python objects are not"
-        ) from error

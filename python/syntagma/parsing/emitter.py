@@ -73,10 +73,18 @@ class Emitter:
         """Discard events until `unmute`."""
         self._muted = True
 
-    def unmute(self, prefilled: str) -> None:
-        """Emit again; `prefilled` is the opener that the prompt holds of reasoning that is open without thoughts."""
+    def unmute(self, prefilled: str, *, at_once: bool) -> None:
+        """Emit again.
+
+        Args:
+            prefilled: the opener that the prompt holds of reasoning that is open without thoughts.
+            at_once: it is content now, whatever comes; otherwise before the first thought, unless it comes back.
+        """
         self._muted = False
-        self._prefilled = prefilled
+        if at_once:
+            self.content(prefilled, 0)
+        else:
+            self._prefilled = prefilled
         if self._muted_call is not None:
             name, wire_id, parts = self._muted_call
             self.call_start(name, wire_id, (0, 0))

@@ -25,6 +25,7 @@ class Machine(CallStates):
         thinking_done: no further block of reasoning may come.
         wrapper_open: inside the wrapper of the answer.
         content_begun: the answer has a character that is not blank, or a call was read.
+        cut: the text ended in thoughts that are not the state's: in a header, or outside of any message.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Machine(CallStates):
         super().__init__(compiled, emitter, limits, policies, tools)
         self.thinking_done = not compiled.blocks
         self.wrapper_open = False
+        self.cut = False
         self._block: Block | None = None
         self._keys = compiled.thought_keys(None, interrupts=True)
         self._edge = ""
@@ -209,6 +211,11 @@ class Machine(CallStates):
             return False
         self._state, self.phase = self._then
         return True
+
+    @property
+    def begun(self) -> str:
+        """What was read and decides nothing yet: the beginning of a marker."""
+        return self.window.text[self.window.pos :]
 
     @property
     def prefilled_opener(self) -> str:

@@ -1,6 +1,7 @@
 """Raw outputs of many models through the named formats: thoughts and the rest, in which calls stay as they are.
 
-Texts are compared after stripping. Every case must give the same whole, by characters and by bytes.
+Read through `syntagma.compat.sglang.ReasoningParser`, whose arguments the cases give. Texts are compared after
+stripping. Every case must give the same whole, by characters and by bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from syntagma import formats
+from syntagma.compat.sglang import ReasoningParser
 from syntagma.errors import SyntagmaError
 
 
@@ -38,19 +39,7 @@ def _problem(case: dict[str, Any]) -> str | None:
 
 
 def _read(case: dict[str, Any], chunks: list[str] | list[bytes]) -> tuple[str, str]:
-    flags = case["flags"]
-    fmt = formats.get(case["name"])
-    reasoning = "open" if flags.get("force_reasoning") and fmt.spec.reasoning is not None else "auto"
-    variables = {"reasoning_effort": flags["reasoning_effort"]} if "reasoning_effort" in flags else None
-    parser = fmt.parser(
-        [],
-        reasoning=reasoning,  # type: ignore[arg-type]
-        stream_reasoning=flags.get("stream_reasoning", True),
-        template_kwargs=variables,
-        id_seed="suite",
-    )
-    for chunk in chunks:
-        parser.feed(chunk)
-    parser.finish()
-    message = parser.message
-    return (message.reasoning_content or "").strip(), str(message.content or "").strip()
+    parser = ReasoningParser(case["name"], **case["flags"])
+    parts = [parser.parse_stream_chunk(chunk) for chunk in chunks]
+    parts.append(parser.parse_stream_end())
+    return "".join(part[0] for part in parts).strip(), "".join(part[1] for part in parts).strip()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::classes::ClassesId;
 use super::counted::{Bounds, Taken};
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
@@ -32,14 +33,15 @@ impl Residuals {
     /// The same language: ∅ if it has no word, ε if it has no other word.
     pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
         let facts = self.facts(id);
-        if !facts.logical {
+        if !facts.logical || facts.size.endless() {
             return Ok(id);
         }
         if let Some(trimmed) = facts.trimmed {
             return Ok(trimmed);
         }
-        let (nullable, classes) = (facts.nullable, facts.classes);
+        let nullable = facts.nullable;
         let has_counters = facts.taken != Taken::Nothing;
+        let classes = self.classes_of(id);
         let mut trimmed = if nullable {
             RegexId::EMPTY
         } else {
@@ -64,7 +66,7 @@ impl Residuals {
     /// Whether there is any word in it, if that is known without a search.
     fn known_inhabited(&self, id: RegexId) -> Option<bool> {
         let facts = self.facts(id);
-        if facts.nullable {
+        if facts.nullable || facts.size.endless() {
             Some(true)
         } else if facts.logical {
             facts.inhabited
@@ -124,7 +126,7 @@ impl Residuals {
         let mut work = vec![0];
         while let Some(at) = work.pop() {
             let (id, _) = met[at];
-            let classes = self.facts(id).classes;
+            let classes = self.classes_of(id);
             let first_child = met.len();
             for index in 0..self.classes.count(classes) {
                 let byte = self.classes.representatives(classes)[index];
@@ -301,16 +303,17 @@ impl Residuals {
             }
             _ => {
                 let facts = self.facts(id);
-                let class = self.classes.class(facts.classes, byte);
-                facts
-                    .row
-                    .and_then(|row| self.derivatives[row as usize + class])
+                let (Some(row), Some(classes)) = (facts.row, facts.classes) else {
+                    return Ok(None);
+                };
+                let class = self.classes.class(classes, byte);
+                self.derivatives[row as usize + class]
             }
         })
     }
 
     fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
-        let classes = self.facts(id).classes;
+        let classes = self.classes_of(id);
         let (count, class) = (
             self.classes.count(classes),
             self.classes.class(classes, byte),
@@ -321,6 +324,79 @@ impl Residuals {
             self.derivatives.resize(end + count, None);
         }
         self.derivatives[row + class] = Some(value);
+    }
+
+    /// The bytes that an expression does not tell apart.
+    pub(crate) fn classes_of(&mut self, root: RegexId) -> ClassesId {
+        if let Some(known) = self.facts(root).classes {
+            return known;
+        }
+        let mut work = vec![root];
+        while let Some(&id) = work.last() {
+            if self.facts(id).classes.is_some() {
+                work.pop();
+                continue;
+            }
+            let classes = match *self.node(id) {
+                Node::Nothing | Node::Empty => ClassesId::ONE,
+                Node::Class(_) | Node::Literal { .. } => {
+                    let first = self.facts(id).first;
+                    self.classes.of_set(&first)
+                }
+                Node::Words {
+                    table,
+                    first,
+                    end,
+                    at,
+                } => {
+                    let words = &self.tables[table as usize][first as usize..end as usize];
+                    let mut next = [0; 256];
+                    for &word in words {
+                        if let Some(&byte) = self.literals[word as usize].get(at as usize) {
+                            next[usize::from(byte)] = byte.max(1);
+                        }
+                    }
+                    self.classes.of_words(next)
+                }
+                Node::Concat(head, tail) => {
+                    let parts = [head, tail];
+                    let count = 1 + usize::from(self.is_nullable(head));
+                    match self.classes_of_all(&parts[..count], &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+                Node::Alt(ref parts) | Node::And(ref parts) => {
+                    let parts = Arc::clone(parts);
+                    match self.classes_of_all(&parts, &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+                Node::Not(inner) | Node::Repeat { inner, .. } | Node::Counter { inner, .. } => {
+                    match self.classes_of_all(&[inner], &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+            };
+            self.nodes[id.0 as usize].classes = Some(classes);
+        }
+        self.facts(root).classes.unwrap_or(ClassesId::ONE)
+    }
+
+    /// What the parts tell apart together; None if some must be asked first.
+    fn classes_of_all(&mut self, parts: &[RegexId], work: &mut Vec<RegexId>) -> Option<ClassesId> {
+        let waiting = work.len();
+        let mut all = ClassesId::ONE;
+        for &part in parts {
+            match self.facts(part).classes {
+                Some(classes) if work.len() == waiting => all = self.classes.meet(all, classes),
+                Some(_) => {}
+                None => work.push(part),
+            }
+        }
+        (work.len() == waiting).then_some(all)
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
@@ -371,7 +447,7 @@ impl Residuals {
                     best = best.min(facts.shortest.saturating_add(depth));
                     continue;
                 }
-                let classes = facts.classes;
+                let classes = self.classes_of(id);
                 for index in 0..self.classes.count(classes) {
                     let byte = self.classes.representatives(classes)[index];
                     let rest = self.step(id, byte, fuel)?;

@@ -183,7 +183,7 @@ impl Residuals {
         let mut from: Vec<[Vec<u32>; 2]> = vec![Default::default()];
         let mut at = 0;
         while let Some(&id) = order.get_index(at) {
-            let classes = self.facts(id).classes;
+            let classes = self.classes_of(id);
             let counting = match self.node(id) {
                 Node::And(parts) => {
                     let counts = |part: &&RegexId| self.facts(**part).taken != Taken::Nothing;

@@ -7,6 +7,7 @@
 //! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `lengths` knows how many units the words of an intersection with a count have;
 //! * `compare` finds what two residuals have in common;
+//! * `stretch` tells which text a residual reads without dying;
 //! * `union` runs all terminals that an Earley set waits for at once.
 
 mod build;
@@ -16,10 +17,13 @@ mod counted;
 mod derive;
 mod lengths;
 mod residual;
+mod stretch;
 mod union;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use build::Built;
 pub(crate) use residual::{RegexId, Residuals};
+pub(crate) use stretch::Stretch;
 pub(crate) use union::{FiredId, UnionId, Unions};

@@ -264,16 +264,6 @@ impl Unions {
         })
     }
 
-    /// For how many bytes two residuals cannot be told apart, as far as their form shows.
-    pub(crate) fn agreement(
-        &mut self,
-        a: RegexId,
-        b: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
-        self.residuals.agreement(a, b, fuel)
-    }
-
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
         let mut classes = ClassesId::ONE;

@@ -1,15 +1,15 @@
 //! Arrays.
 
-use super::locations::LocationId;
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
+use super::spelling::Place;
 use crate::error::Error;
-use crate::ir::{Expr, ExprId, Regex};
+use crate::ir::{ExprId, Regex};
 
 impl Lowering<'_> {
     /// An array.
-    pub(super) fn array(&mut self, demands: &Demands, first: bool) -> Result<ExprId, Error> {
-        let (min, mut max) = self.bounds(demands.min_items, demands.max_items)?;
+    pub(super) fn array(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
+        let (min, mut max) = self.sizes(demands)?;
         let mut prefix: Vec<Conjunction> = Vec::new();
         let longest = demands
             .members
@@ -19,14 +19,14 @@ impl Lowering<'_> {
             .unwrap_or(0);
         self.spend(longest + 1)?;
         for at in 0..longest {
-            let item = self.item(demands, at)?;
+            let item = self.schemas.item(demands, at)?;
             if self.schemas.impossible(&item)? {
                 max = Some(max.unwrap_or(u32::MAX).min(at as u32));
                 break;
             }
             prefix.push(item);
         }
-        let mut rest = self.item(demands, longest)?;
+        let rest = self.schemas.item(demands, longest)?;
         if prefix.len() == longest && self.schemas.impossible(&rest)? {
             max = Some(max.unwrap_or(u32::MAX).min(longest as u32));
         }
@@ -38,73 +38,51 @@ impl Lowering<'_> {
             .iter()
             .filter_map(|member| member.unique.clone())
             .collect();
-        let mut distinct = None;
+        let open = self.word(Regex::literal(b"["), place);
         if !unique.is_empty() && max.is_none_or(|max| max > 1) {
-            let plain = demands
-                .members
-                .iter()
-                .all(|member| member.contains.is_none());
-            if prefix.is_empty() && plain {
-                distinct = self.distinct(&rest, min, max)?;
+            if prefix.is_empty()
+                && demands.contains.is_empty()
+                && let Some(distinct) = self.distinct(&rest, (min, max), place)?
+            {
+                return Ok(self.builder.seq(vec![open, distinct]));
             }
-            if distinct.is_none() {
-                for pointer in &unique {
-                    self.schemas.widen(pointer, "equal items are not excluded");
+            for pointer in &unique {
+                self.schemas.widen(pointer, "equal items are not excluded");
+            }
+        }
+        let mut inside = None;
+        if !demands.contains.is_empty() {
+            inside = self.counted_items(&prefix, &rest, &demands.contains, (min, max), place)?;
+            if inside.is_none() {
+                for contains in &demands.contains {
+                    self.schemas.widen(
+                        &contains.pointer,
+                        "counting the items that match takes too many states",
+                    );
                 }
             }
         }
-        let open = self.word(Regex::literal(b"["), first);
-        let contains: Vec<_> = demands
-            .members
-            .iter()
-            .filter_map(|member| member.contains.clone())
-            .collect();
-        if let Some(distinct) = distinct {
-            return Ok(self.builder.seq(vec![open, distinct]));
-        }
-        let inside = match &contains[..] {
-            [] => self.items(&prefix, &rest, min, max),
-            [(wanted, _)] if prefix.is_empty() && min <= 1 && max.is_none() => {
-                self.containing(&rest, *wanted)?
-            }
-            several => {
-                for (wanted, pointer) in several {
-                    // With one item at most, that item is the one.
-                    if max == Some(1) {
-                        let wanted = self.schemas.conjunction([*wanted])?;
-                        rest = rest.joined(&wanted);
-                    } else {
-                        self.schemas.widen(
-                            pointer,
-                            "that an item matches is not enforced beside these keywords",
-                        );
-                    }
-                }
-                let min = if max == Some(1) { 1 } else { min };
-                self.items(&prefix, &rest, min, max)
-            }
+        let inside = match inside {
+            Some(inside) => inside,
+            None => self.items(&prefix, &rest, (min, max), place)?,
         };
         Ok(self.builder.seq(vec![open, inside]))
     }
 
-    /// What the item at a position must satisfy.
-    fn item(&mut self, demands: &Demands, at: usize) -> Result<Conjunction, Error> {
-        let parts: Vec<LocationId> = demands
-            .members
-            .iter()
-            .filter_map(|member| member.prefix.get(at).copied().or(member.rest))
-            .collect();
-        self.schemas.conjunction(parts)
-    }
-
-    fn comma(&mut self) -> ExprId {
-        let comma = self.spelling.sign(",");
+    pub(super) fn comma(&mut self, place: Place) -> ExprId {
+        let comma = self.spelling.comma(place);
         self.builder.regex(comma)
     }
 
-    fn end(&mut self) -> ExprId {
-        let end = self.spelling.sign("]");
+    pub(super) fn end(&mut self, place: Place, empty: bool) -> ExprId {
+        let end = self.spelling.close("]", place, empty);
         self.builder.regex(end)
+    }
+
+    /// What stands before the first item.
+    pub(super) fn lead(&mut self, place: Place) -> Option<ExprId> {
+        let lead = self.spelling.lead(place);
+        (lead != Regex::empty()).then(|| self.builder.regex(lead))
     }
 
     /// What follows the opening bracket, built from its end.
@@ -112,61 +90,49 @@ impl Lowering<'_> {
         &mut self,
         prefix: &[Conjunction],
         rest: &Conjunction,
-        min: u32,
-        max: Option<u32>,
-    ) -> ExprId {
+        (min, max): (u32, Option<u32>),
+        place: Place,
+    ) -> Result<ExprId, Error> {
         let listed = prefix.len().min(max.unwrap_or(u32::MAX) as usize);
         let more_min = min.saturating_sub(listed as u32);
         let more_max = max.map(|max| max - listed as u32);
-        let end = self.end();
+        let end = self.end(place, false);
+        let empty = self.end(place, true);
+        let lead = self.lead(place);
         let mut tail = if more_max == Some(0) {
-            end
+            if listed == 0 { empty } else { end }
         } else if listed == 0 {
-            let item = self.value(rest);
-            let comma = self.comma();
+            let item = self.value(rest, place)?;
+            let comma = self.comma(place);
             let some = self.repeat(item, more_min.max(1), more_max, Some(comma));
-            let some = self.builder.seq(vec![some, end]);
+            let some: Vec<ExprId> = lead.into_iter().chain([some, end]).collect();
+            let some = self.builder.seq(some);
             if min == 0 {
-                self.builder.alt(vec![end, some])
+                self.builder.alt(vec![empty, some])
             } else {
                 some
             }
         } else {
-            let comma = self.comma();
-            let item = self.value(rest);
+            let comma = self.comma(place);
+            let item = self.value(rest, place)?;
             let another = self.builder.seq(vec![comma, item]);
             let more = self.repeat(another, more_min, more_max, None);
             self.builder.seq(vec![more, end])
         };
         for at in (0..listed).rev() {
-            let mut parts = Vec::new();
-            if at > 0 {
-                parts.push(self.comma());
-            }
-            parts.push(self.value(&prefix[at]));
-            parts.push(tail);
+            let before = if at > 0 {
+                Some(self.comma(place))
+            } else {
+                lead
+            };
+            let item = self.value(&prefix[at], place)?;
+            let parts: Vec<ExprId> = before.into_iter().chain([item, tail]).collect();
             tail = self.builder.seq(parts);
             if at as u32 >= min {
+                let end = if at == 0 { empty } else { end };
                 tail = self.builder.alt(vec![end, tail]);
             }
         }
-        tail
-    }
-
-    /// At least one item that satisfies `wanted`: others before it, the first such, any after it.
-    fn containing(&mut self, rest: &Conjunction, wanted: LocationId) -> Result<ExprId, Error> {
-        let wanted = self.schemas.conjunction([wanted])?;
-        let both = rest.joined(&wanted);
-        let other = self.value(rest);
-        let found = self.value(&both);
-        let comma = self.comma();
-        let end = self.end();
-        let ahead = self.builder.seq(vec![other, comma]);
-        let before = self.repeat(ahead, 0, None, None);
-        let behind = self.builder.seq(vec![comma, other]);
-        let after = self.repeat(behind, 0, None, None);
-        Ok(self
-            .builder
-            .add(Expr::Seq([before, found, after, end].into())))
+        Ok(tail)
     }
 }

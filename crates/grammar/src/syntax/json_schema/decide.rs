@@ -4,9 +4,7 @@
 use serde_json::Value;
 
 use super::decimal::Decimal;
-use super::keywords::{Types, equal};
-use super::locations::LocationId;
-use super::matching;
+use super::keywords::{Has, Holds, Types, equal};
 use super::merge::{Conjunction, Demands};
 use super::number::{highest, lowest};
 use super::schemas::Schemas;
@@ -18,6 +16,8 @@ const DEPTH: u32 = 6;
 const CHOICE: u32 = 3;
 /// Choices with more branches are not looked at.
 const BRANCHES: usize = 64;
+/// Items that are looked at.
+const ITEMS: u64 = 8;
 /// Enumerations with more values are not looked at.
 const VALUES: usize = 256;
 
@@ -41,7 +41,45 @@ impl Schemas<'_> {
         Ok(answer)
     }
 
+    /// The conjunction without negations that hold anyway; None if there are none.
+    pub(super) fn without_idle_negations(
+        &mut self,
+        conjunction: &Conjunction,
+    ) -> Result<Option<Conjunction>, Error> {
+        let mut simple: Option<Conjunction> = None;
+        for &id in &conjunction.members {
+            let Some(positive) = self.locations.get(id).negates else {
+                continue;
+            };
+            let mut others = simple.as_ref().unwrap_or(conjunction).clone();
+            others.members.retain(|&member| member != id);
+            let positive = self.conjunction([positive])?;
+            if self.impossible(&others.joined(&positive))? {
+                simple = Some(others);
+            }
+        }
+        Ok(simple)
+    }
+
+    /// Whether something is asked together with its negation.
+    fn contradicts(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
+        for &id in &conjunction.members {
+            if let Some(positive) = self.locations.get(id).negates {
+                let positive = self.conjunction([positive])?;
+                let mut members = positive.members.iter();
+                if members.all(|member| conjunction.members.contains(member)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
+        self.questions += 1;
+        if self.contradicts(conjunction)? {
+            return Ok(true);
+        }
         let demands = self.demands(conjunction)?;
         if let Some(values) = &demands.values {
             if values.len() > VALUES {
@@ -65,12 +103,11 @@ impl Schemas<'_> {
             ),
             (Types::INTEGER, no_integer(&demands)),
             (Types::FRACTION, no_fraction(&demands)),
-            (
-                Types::ARRAY,
-                demands.max_items.is_some_and(|max| max < demands.min_items),
-            ),
         ] {
             open |= demands.types.has(types) && !dead;
+        }
+        if demands.types.has(Types::ARRAY) && !open {
+            open = !self.no_array(&demands, depth)?;
         }
         if demands.types.has(Types::OBJECT) && !open {
             open = !self.no_object(&demands, depth)?;
@@ -83,14 +120,37 @@ impl Schemas<'_> {
                 continue;
             }
             let mut alive = false;
-            for &branch in &choice.choice.branches {
-                let chosen = self.chosen(conjunction, choice, branch)?;
+            for ways in choice.ways(demands.evaluation) {
+                let chosen = self.chosen(conjunction, choice, &ways)?;
                 if !self.impossible_within(&chosen, depth.saturating_sub(CHOICE))? {
                     alive = true;
                     break;
                 }
             }
             if !alive {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn no_array(&mut self, demands: &Demands, depth: u32) -> Result<bool, Error> {
+        if demands.max_items.is_some_and(|max| max < demands.min_items) {
+            return Ok(true);
+        }
+        for at in 0..demands.min_items.min(ITEMS) {
+            let item = self.item(demands, at as usize)?;
+            if self.impossible_within(&item, depth - 1)? {
+                return Ok(true);
+            }
+        }
+        for contains in demands.contains.iter().filter(|contains| contains.min > 0) {
+            let max = demands.max_items.unwrap_or(u64::MAX);
+            let wanted = self.conjunction([contains.schema])?;
+            if max < contains.from as u64 + contains.min
+                || contains.max.is_some_and(|max| max < contains.min)
+                || self.impossible_within(&wanted, depth - 1)?
+            {
                 return Ok(true);
             }
         }
@@ -108,6 +168,12 @@ impl Schemas<'_> {
         for name in &demands.required {
             let property = self.property(demands, name)?;
             if self.impossible_within(&property, depth - 1)? {
+                return Ok(true);
+            }
+        }
+        for has in &demands.has {
+            let value = self.conjunction([has.value])?;
+            if self.impossible_within(&value, depth - 1)? {
                 return Ok(true);
             }
         }
@@ -143,10 +209,9 @@ impl Schemas<'_> {
         {
             return Ok(Some(false));
         }
-        let mut known = demands
-            .members
-            .iter()
-            .all(|member| member.widened.is_empty());
+        // What branches evaluate is not looked at here.
+        let mut known =
+            demands.widened.is_empty() && !(demands.evaluation && !demands.choices.is_empty());
         let own = match value {
             Value::String(text) => self.allows_text(&demands, text)?,
             Value::Number(number) => allows_number(&demands, &number.to_string()),
@@ -170,10 +235,11 @@ impl Schemas<'_> {
                     None => unknown += 1,
                 }
             }
-            if certain + unknown == 0 || (open.choice.exclusive && certain > 1) {
+            let exclusive = open.choice.holds == Holds::One;
+            if certain + unknown == 0 || (exclusive && certain > 1) {
                 return Ok(Some(false));
             }
-            known &= certain > 0 && !(open.choice.exclusive && unknown > 0);
+            known &= certain > 0 && !(exclusive && unknown > 0);
         }
         Ok(known.then_some(true))
     }
@@ -186,9 +252,7 @@ impl Schemas<'_> {
         let mut known = true;
         for pattern in &demands.patterns {
             match self.readings(&pattern.source, &pattern.pointer)? {
-                Ok(readings)
-                    if matching::matches(&readings.plain, text.as_bytes()) == pattern.negated =>
-                {
+                Ok(readings) if readings.matches(text) == pattern.negated => {
                     return Ok(Some(false));
                 }
                 Ok(_) => {}
@@ -209,33 +273,30 @@ impl Schemas<'_> {
             return Ok(Some(false));
         }
         let mut known = true;
+        let fail = |verdict: Option<bool>, known: &mut bool| {
+            *known &= verdict.is_some();
+            verdict == Some(false)
+        };
+        for (at, item) in items.iter().enumerate() {
+            let schema = self.item(demands, at)?;
+            if fail(self.allows_within(&schema, item, depth - 1)?, &mut known) {
+                return Ok(Some(false));
+            }
+        }
+        for contains in &demands.contains {
+            let schema = self.conjunction([contains.schema])?;
+            let (mut certain, mut possible) = (0, 0);
+            for item in items.iter().skip(contains.from) {
+                let verdict = self.allows_within(&schema, item, depth - 1)?;
+                certain += u64::from(verdict == Some(true));
+                possible += u64::from(verdict != Some(false));
+            }
+            if possible < contains.min || contains.max.is_some_and(|max| certain > max) {
+                return Ok(Some(false));
+            }
+            known &= certain >= contains.min && contains.max.is_none_or(|max| possible <= max);
+        }
         for member in &demands.members {
-            for (at, item) in items.iter().enumerate() {
-                let schema: Option<LocationId> = member.prefix.get(at).copied().or(member.rest);
-                let Some(schema) = schema else { continue };
-                let schema = self.conjunction([schema])?;
-                match self.allows_within(&schema, item, depth - 1)? {
-                    Some(false) => return Ok(Some(false)),
-                    None => known = false,
-                    Some(true) => {}
-                }
-            }
-            if let Some((contains, _)) = &member.contains {
-                let schema = self.conjunction([*contains])?;
-                let mut found = Some(false);
-                for item in items {
-                    match self.allows_within(&schema, item, depth - 1)? {
-                        Some(true) => found = Some(true),
-                        None if found == Some(false) => found = None,
-                        _ => {}
-                    }
-                }
-                match found {
-                    Some(false) => return Ok(Some(false)),
-                    None => known = false,
-                    Some(true) => {}
-                }
-            }
             let repeated = || {
                 (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])))
             };
@@ -278,7 +339,59 @@ impl Schemas<'_> {
                 }
             }
         }
+        for has in &demands.has {
+            let mut found = Some(false);
+            for (name, value) in members {
+                let verdict = self.has(has, name, value, depth - 1)?;
+                if verdict == Some(true) {
+                    found = verdict;
+                    break;
+                }
+                found = found.and(verdict);
+            }
+            match found {
+                Some(false) => return Ok(Some(false)),
+                None => known = false,
+                Some(true) => {}
+            }
+        }
         Ok(known.then_some(true))
+    }
+
+    /// Whether a member is one that is asked for.
+    fn has(
+        &mut self,
+        has: &Has,
+        name: &str,
+        value: &Value,
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
+        match self.has_name(has, name)? {
+            Some(true) => {
+                let schema = self.conjunction([has.value])?;
+                self.allows_within(&schema, value, depth)
+            }
+            verdict => Ok(verdict),
+        }
+    }
+
+    /// Whether a name is one that is asked for.
+    pub(super) fn has_name(&mut self, has: &Has, name: &str) -> Result<Option<bool>, Error> {
+        if has.others_than.iter().any(|other| other == name) {
+            return Ok(Some(false));
+        }
+        for (pattern, found) in &has.patterns {
+            match self.pattern_matches(pattern, name)? {
+                Some(verdict) if verdict == *found => {}
+                Some(_) => return Ok(Some(false)),
+                None => return Ok(None),
+            }
+        }
+        let Some(schema) = has.name else {
+            return Ok(Some(true));
+        };
+        let schema = self.conjunction([schema])?;
+        self.allows(&schema, &Value::String(name.to_owned()))
     }
 }
 
@@ -295,11 +408,8 @@ fn allows_number(demands: &Demands, text: &str) -> Option<bool> {
     if below || above {
         return Some(false);
     }
-    for (factor, _) in demands.members.iter().flat_map(|member| &member.multiples) {
-        let (Some(number), Some(factor)) = (number.small(), factor.small()) else {
-            return None;
-        };
-        if number % factor != 0 {
+    for multiple in &demands.multiples {
+        if number.is_multiple_of(&multiple.factor)? == multiple.negated {
             return Some(false);
         }
     }

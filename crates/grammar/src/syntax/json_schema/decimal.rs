@@ -72,6 +72,30 @@ impl Decimal {
         self.frac.is_empty()
     }
 
+    /// Whether this is a whole multiple of `factor`; None where the factor has too many digits to tell.
+    pub(super) fn is_multiple_of(&self, factor: &Self) -> Option<bool> {
+        let places = self.frac.len().max(factor.frac.len());
+        let modulus = factor.scaled(places)?;
+        let remainder = self.digits(places).try_fold(0u128, |rest, digit| {
+            Some((rest * 10 + u128::from(digit - b'0')) % u128::from(modulus))
+        })?;
+        Some(remainder == 0)
+    }
+
+    /// The digits of the number times `10^places`; `places` are at least those it has.
+    fn digits(&self, places: usize) -> impl Iterator<Item = u8> {
+        let zeros = places - self.frac.len();
+        let given = self.int.iter().chain(&self.frac).copied();
+        given.chain(std::iter::repeat_n(b'0', zeros))
+    }
+
+    /// The size of the number times `10^places` as an integer, if that fits.
+    pub(super) fn scaled(&self, places: usize) -> Option<u64> {
+        self.digits(places).try_fold(0u64, |size, digit| {
+            size.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        })
+    }
+
     /// The value as a count, if it is one that fits.
     pub(super) fn count(&self) -> Option<u64> {
         if self.negative || !self.is_integer() {

@@ -1,34 +1,52 @@
-//! Subschemas by number, and what a `$ref` refers to.
+//! Subschemas by number, and what a reference refers to.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::keywords::Keywords;
+use super::uri::{join, percent_decoded};
 use crate::error::Error;
 
 /// A subschema: one of the document, or one that a rewriting made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LocationId(pub(super) u32);
 
+/// The resources that led to a subschema, as far as dynamic references depend on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Scope(u32);
+
 /// What is known of a subschema.
 pub(super) struct Location<'d> {
     /// The value in the document; none if a rewriting made it.
     pub(super) value: Option<&'d Value>,
     pub(super) pointer: Rc<str>,
+    pub(super) scope: Scope,
     pub(super) keywords: Option<Rc<Keywords>>,
+    /// What this one is the negation of.
+    pub(super) negates: Option<LocationId>,
+    /// Whether a negation made it.
+    pub(super) negative: bool,
 }
 
 /// All subschemas met so far.
 pub(super) struct Locations<'d> {
     document: &'d Value,
+    /// Whether anything asks what other keywords have evaluated.
+    pub(super) tracks_evaluation: bool,
     all: Vec<Location<'d>>,
-    by_pointer: FxHashMap<Rc<str>, LocationId>,
+    by_pointer: FxHashMap<(Rc<str>, Scope), LocationId>,
+    negations: FxHashMap<(LocationId, Rc<str>), LocationId>,
     /// Pointers of resources and anchors by their URI.
     by_uri: FxHashMap<String, String>,
     /// The URI of each resource by its pointer.
     bases: FxHashMap<String, String>,
+    /// Dynamic anchors by the pointer of their resource: their names and pointers. A recursive anchor has no name.
+    dynamic: FxHashMap<String, Vec<(String, String)>>,
+    /// For each scope, the pointer that each dynamic anchor leads to.
+    scopes: Vec<BTreeMap<String, String>>,
 }
 
 /// One step of a JSON pointer.
@@ -40,24 +58,31 @@ impl<'d> Locations<'d> {
     pub(super) fn new(document: &'d Value) -> Self {
         let mut locations = Self {
             document,
+            tracks_evaluation: false,
             all: Vec::new(),
             by_pointer: FxHashMap::default(),
+            negations: FxHashMap::default(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
+            dynamic: FxHashMap::default(),
+            scopes: vec![BTreeMap::new()],
         };
         locations.index();
         locations
     }
 
-    /// Finds every `$id` and `$anchor`, without recursion.
+    /// Finds every `$id` and anchor, without recursion.
     fn index(&mut self) {
-        let mut work: Vec<(&'d Value, String, String)> =
-            vec![(self.document, String::new(), String::new())];
-        self.bases.insert(String::new(), String::new());
-        self.by_uri.insert(String::new(), String::new());
-        while let Some((value, pointer, mut base)) = work.pop() {
+        // (value, its pointer, the URI and the pointer of its resource)
+        let root = String::new();
+        let mut work = vec![(self.document, root.clone(), root.clone(), root.clone())];
+        self.bases.insert(root.clone(), root.clone());
+        self.by_uri.insert(root.clone(), root);
+        while let Some((value, pointer, mut base, mut resource)) = work.pop() {
             match value {
                 Value::Object(members) => {
+                    self.tracks_evaluation |= members.contains_key("unevaluatedProperties")
+                        || members.contains_key("unevaluatedItems");
                     for key in ["$id", "id"] {
                         let Some(Value::String(id)) = members.get(key) else {
                             continue;
@@ -65,27 +90,39 @@ impl<'d> Locations<'d> {
                         let (uri, fragment) = id.split_once('#').unwrap_or((id, ""));
                         if !uri.is_empty() {
                             base = join(&base, uri);
+                            resource.clone_from(&pointer);
                             self.by_uri
                                 .entry(base.clone())
                                 .or_insert_with(|| pointer.clone());
                             self.bases.insert(pointer.clone(), base.clone());
                         }
                         if !fragment.is_empty() {
-                            self.by_uri
-                                .entry(format!("{base}#{fragment}"))
-                                .or_insert_with(|| pointer.clone());
+                            self.anchor(&base, fragment, &pointer);
                         }
                     }
                     for key in ["$anchor", "$dynamicAnchor"] {
                         if let Some(Value::String(anchor)) = members.get(key) {
-                            self.by_uri
-                                .entry(format!("{base}#{anchor}"))
-                                .or_insert_with(|| pointer.clone());
+                            self.anchor(&base, anchor, &pointer);
+                            if key == "$dynamicAnchor" {
+                                self.dynamic
+                                    .entry(resource.clone())
+                                    .or_default()
+                                    .push((anchor.clone(), pointer.clone()));
+                            }
                         }
                     }
+                    if members.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+                        self.dynamic
+                            .entry(resource.clone())
+                            .or_default()
+                            .push((String::new(), pointer.clone()));
+                    }
                     for (name, member) in members {
-                        if member.is_object() || member.is_array() {
-                            work.push((member, format!("{pointer}{}", step(name)), base.clone()));
+                        // Values are no schemas.
+                        let schema = member.is_object() || member.is_array();
+                        if schema && name != "enum" && name != "const" {
+                            let pointer = format!("{pointer}{}", step(name));
+                            work.push((member, pointer, base.clone(), resource.clone()));
                         }
                     }
                 }
@@ -95,12 +132,19 @@ impl<'d> Locations<'d> {
                         .enumerate()
                         .filter(|(_, item)| item.is_object() || item.is_array())
                     {
-                        work.push((item, format!("{pointer}/{at}"), base.clone()));
+                        let pointer = format!("{pointer}/{at}");
+                        work.push((item, pointer, base.clone(), resource.clone()));
                     }
                 }
                 _ => {}
             }
         }
+    }
+
+    fn anchor(&mut self, base: &str, name: &str, pointer: &str) {
+        self.by_uri
+            .entry(format!("{base}#{name}"))
+            .or_insert_with(|| pointer.to_owned());
     }
 
     pub(super) fn get(&self, id: LocationId) -> &Location<'d> {
@@ -111,36 +155,99 @@ impl<'d> Locations<'d> {
         self.all[id.0 as usize].keywords = Some(keywords);
     }
 
-    /// The subschema at a pointer of the document.
-    pub(super) fn at(&mut self, pointer: &str, value: &'d Value) -> LocationId {
-        if let Some(&id) = self.by_pointer.get(pointer) {
+    fn add(&mut self, location: Location<'d>) -> LocationId {
+        let id = LocationId(self.all.len() as u32);
+        self.all.push(location);
+        id
+    }
+
+    /// The subschema at a pointer of the document, reached from within a scope.
+    pub(super) fn at(&mut self, pointer: &str, value: &'d Value, scope: Scope) -> LocationId {
+        let scope = self.entered(scope, pointer);
+        let key = (Rc::from(pointer), scope);
+        if let Some(&id) = self.by_pointer.get(&key) {
             return id;
         }
-        let pointer: Rc<str> = pointer.into();
-        let id = LocationId(self.all.len() as u32);
-        self.all.push(Location {
+        let id = self.add(Location {
             value: Some(value),
-            pointer: Rc::clone(&pointer),
+            pointer: Rc::clone(&key.0),
+            scope,
             keywords: None,
+            negates: None,
+            negative: false,
         });
-        self.by_pointer.insert(pointer, id);
+        self.by_pointer.insert(key, id);
         id
+    }
+
+    /// The scope within the resource that a pointer lies in: the first resource to have a dynamic anchor keeps it.
+    fn entered(&mut self, scope: Scope, pointer: &str) -> Scope {
+        if self.dynamic.is_empty() {
+            return scope;
+        }
+        let Some(anchors) = self.dynamic.get(&self.resource(pointer)) else {
+            return scope;
+        };
+        let known = &self.scopes[scope.0 as usize];
+        if anchors.iter().all(|(name, _)| known.contains_key(name)) {
+            return scope;
+        }
+        let mut inner = known.clone();
+        for (name, pointer) in anchors {
+            inner.entry(name.clone()).or_insert_with(|| pointer.clone());
+        }
+        let at = self.scopes.iter().position(|other| *other == inner);
+        let at = at.unwrap_or_else(|| {
+            self.scopes.push(inner);
+            self.scopes.len() - 1
+        });
+        Scope(at as u32)
     }
 
     /// A subschema that is not in the document; `pointer` says what it was made from.
     pub(super) fn made(&mut self, pointer: &Rc<str>, keywords: Keywords) -> LocationId {
-        let id = LocationId(self.all.len() as u32);
-        let keywords = Some(Rc::new(keywords));
-        self.all.push(Location {
+        self.add(Location {
             value: None,
             pointer: Rc::clone(pointer),
-            keywords,
-        });
+            scope: Scope(0),
+            keywords: Some(Rc::new(keywords)),
+            negates: None,
+            negative: false,
+        })
+    }
+
+    /// A part of a negation.
+    pub(super) fn made_by_negation(&mut self, pointer: &Rc<str>, keywords: Keywords) -> LocationId {
+        let id = self.made(pointer, keywords);
+        self.all[id.0 as usize].negative = true;
         id
     }
 
+    /// A subschema that holds where `id` does not; `pointer` is the keyword that asks for it.
+    pub(super) fn negation(&mut self, id: LocationId, pointer: &Rc<str>) -> LocationId {
+        if let Some(twice) = self.get(id).negates
+            && !self.tracks_evaluation
+        {
+            return twice;
+        }
+        let key = (id, Rc::clone(pointer));
+        if let Some(&known) = self.negations.get(&key) {
+            return known;
+        }
+        let negation = self.add(Location {
+            value: None,
+            pointer: Rc::clone(pointer),
+            scope: Scope(0),
+            keywords: None,
+            negates: Some(id),
+            negative: true,
+        });
+        self.negations.insert(key, negation);
+        negation
+    }
+
     pub(super) fn root(&mut self) -> LocationId {
-        self.at("", self.document)
+        self.at("", self.document, Scope(0))
     }
 
     /// The pointer of the resource that a pointer lies in.
@@ -152,10 +259,16 @@ impl<'d> Locations<'d> {
         resource.to_owned()
     }
 
-    /// What `reference`, standing at `pointer`, refers to.
-    pub(super) fn resolve(&mut self, reference: &str, pointer: &str) -> Result<LocationId, Error> {
+    /// What `reference`, under `keyword` of the subschema at `pointer`, refers to.
+    pub(super) fn resolve(
+        &mut self,
+        reference: &str,
+        pointer: &str,
+        scope: Scope,
+        keyword: &str,
+    ) -> Result<LocationId, Error> {
         let refused = |reason: &str| {
-            let at = format!("{pointer}/$ref");
+            let at = format!("{pointer}/{keyword}");
             Error::schema(
                 "E-SCHEMA-REF",
                 format!("the reference {reference:?} {reason}"),
@@ -180,7 +293,7 @@ impl<'d> Locations<'d> {
                 .with_hint("only references within the schema are followed"));
         };
         let fragment = percent_decoded(fragment);
-        let target = if fragment.is_empty() {
+        let mut target = if fragment.is_empty() {
             resource
         } else if fragment.starts_with('/') {
             let inside = format!("{resource}{fragment}");
@@ -188,7 +301,7 @@ impl<'d> Locations<'d> {
             if self.document.pointer(&inside).is_some() {
                 inside
             } else {
-                fragment
+                fragment.clone()
             }
         } else {
             match self.by_uri.get(&format!("{full}#{fragment}")) {
@@ -196,52 +309,27 @@ impl<'d> Locations<'d> {
                 None => return Err(refused("names an anchor that is not there")),
             }
         };
+        // Where it leads to a dynamic anchor, the first resource on the way that has one of the same name decides.
+        let name = match keyword {
+            "$dynamicRef" => Some(fragment),
+            "$recursiveRef" => Some(String::new()),
+            _ => None,
+        };
+        if let Some(name) = name {
+            let anchors = self.dynamic.get(&self.resource(&target));
+            let known = anchors.and_then(|all| all.iter().find(|(own, _)| *own == name));
+            if known.is_some_and(|(_, at)| *at == target) {
+                let scope = self.entered(scope, &target);
+                if let Some(first) = self.scopes[scope.0 as usize].get(&name) {
+                    target.clone_from(first);
+                }
+            }
+        }
         match self.document.pointer(&target) {
-            Some(value @ (Value::Object(_) | Value::Bool(_))) => Ok(self.at(&target, value)),
+            Some(value @ (Value::Object(_) | Value::Bool(_))) => Ok(self.at(&target, value, scope)),
             Some(_) => Err(refused("points to something that is no schema")),
             None => Err(refused("points to nothing")
                 .with_hint("check the pointer and its escapes (~0, ~1)")),
         }
     }
-}
-
-/// A relative reference against a base, as far as names need it: paths are taken as they are, without `..`.
-fn join(base: &str, uri: &str) -> String {
-    let scheme = uri
-        .split(['/', '?', '#'])
-        .next()
-        .is_some_and(|first| first.contains(':'));
-    if scheme || base.is_empty() {
-        return uri.to_owned();
-    }
-    let authority_end = base.find("://").map_or(0, |at| {
-        let after = at + 3;
-        base[after..]
-            .find('/')
-            .map_or(base.len(), |slash| after + slash)
-    });
-    if uri.starts_with('/') {
-        return format!("{}{uri}", &base[..authority_end]);
-    }
-    let directory = base
-        .rfind('/')
-        .filter(|&at| at >= authority_end)
-        .map_or(authority_end, |at| at + 1);
-    format!("{}{uri}", &base[..directory])
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = hex
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            .filter(|_| *first == b'%');
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

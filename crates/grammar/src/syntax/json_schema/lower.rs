@@ -1,37 +1,41 @@
 //! Conjunctions to rules. Each conjunction becomes one rule (two, if it is also the whole document); what it refers to waits
 //! in a list, so that nothing recurses.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::keywords::Types;
-use super::locations::LocationId;
-use super::merge::{Conjunction, Demands, Open, counter};
+use super::keywords::{Keywords, Types};
+use super::merge::{Conjunction, Demands, counter};
 use super::schemas::Schemas;
-use super::spelling::Spelling;
+use super::spelling::{Place, Spelling};
 use crate::error::Error;
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
-
-/// Combinations of choices that are spelled out in one place.
-const COMBINATIONS: usize = 2_000;
-/// Branches of one choice that are compared with each other.
-const COMPARED: usize = 200;
 
 /// Builds the grammar.
 pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
     pub(super) builder: GrammarBuilder,
     pub(super) spelling: Spelling,
-    rules: FxHashMap<(Conjunction, bool), RuleId>,
-    work: Vec<(Conjunction, bool, RuleId)>,
+    rules: FxHashMap<(Conjunction, Place), RuleId>,
+    work: Vec<(Conjunction, Place, RuleId)>,
     names: FxHashMap<String, u32>,
     spent: u64,
+    /// Rules that hold a part of a negation, by the keyword that asks for it.
+    negative: FxHashMap<Rc<str>, usize>,
+    negative_rules: usize,
 }
 
+/// Rules that hold parts of negations: more are not worth it.
+const NEGATIVE_RULES: usize = 5_000;
+/// Questions about conjunctions that are looked into on behalf of negations.
+const QUESTIONS: usize = 30_000;
+
 impl<'d> Lowering<'d> {
-    pub(super) fn new(schemas: Schemas<'d>) -> Self {
-        let spelling = Spelling::new(&schemas.options, schemas.limits);
-        Self {
+    pub(super) fn new(schemas: Schemas<'d>) -> Result<Self, Error> {
+        let spelling = Spelling::new(&schemas.options.whitespace, schemas.limits)?;
+        Ok(Self {
             schemas,
             builder: GrammarBuilder::new(),
             spelling,
@@ -39,17 +43,44 @@ impl<'d> Lowering<'d> {
             work: Vec::new(),
             names: FxHashMap::default(),
             spent: 0,
-        }
+            negative: FxHashMap::default(),
+            negative_rules: 0,
+        })
     }
 
     /// Lowers a whole document.
     pub(super) fn document(&mut self, root: &Conjunction) -> Result<RuleId, Error> {
-        let start = self.rule(root, true);
-        while let Some((conjunction, first, rule)) = self.work.pop() {
-            let body = self.body(&conjunction, first)?;
+        let start = self.rule(
+            root,
+            Place {
+                first: true,
+                depth: 0,
+            },
+        );
+        while let Some((conjunction, place, rule)) = self.work.pop() {
+            if self.is_too_much() {
+                break;
+            }
+            let body = self.body(&conjunction, place)?;
             self.builder.define(rule, body);
         }
         Ok(start)
+    }
+
+    /// The keyword whose negations took more rules than are worth it.
+    pub(super) fn overrun(&self) -> Option<Rc<str>> {
+        let most = self
+            .negative
+            .iter()
+            .max_by_key(|&(pointer, &count)| (count, pointer));
+        most.filter(|_| self.is_too_much())
+            .map(|(pointer, _)| Rc::clone(pointer))
+    }
+
+    /// Whether negations take more rules or more looking into than they are worth.
+    fn is_too_much(&self) -> bool {
+        self.negative_rules > NEGATIVE_RULES
+            || (self.negative_rules > 0 && self.schemas.questions > QUESTIONS)
     }
 
     /// Pays for work.
@@ -67,9 +98,9 @@ impl<'d> Lowering<'d> {
         Ok(())
     }
 
-    /// The rule of a conjunction; `first`: at the very beginning of the document.
-    fn rule(&mut self, conjunction: &Conjunction, first: bool) -> RuleId {
-        if let Some(&rule) = self.rules.get(&(conjunction.clone(), first)) {
+    /// The rule of a conjunction; for where it stands.
+    fn rule(&mut self, conjunction: &Conjunction, place: Place) -> RuleId {
+        if let Some(&rule) = self.rules.get(&(conjunction.clone(), place)) {
             return rule;
         }
         let name = match conjunction.members.first() {
@@ -88,8 +119,19 @@ impl<'d> Lowering<'d> {
             }
         };
         let rule = self.fresh(&name);
-        self.rules.insert((conjunction.clone(), first), rule);
-        self.work.push((conjunction.clone(), first, rule));
+        let mut negative: Vec<&Rc<str>> = Vec::new();
+        for &id in &conjunction.members {
+            let location = self.schemas.locations.get(id);
+            if location.negative && !negative.contains(&&location.pointer) {
+                negative.push(&location.pointer);
+            }
+        }
+        self.negative_rules += usize::from(!negative.is_empty());
+        for pointer in negative {
+            *self.negative.entry(Rc::clone(pointer)).or_insert(0) += 1;
+        }
+        self.rules.insert((conjunction.clone(), place), rule);
+        self.work.push((conjunction.clone(), place, rule));
         rule
     }
 
@@ -119,34 +161,47 @@ impl<'d> Lowering<'d> {
         self.builder.rule(&unique)
     }
 
-    /// A value that satisfies a conjunction, inside the document.
-    pub(super) fn value(&mut self, conjunction: &Conjunction) -> ExprId {
-        let rule = self.rule(conjunction, false);
-        self.builder.reference(rule)
+    /// A value that satisfies a conjunction, inside a container.
+    pub(super) fn value(
+        &mut self,
+        conjunction: &Conjunction,
+        container: Place,
+    ) -> Result<ExprId, Error> {
+        let Some(place) = self.spelling.inside(container) else {
+            return Ok(self.nothing());
+        };
+        let simple = self.schemas.without_idle_negations(conjunction)?;
+        let rule = self.rule(simple.as_ref().unwrap_or(conjunction), place);
+        Ok(self.builder.reference(rule))
     }
 
     pub(super) fn nothing(&mut self) -> ExprId {
         self.builder.regex(Regex::Nothing)
     }
 
-    fn body(&mut self, conjunction: &Conjunction, first: bool) -> Result<ExprId, Error> {
+    fn body(&mut self, conjunction: &Conjunction, place: Place) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
         let demands = self.schemas.demands(conjunction)?;
-        for member in &demands.members {
-            for (pointer, reason) in &member.widened {
-                self.schemas.widen(pointer, reason);
-            }
+        for (pointer, reason) in &demands.widened {
+            self.schemas.widen(pointer, reason);
         }
         if let Some(values) = &demands.values {
-            return self.values(conjunction, values, first);
+            return self.values(conjunction, values, place);
         }
         if !demands.choices.is_empty() {
-            let mut conjunction = conjunction.clone();
-            let mut choices = demands.choices.clone();
-            self.leave_out(&mut conjunction, &mut choices);
-            return self.choice(&conjunction, &choices[0], first);
+            let ways = self.alternatives(conjunction, &demands)?;
+            let mut parts = Vec::with_capacity(ways.len());
+            for way in ways {
+                let rule = self.rule(&way, place);
+                parts.push(self.builder.reference(rule));
+            }
+            return Ok(if parts.is_empty() {
+                self.nothing()
+            } else {
+                self.builder.alt(parts)
+            });
         }
-        self.types(&demands, first)
+        self.types(&demands, place)
     }
 
     /// The listed values that everything else allows.
@@ -154,7 +209,7 @@ impl<'d> Lowering<'d> {
         &mut self,
         conjunction: &Conjunction,
         values: &[Value],
-        first: bool,
+        place: Place,
     ) -> Result<ExprId, Error> {
         self.spend(values.len())?;
         let mut words = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
@@ -173,103 +228,13 @@ impl<'d> Lowering<'d> {
                     );
                 }
             }
-            words.insert(self.spelling.value(value, first));
+            words.insert(self.spelling.value(value, place));
         }
         Ok(self.builder.regex(Regex::alt(words.into_iter().collect())))
     }
 
-    /// Leaves choices out, last first, for as long as there are too many combinations.
-    fn leave_out(&mut self, conjunction: &mut Conjunction, choices: &mut Vec<Open>) {
-        loop {
-            let combinations = choices.iter().fold(1usize, |product, choice| {
-                product.saturating_mul(choice.choice.branches.len().max(1))
-            });
-            if choices.len() < 2 || combinations <= COMBINATIONS {
-                return;
-            }
-            if let Some(left_out) = choices.pop() {
-                self.schemas.widen(
-                    &left_out.choice.pointer,
-                    "too many combinations with other keywords",
-                );
-                conjunction.made.push((left_out.owner, left_out.index));
-                conjunction.made.sort_unstable();
-            }
-        }
-    }
-
-    /// One of the branches.
-    fn choice(
-        &mut self,
-        conjunction: &Conjunction,
-        choice: &Open,
-        first: bool,
-    ) -> Result<ExprId, Error> {
-        let mut branches: Vec<(LocationId, Conjunction)> = Vec::new();
-        for &branch in &choice.choice.branches {
-            let chosen = self.schemas.chosen(conjunction, choice, branch)?;
-            if !self.schemas.impossible(&chosen)? {
-                branches.push((branch, chosen));
-            }
-        }
-        if choice.choice.exclusive {
-            self.exclude(&mut branches, choice)?;
-        }
-        self.spend(branches.len())?;
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut parts = Vec::with_capacity(branches.len());
-        for (_, branch) in branches {
-            let rule = self.rule(&branch, first);
-            if seen.insert(rule) {
-                parts.push(self.builder.reference(rule));
-            }
-        }
-        Ok(if parts.is_empty() {
-            self.nothing()
-        } else {
-            self.builder.alt(parts)
-        })
-    }
-
-    /// Exactly one branch: to each is added that those that it overlaps with fail.
-    fn exclude(
-        &mut self,
-        branches: &mut [(LocationId, Conjunction)],
-        choice: &Open,
-    ) -> Result<(), Error> {
-        const REASON: &str = "more than one of the branches may hold";
-        if branches.len() > COMPARED {
-            self.schemas.widen(&choice.choice.pointer, REASON);
-            return Ok(());
-        }
-        let mut overlaps: Vec<Vec<usize>> = vec![Vec::new(); branches.len()];
-        for left in 0..branches.len() {
-            for right in left + 1..branches.len() {
-                self.spend(1)?;
-                let both = branches[left].1.joined(&branches[right].1);
-                if !self.schemas.impossible(&both)? {
-                    overlaps[left].push(right);
-                    overlaps[right].push(left);
-                }
-            }
-        }
-        let ids: Vec<LocationId> = branches.iter().map(|(id, _)| *id).collect();
-        for (own, others) in overlaps.iter().enumerate() {
-            for &other in others {
-                match self.schemas.negation(ids[other])? {
-                    Some(negation) => {
-                        let fails = self.schemas.conjunction([negation])?;
-                        branches[own].1 = branches[own].1.joined(&fails);
-                    }
-                    None => self.schemas.widen(&choice.choice.pointer, REASON),
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// A value of any of the types, by the keywords of each.
-    fn types(&mut self, demands: &Demands, first: bool) -> Result<ExprId, Error> {
+    fn types(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
         let mut words: Vec<Regex> = Vec::new();
         let free = |value: &Value| !demands.excluded.contains(value);
         if demands.types.has(Types::NULL) && free(&Value::Null) {
@@ -284,31 +249,20 @@ impl<'d> Lowering<'d> {
         }
         let mut parts = Vec::new();
         if !words.is_empty() {
-            parts.push(self.word(Regex::alt(words), first));
+            parts.push(self.word(Regex::alt(words), place));
         }
         if demands.types.has(Types::STRING) {
             let string = self.string(demands)?;
-            parts.push(self.word(string, first));
+            parts.push(self.word(string, place));
         }
         if demands.types.has(Types::NUMBER) {
-            let number = self.number(demands);
-            parts.push(self.word(number, first));
-        }
-        let containers = demands.excluded.iter().any(|value| {
-            (value.is_array() && demands.types.has(Types::ARRAY))
-                || (value.is_object() && demands.types.has(Types::OBJECT))
-        });
-        if containers {
-            self.schemas.widen(
-                "",
-                "arrays and objects that are excluded by value are not left out",
-            );
+            parts.push(self.number(demands, place)?);
         }
         if demands.types.has(Types::ARRAY) {
-            parts.push(self.array(demands, first)?);
+            parts.push(self.array(demands, place)?);
         }
         if demands.types.has(Types::OBJECT) {
-            parts.push(self.object(demands, first)?);
+            parts.push(self.object(demands, place)?);
         }
         Ok(if parts.is_empty() {
             self.nothing()
@@ -317,37 +271,69 @@ impl<'d> Lowering<'d> {
         })
     }
 
-    pub(super) fn word(&mut self, word: Regex, first: bool) -> ExprId {
-        let word = self.spelling.word(word, first);
+    pub(super) fn word(&mut self, word: Regex, place: Place) -> ExprId {
+        let word = self.spelling.word(word, place.first);
         self.builder.regex(word)
     }
 
-    /// A count that the engine's counters can hold; one that is larger is an error or says nothing.
-    pub(super) fn bounds(
+    /// Notes at each member with a keyword that it is not enforced.
+    pub(super) fn blame(
         &mut self,
-        min: u64,
-        max: Option<u64>,
-    ) -> Result<(u32, Option<u32>), Error> {
-        let limits = self.schemas.limits;
-        let Some(min) = counter(min, limits) else {
-            return Err(Error::limit(
-                "E-LIMIT-REGEX-REPETITION",
-                "regex_repetition",
-                min,
-                u64::from(limits.regex_repetition),
-            ));
-        };
-        match max {
-            None => Ok((min, None)),
-            Some(max) => {
-                let fits = counter(max, limits);
-                if fits.is_none() {
-                    self.schemas
-                        .widen("", &format!("an upper bound of {max} is not counted"));
-                }
-                Ok((min, fits))
+        demands: &Demands,
+        keyword: &str,
+        has: impl Fn(&Keywords) -> bool,
+        reason: &str,
+    ) {
+        for (member, pointer) in demands.members.iter().zip(&demands.pointers) {
+            if has(member) {
+                self.schemas.widen(&format!("{pointer}/{keyword}"), reason);
             }
         }
+    }
+
+    /// A lower bound as the engine's counters hold it.
+    pub(super) fn at_least(&self, min: u64) -> Result<u32, Error> {
+        let limits = self.schemas.limits;
+        counter(min, limits).ok_or_else(|| {
+            let allowed = u64::from(limits.regex_repetition);
+            Error::limit("E-LIMIT-REGEX-REPETITION", "regex_repetition", min, allowed)
+        })
+    }
+
+    /// Bounds on a length.
+    pub(super) fn lengths(&mut self, demands: &Demands) -> Result<(u32, Option<u32>), Error> {
+        let min = self.at_least(demands.min_length)?;
+        let max = demands
+            .max_length
+            .and_then(|max| counter(max, self.schemas.limits));
+        if let Some(given) = demands.max_length.filter(|_| max.is_none()) {
+            let reason = format!("an upper bound of {given} is not counted");
+            self.blame(
+                demands,
+                "maxLength",
+                |member| member.max_length.is_some(),
+                &reason,
+            );
+        }
+        Ok((min, max))
+    }
+
+    /// Bounds on the number of items.
+    pub(super) fn sizes(&mut self, demands: &Demands) -> Result<(u32, Option<u32>), Error> {
+        let min = self.at_least(demands.min_items)?;
+        let max = demands
+            .max_items
+            .and_then(|max| counter(max, self.schemas.limits));
+        if let Some(given) = demands.max_items.filter(|_| max.is_none()) {
+            let reason = format!("an upper bound of {given} is not counted");
+            self.blame(
+                demands,
+                "maxItems",
+                |member| member.max_items.is_some(),
+                &reason,
+            );
+        }
+        Ok((min, max))
     }
 
     pub(super) fn repeat(

@@ -9,12 +9,18 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use serde_json::Value;
 
-use super::keywords::{Choice, Keywords, Pattern, Types, equal, tighter};
+use super::evaluated::Unevaluated;
+use super::keywords::{
+    Choice, Contains, Has, Holds, Keywords, Multiple, Pattern, Types, equal, tighter,
+};
 use super::locations::LocationId;
 use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::Error;
 use crate::limits::Limits;
+
+/// Sets of branches of one choice are looked at one by one up to this number of branches.
+pub(super) const SUBSETS: usize = 8;
 
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -48,6 +54,23 @@ pub(super) struct Open {
     pub(super) choice: Choice,
 }
 
+impl Open {
+    /// The branches, one or several together, of which one must hold; `subsets`: it matters which of them hold at once.
+    pub(super) fn ways(&self, subsets: bool) -> Vec<Vec<LocationId>> {
+        let branches = &self.choice.branches;
+        if !subsets || self.choice.holds != Holds::Any || branches.len() > SUBSETS {
+            return branches.iter().map(|&branch| vec![branch]).collect();
+        }
+        let chosen = |set: usize| {
+            let all = branches.iter().enumerate();
+            all.filter(|(at, _)| set >> at & 1 == 1)
+                .map(|(_, &branch)| branch)
+                .collect()
+        };
+        (1..1usize << branches.len()).map(chosen).collect()
+    }
+}
+
 /// All that a conjunction demands.
 pub(super) struct Demands {
     pub(super) types: Types,
@@ -63,21 +86,34 @@ pub(super) struct Demands {
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
     pub(super) required: IndexSet<String, FxBuildHasher>,
+    pub(super) multiples: Vec<Multiple>,
+    pub(super) contains: Vec<Contains>,
+    pub(super) has: Vec<Has>,
+    /// Only where no choice is open; whether there is any, open choices or not, says `evaluation`.
+    pub(super) unevaluated: Vec<Unevaluated>,
+    pub(super) unevaluated_items: Vec<Unevaluated>,
+    pub(super) evaluation: bool,
+    /// (pointer, reason) of what is not enforced.
+    pub(super) widened: Vec<(String, String)>,
     pub(super) choices: Vec<Open>,
     /// The members themselves, for what is not merged into one value.
     pub(super) members: Vec<Rc<Keywords>>,
+    /// Where the members stand.
+    pub(super) pointers: Vec<Rc<str>>,
 }
 
 impl Demands {
-    /// Declared names in order: listed properties first, then those only required.
+    /// Declared names in order: listed properties first, then those only required, then others that must be told apart.
     pub(super) fn names(&self) -> IndexSet<&str, FxBuildHasher> {
         let listed = self
             .members
             .iter()
             .flat_map(|member| &member.properties)
             .map(|(name, _)| name.as_str());
+        let told_apart = self.has.iter().flat_map(|has| &has.others_than);
         listed
             .chain(self.required.iter().map(String::as_str))
+            .chain(told_apart.map(String::as_str))
             .collect()
     }
 }
@@ -155,15 +191,15 @@ impl Schemas<'_> {
         }
     }
 
-    /// The conjunction with one more subschema, which a choice of its own led to.
+    /// The conjunction with branches of a choice of its own.
     pub(super) fn chosen(
         &mut self,
         conjunction: &Conjunction,
         choice: &Open,
-        branch: LocationId,
+        branches: &[LocationId],
     ) -> Result<Conjunction, Error> {
-        let branch = self.conjunction([branch])?;
-        let mut chosen = conjunction.joined(&branch);
+        let branches = self.conjunction(branches.iter().copied())?;
+        let mut chosen = conjunction.joined(&branches);
         chosen.made.push((choice.owner, choice.index));
         chosen.made.sort_unstable();
         chosen.made.dedup();
@@ -196,8 +232,16 @@ impl Schemas<'_> {
             min_properties: 0,
             max_properties: None,
             required: IndexSet::default(),
+            multiples: Vec::new(),
+            contains: Vec::new(),
+            has: Vec::new(),
+            unevaluated: Vec::new(),
+            unevaluated_items: Vec::new(),
+            evaluation: false,
+            widened: Vec::new(),
             choices: Vec::new(),
             members: Vec::new(),
+            pointers: Vec::new(),
         };
         for &id in &conjunction.members {
             let member = self.keywords(id)?;
@@ -229,6 +273,11 @@ impl Schemas<'_> {
             all.min_properties = all.min_properties.max(member.min_properties);
             all.max_properties = least(all.max_properties, member.max_properties);
             all.required.extend(member.required.iter().cloned());
+            all.multiples.extend(member.multiples.iter().cloned());
+            all.contains.extend(member.contains.iter().cloned());
+            all.widened.extend(member.widened.iter().cloned());
+            all.has.extend(member.has.iter().cloned());
+            all.evaluation |= member.unevaluated.is_some() || member.unevaluated_items.is_some();
             for (index, choice) in member.choices.iter().enumerate() {
                 let index = index as u16;
                 if conjunction.made.binary_search(&(id, index)).is_err() {
@@ -239,7 +288,12 @@ impl Schemas<'_> {
                     });
                 }
             }
+            all.pointers
+                .push(Rc::clone(&self.locations.get(id).pointer));
             all.members.push(member);
+        }
+        if all.evaluation && all.choices.is_empty() {
+            self.find_evaluated(conjunction, &mut all)?;
         }
         Ok(all)
     }
@@ -264,6 +318,39 @@ impl Schemas<'_> {
             }
             if parts.len() == before {
                 parts.extend(member.additional);
+            }
+        }
+        for unevaluated in &demands.unevaluated {
+            let mut evaluated = false;
+            for &at in &unevaluated.scope {
+                let member = &demands.members[at];
+                evaluated |= unevaluated.covers(at, member)
+                    || member.properties.iter().any(|(own, _)| own == name);
+                for (pattern, _) in &member.pattern_properties {
+                    evaluated |= self.pattern_matches(pattern, name)?.unwrap_or(true);
+                }
+            }
+            if !evaluated {
+                parts.push(unevaluated.schema);
+            }
+        }
+        self.conjunction(parts)
+    }
+
+    /// What the item at a position must satisfy.
+    pub(super) fn item(&mut self, demands: &Demands, at: usize) -> Result<Conjunction, Error> {
+        let mut parts: Vec<LocationId> = demands
+            .members
+            .iter()
+            .filter_map(|member| member.prefix.get(at).copied().or(member.rest))
+            .collect();
+        for unevaluated in &demands.unevaluated_items {
+            let evaluated = unevaluated.scope.iter().any(|&own| {
+                let member = &demands.members[own];
+                unevaluated.covers(own, member) || at < member.prefix.len()
+            });
+            if !evaluated {
+                parts.push(unevaluated.schema);
             }
         }
         self.conjunction(parts)

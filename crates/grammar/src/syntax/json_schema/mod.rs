@@ -18,24 +18,33 @@
 //! | `text`, `number`, `decimal`, `formats`, `spelling`, `matching` | how values are written |
 
 mod array;
+mod choices;
+mod counted;
 mod decide;
 mod decimal;
 mod distinct;
+mod evaluated;
 mod formats;
 mod keywords;
 mod locations;
 mod lower;
 mod matching;
+mod members;
 mod merge;
+mod multiples;
 mod negation;
 mod number;
 mod object;
+mod reader;
 mod scalar;
 mod schemas;
 mod source;
 mod spelling;
 mod text;
+mod uri;
+mod whitespace;
 
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -43,15 +52,16 @@ use crate::ir::{Grammar, Report};
 use crate::limits::Limits;
 use lower::Lowering;
 use schemas::Schemas;
+pub use whitespace::Whitespace;
 
-/// Blanks between the words of a document.
+/// In which order the properties of an object come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Whitespace {
-    /// None.
-    Compact,
-    /// Up to [`Limits::json_whitespace`] wherever JSON allows them, save before and behind the document.
+pub enum Order {
+    /// As the schema lists them, then those only required, then all others.
     #[default]
-    Flexible,
+    Declared,
+    /// Any. A listed property may be repeated where there are too many to be kept in mind.
+    Any,
 }
 
 /// A version of JSON Schema, as far as versions differ here.
@@ -59,7 +69,9 @@ pub enum Whitespace {
 pub enum Draft {
     /// Draft 7 and before: keywords beside `$ref` are ignored.
     Draft7,
-    /// 2019-09 and later.
+    /// 2019-09: what `contains` finds is not evaluated.
+    Draft2019,
+    /// 2020-12.
     Draft2020,
 }
 
@@ -74,6 +86,7 @@ impl Draft {
             {
                 Self::Draft7
             }
+            Some(uri) if uri.contains("2019-09") => Self::Draft2019,
             _ => Self::Draft2020,
         }
     }
@@ -88,6 +101,8 @@ impl Draft {
 pub struct Options {
     /// Blanks between words.
     pub whitespace: Whitespace,
+    /// The order of properties.
+    pub order: Order,
     /// Whether a grammar that enforces less than the schema is given, with a report; else such a schema is refused.
     pub allow_widened: bool,
     /// The version of the schema; by default what its `$schema` says.
@@ -98,6 +113,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             whitespace: Whitespace::default(),
+            order: Order::default(),
             allow_widened: true,
             draft: None,
         }
@@ -132,11 +148,19 @@ pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> 
 }
 
 fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    let mut schemas = Schemas::new(document, options, limits);
-    let root = schemas.locations.root();
-    let root = schemas.conjunction([root])?;
-    let mut lowering = Lowering::new(schemas);
-    let start = lowering.document(&root)?;
+    let mut left_out = FxHashSet::default();
+    let (lowering, start) = loop {
+        let mut schemas = Schemas::new(document, options, limits);
+        schemas.left_out.clone_from(&left_out);
+        let root = schemas.locations.root();
+        let root = schemas.conjunction([root])?;
+        let mut lowering = Lowering::new(schemas)?;
+        let start = lowering.document(&root)?;
+        match lowering.overrun() {
+            None => break (lowering, start),
+            Some(pointer) => left_out.insert(pointer),
+        };
+    };
     let pointers: Vec<(String, String)> = lowering.schemas.report.into_iter().collect();
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(

@@ -1,78 +1,77 @@
-//! `not`, as alternatives of what may fail. A negation that cannot be expressed so is none, and is reported.
+//! `not`, as alternatives of what may fail. What cannot be expressed so is left out and reported.
 
 use std::rc::Rc;
 
-use super::keywords::{Choice, Keywords, Pattern, Types};
+use serde_json::Value;
+
+use super::keywords::{Choice, Contains, Has, Holds, Keywords, Multiple, Pattern, Types};
 use super::locations::LocationId;
 use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::Error;
 
-/// Negations within negations, and through references, end here.
-const DEEPEST: u32 = 12;
 /// A negation with more alternatives is not worth its grammar.
-const MOST: usize = 64;
+const MOST: usize = 256;
+/// An exclusive choice fails where two branches hold; among more branches these pairs are too many.
+const PAIRED: usize = 12;
 
 impl Schemas<'_> {
-    /// A subschema that holds exactly where `id` does not.
-    pub(super) fn negation(&mut self, id: LocationId) -> Result<Option<LocationId>, Error> {
-        if self.negations >= DEEPEST {
-            return Ok(None);
+    /// What holds exactly where `id` does not; `pointer` is the keyword that asks for it.
+    pub(super) fn negated(&mut self, id: LocationId, pointer: &Rc<str>) -> Result<Keywords, Error> {
+        if self.left_out.contains(pointer) {
+            return Ok(unknown(
+                pointer,
+                "what must not hold here takes too many rules",
+            ));
         }
-        self.negations += 1;
-        let alternatives = self.failures(id);
-        self.negations -= 1;
-        let Some(mut branches) = alternatives? else {
-            return Ok(None);
+        let keywords = self.keywords(id)?;
+        let mut ways = match self.ways_to_fail(&keywords, pointer) {
+            Ok(ways) if ways.len() <= MOST => ways,
+            Ok(_) => return Ok(unknown(pointer, "its negation has too many alternatives")),
+            Err(reason) => return Ok(unknown(pointer, reason)),
         };
-        if branches.len() > MOST {
-            return Ok(None);
-        }
-        let pointer = Rc::clone(&self.locations.get(id).pointer);
-        Ok(Some(match branches.len() {
-            0 => self.locations.made(&pointer, Keywords::never()),
-            1 => branches.remove(0),
+        Ok(match ways.len() {
+            0 => Keywords::never(),
+            1 => ways.remove(0),
             _ => {
+                let branches = ways
+                    .into_iter()
+                    .map(|way| self.locations.made_by_negation(pointer, way))
+                    .collect();
                 let choice = Choice {
                     branches,
-                    exclusive: false,
-                    pointer: Rc::clone(&pointer),
+                    holds: Holds::Any,
+                    pointer: Rc::clone(pointer),
                 };
-                self.locations.made(
-                    &pointer,
-                    Keywords {
-                        choices: vec![choice],
-                        ..Keywords::default()
-                    },
-                )
+                Keywords {
+                    choices: vec![choice],
+                    ..Keywords::default()
+                }
             }
-        }))
+        })
     }
 
-    /// The ways in which `id` may fail.
-    fn failures(&mut self, id: LocationId) -> Result<Option<Vec<LocationId>>, Error> {
-        let keywords = self.keywords(id)?;
-        let pointer = Rc::clone(&self.locations.get(id).pointer);
-        let unsupported = !keywords.widened.is_empty()
-            || !keywords.multiples.is_empty()
-            || !keywords.prefix.is_empty()
-            || keywords.unique.is_some()
-            || keywords.names.is_some()
-            || !keywords.pattern_properties.is_empty()
-            || keywords.additional.is_some()
-            || keywords.choices.iter().any(|choice| choice.exclusive);
-        if unsupported {
-            return Ok(None);
+    /// The ways in which keywords may fail, or what of them cannot be negated.
+    fn ways_to_fail(
+        &mut self,
+        keywords: &Keywords,
+        pointer: &Rc<str>,
+    ) -> Result<Vec<Keywords>, &'static str> {
+        if !keywords.widened.is_empty() {
+            return Err("its negation holds a keyword that is not enforced");
+        }
+        if keywords.unique.is_some() {
+            return Err("the negation of uniqueItems cannot be expressed");
+        }
+        if keywords.unevaluated.is_some() || keywords.unevaluated_items.is_some() {
+            return Err("the negation of unevaluated items or properties cannot be expressed");
         }
         let mut ways: Vec<Keywords> = Vec::new();
         if keywords.types != Types::ALL {
             ways.push(Keywords::of_type(Types::ALL.without(keywords.types)));
         }
         if let Some(values) = &keywords.values {
-            ways.push(Keywords {
-                excluded: values.clone(),
-                ..Keywords::default()
-            });
+            ways.push(self.none_of(values, pointer));
         }
         if !keywords.excluded.is_empty() {
             ways.push(Keywords {
@@ -80,120 +79,244 @@ impl Schemas<'_> {
                 ..Keywords::default()
             });
         }
-        strings(&keywords, &mut ways);
-        numbers(&keywords, &mut ways);
-        if !self.arrays(&keywords, &pointer, &mut ways)?
-            || !self.objects(&keywords, &pointer, &mut ways)?
-        {
-            return Ok(None);
-        }
-        let mut branches: Vec<LocationId> = ways
-            .into_iter()
-            .map(|way| self.locations.made(&pointer, way))
-            .collect();
+        strings(keywords, &mut ways);
+        numbers(keywords, &mut ways);
+        self.arrays(keywords, pointer, &mut ways);
+        self.objects(keywords, pointer, &mut ways)?;
         for &include in &keywords.includes {
-            let Some(negation) = self.negation(include)? else {
-                return Ok(None);
-            };
-            branches.push(negation);
+            let negation = self.locations.negation(include, pointer);
+            ways.push(including(vec![negation]));
         }
         for choice in &keywords.choices {
-            // None of the branches holds.
-            let mut includes = Vec::with_capacity(choice.branches.len());
-            for &branch in &choice.branches {
-                let Some(negation) = self.negation(branch)? else {
-                    return Ok(None);
-                };
-                includes.push(negation);
+            // None of the branches holds, or too many.
+            let fail = choice
+                .branches
+                .iter()
+                .map(|&branch| self.locations.negation(branch, pointer));
+            ways.push(including(fail.collect()));
+            if choice.holds == Holds::One {
+                if choice.branches.len() > PAIRED {
+                    return Err("the negation of a oneOf with so many branches");
+                }
+                for (at, &left) in choice.branches.iter().enumerate() {
+                    for &right in &choice.branches[at + 1..] {
+                        ways.push(including(vec![left, right]));
+                    }
+                }
             }
-            branches.push(self.locations.made(
-                &pointer,
-                Keywords {
-                    includes,
-                    ..Keywords::default()
-                },
-            ));
         }
-        Ok(Some(branches))
+        Ok(ways)
     }
 
-    /// Adds how an array may fail; false if that cannot be expressed.
-    fn arrays(
-        &mut self,
-        keywords: &Keywords,
-        pointer: &Rc<str>,
-        ways: &mut Vec<Keywords>,
-    ) -> Result<bool, Error> {
+    /// Everything but these values.
+    fn none_of(&mut self, values: &[Value], pointer: &Rc<str>) -> Keywords {
+        let mut keywords = Keywords::default();
+        for value in values {
+            if value.is_array() || value.is_object() {
+                let same = self.equal_to(value, pointer);
+                let same = self.locations.made(pointer, same);
+                let negation = self.locations.negation(same, pointer);
+                keywords.includes.push(negation);
+            } else {
+                keywords.excluded.push(value.clone());
+            }
+        }
+        keywords
+    }
+
+    /// An array or object of exactly these items or members, as keywords.
+    pub(super) fn equal_to(&mut self, value: &Value, pointer: &Rc<str>) -> Keywords {
+        let only = |schemas: &mut Self, value: &Value| {
+            let keywords = Keywords {
+                values: Some(vec![value.clone()]),
+                ..Keywords::default()
+            };
+            schemas.locations.made(pointer, keywords)
+        };
+        match value {
+            Value::Array(items) => Keywords {
+                prefix: items.iter().map(|item| only(self, item)).collect(),
+                min_items: items.len() as u64,
+                max_items: Some(items.len() as u64),
+                ..Keywords::of_type(Types::ARRAY)
+            },
+            Value::Object(members) => Keywords {
+                properties: members
+                    .iter()
+                    .map(|(name, member)| (name.clone(), only(self, member)))
+                    .collect(),
+                required: members.keys().cloned().collect(),
+                additional: Some(self.locations.made(pointer, Keywords::never())),
+                ..Keywords::of_type(Types::OBJECT)
+            },
+            scalar => Keywords {
+                values: Some(vec![scalar.clone()]),
+                ..Keywords::default()
+            },
+        }
+    }
+
+    /// Adds how an array may fail.
+    fn arrays(&mut self, keywords: &Keywords, pointer: &Rc<str>, ways: &mut Vec<Keywords>) {
+        let array = || Keywords::of_type(Types::ARRAY);
         if keywords.min_items > 0 {
             ways.push(Keywords {
                 max_items: Some(keywords.min_items - 1),
-                ..Keywords::of_type(Types::ARRAY)
+                ..array()
             });
         }
         if let Some(max) = keywords.max_items {
             ways.push(Keywords {
                 min_items: max.saturating_add(1),
-                ..Keywords::of_type(Types::ARRAY)
+                ..array()
+            });
+        }
+        let anything = |schemas: &mut Self, count: usize| {
+            let free = schemas.locations.made(pointer, Keywords::default());
+            vec![free; count]
+        };
+        for (at, &item) in keywords.prefix.iter().enumerate() {
+            let mut prefix = anything(self, at);
+            prefix.push(self.locations.negation(item, pointer));
+            ways.push(Keywords {
+                prefix,
+                min_items: at as u64 + 1,
+                ..array()
             });
         }
         if let Some(rest) = keywords.rest {
-            let Some(negation) = self.negation(rest)? else {
-                return Ok(false);
+            let contains = Contains {
+                schema: self.locations.negation(rest, pointer),
+                from: keywords.prefix.len(),
+                min: 1,
+                max: None,
+                pointer: Rc::clone(pointer),
             };
             ways.push(Keywords {
-                contains: Some((negation, Rc::clone(pointer))),
-                ..Keywords::of_type(Types::ARRAY)
+                contains: vec![contains],
+                ..array()
             });
         }
-        if let Some((contains, _)) = keywords.contains {
-            let Some(negation) = self.negation(contains)? else {
-                return Ok(false);
+        for contains in &keywords.contains {
+            if contains.min == 1 {
+                ways.push(Keywords {
+                    prefix: anything(self, contains.from),
+                    rest: Some(self.locations.negation(contains.schema, pointer)),
+                    ..array()
+                });
+            }
+            let counted = |min: u64, max: Option<u64>| Keywords {
+                contains: vec![Contains {
+                    min,
+                    max,
+                    ..contains.clone()
+                }],
+                ..array()
             };
-            ways.push(Keywords {
-                rest: Some(negation),
-                ..Keywords::of_type(Types::ARRAY)
-            });
+            if contains.min > 1 {
+                ways.push(counted(0, Some(contains.min - 1)));
+            }
+            if let Some(max) = contains.max {
+                ways.push(counted(max.saturating_add(1), None));
+            }
         }
-        Ok(true)
     }
 
-    /// Adds how an object may fail; false if that cannot be expressed.
+    /// Adds how an object may fail.
     fn objects(
         &mut self,
         keywords: &Keywords,
         pointer: &Rc<str>,
         ways: &mut Vec<Keywords>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), &'static str> {
+        let object = || Keywords::of_type(Types::OBJECT);
         for name in &keywords.required {
             let never = self.locations.made(pointer, Keywords::never());
             ways.push(Keywords {
                 properties: vec![(name.clone(), never)],
-                ..Keywords::of_type(Types::OBJECT)
+                ..object()
             });
         }
         for (name, schema) in &keywords.properties {
-            let Some(negation) = self.negation(*schema)? else {
-                return Ok(false);
-            };
+            let negation = self.locations.negation(*schema, pointer);
             ways.push(Keywords {
                 required: vec![name.clone()],
                 properties: vec![(name.clone(), negation)],
-                ..Keywords::of_type(Types::OBJECT)
+                ..object()
             });
+        }
+        let mut has: Vec<Has> = Vec::new();
+        let one = |value: LocationId| Has {
+            patterns: Vec::new(),
+            others_than: Vec::new(),
+            name: None,
+            value,
+            pointer: Rc::clone(pointer),
+        };
+        for (pattern, schema) in &keywords.pattern_properties {
+            let negation = self.locations.negation(*schema, pointer);
+            has.push(Has {
+                patterns: vec![(Rc::clone(pattern), true)],
+                ..one(negation)
+            });
+        }
+        if let Some(additional) = keywords.additional {
+            let negation = self.locations.negation(additional, pointer);
+            let patterns = keywords.pattern_properties.iter();
+            has.push(Has {
+                patterns: patterns
+                    .map(|(pattern, _)| (Rc::clone(pattern), false))
+                    .collect(),
+                others_than: keywords
+                    .properties
+                    .iter()
+                    .map(|(name, _)| name.clone())
+                    .collect(),
+                ..one(negation)
+            });
+        }
+        if let Some((names, _)) = &keywords.names {
+            let free = self.locations.made(pointer, Keywords::default());
+            has.push(Has {
+                name: Some(self.locations.negation(*names, pointer)),
+                ..one(free)
+            });
+        }
+        ways.extend(has.into_iter().map(|has| Keywords {
+            has: vec![has],
+            ..object()
+        }));
+        if !keywords.has.is_empty() {
+            return Err("it is negated twice");
         }
         if keywords.min_properties > 0 {
             ways.push(Keywords {
                 max_properties: Some(keywords.min_properties - 1),
-                ..Keywords::of_type(Types::OBJECT)
+                ..object()
             });
         }
         if let Some(max) = keywords.max_properties {
             ways.push(Keywords {
                 min_properties: max.saturating_add(1),
-                ..Keywords::of_type(Types::OBJECT)
+                ..object()
             });
         }
-        Ok(true)
+        Ok(())
+    }
+}
+
+/// A negation that says nothing.
+fn unknown(pointer: &Rc<str>, reason: &str) -> Keywords {
+    Keywords {
+        widened: vec![(pointer.to_string(), reason.to_owned())],
+        ..Keywords::default()
+    }
+}
+
+fn including(includes: Vec<LocationId>) -> Keywords {
+    Keywords {
+        includes,
+        ..Keywords::default()
     }
 }
 
@@ -224,6 +347,16 @@ fn strings(keywords: &Keywords, ways: &mut Vec<Keywords>) {
 }
 
 fn numbers(keywords: &Keywords, ways: &mut Vec<Keywords>) {
+    for multiple in &keywords.multiples {
+        let multiple = Multiple {
+            negated: !multiple.negated,
+            ..multiple.clone()
+        };
+        ways.push(Keywords {
+            multiples: vec![multiple],
+            ..Keywords::of_type(Types::NUMBER)
+        });
+    }
     let flipped = |bound: &Bound| {
         Some(Bound {
             value: bound.value.clone(),

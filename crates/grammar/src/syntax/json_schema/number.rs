@@ -3,6 +3,8 @@
 //! An integer is written plainly (`-?` and digits). A number without bounds is written in any way that JSON has; with
 //! bounds it is written without an exponent. `-0` is written only where there are no bounds.
 
+use std::sync::LazyLock;
+
 use super::decimal::Decimal;
 use crate::ir::{ByteSet, Regex};
 
@@ -35,11 +37,18 @@ fn minus() -> Regex {
 
 /// Any integer.
 pub(super) fn any_integer() -> Regex {
-    Regex::concat(vec![Regex::repeat(minus(), 0, Some(1)), natural()])
+    static INTEGER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::concat(vec![Regex::repeat(minus(), 0, Some(1)), natural()]));
+    INTEGER.clone()
 }
 
 /// Any JSON number.
 pub(super) fn any_number() -> Regex {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(number);
+    NUMBER.clone()
+}
+
+fn number() -> Regex {
     let sign = Regex::repeat(
         Regex::Class(ByteSet::byte(b'+').union(&ByteSet::byte(b'-'))),
         0,
@@ -296,6 +305,48 @@ pub(super) fn numbers(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
     }
     if has_positive {
         parts.push(all(positive));
+    }
+    Regex::alt(parts)
+}
+
+/// Numbers between two bounds; small and large ones also with an exponent, where the bounds leave no doubt about them.
+pub(super) fn numbers_with_exponents(min: Option<&Bound>, max: Option<&Bound>) -> Regex {
+    let one = Decimal::from_small(1);
+    let mantissa = || {
+        let fraction = Regex::concat(vec![Regex::literal(b"."), digits(1, None)]);
+        Regex::concat(vec![digit(b'1', b'9'), Regex::repeat(fraction, 0, Some(1))])
+    };
+    let exponent = |sign: Regex| {
+        Regex::concat(vec![
+            Regex::Class(ByteSet::byte(b'e').union(&ByteSet::byte(b'E'))),
+            sign,
+            digits(0, None),
+            digit(b'1', b'9'),
+            digits(0, None),
+        ])
+    };
+    let small = || Regex::concat(vec![mantissa(), exponent(minus())]);
+    let large = || {
+        let plus = Regex::repeat(Regex::literal(b"+"), 0, Some(1));
+        Regex::concat(vec![mantissa(), exponent(plus)])
+    };
+    // Sizes between zero and one, and above one, on each side of zero.
+    let zero = Decimal::default();
+    let minus_one = one.negated();
+    let above = |value: &Decimal| min.is_none_or(|bound| bound.value <= *value);
+    let below = |value: &Decimal| max.is_none_or(|bound| bound.value >= *value);
+    let mut parts = vec![numbers(min, max)];
+    if above(&zero) && below(&one) {
+        parts.push(small());
+    }
+    if above(&one) && max.is_none() {
+        parts.push(large());
+    }
+    if below(&zero) && above(&minus_one) {
+        parts.push(Regex::concat(vec![minus(), small()]));
+    }
+    if below(&minus_one) && min.is_none() {
+        parts.push(Regex::concat(vec![minus(), large()]));
     }
     Regex::alt(parts)
 }

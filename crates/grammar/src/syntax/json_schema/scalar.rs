@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use super::decimal::Decimal;
-use super::keywords::Types;
+use super::keywords::{Multiple, Types};
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
 use super::number::{self, highest, lowest};
+use super::spelling::Place;
 use super::text;
 use crate::error::Error;
-use crate::ir::{ByteSet, Regex};
+use crate::ir::{ByteSet, ExprId, Regex};
 
 /// A range of integers with so many multiples is written out.
 const LISTED: i64 = 1_000;
@@ -31,9 +32,12 @@ impl Lowering<'_> {
     pub(super) fn string(&mut self, demands: &Demands) -> Result<Regex, Error> {
         let plain = demands.patterns.is_empty() && !demands.excluded.iter().any(Value::is_string);
         if plain {
-            let (min, max) = self.bounds(demands.min_length, demands.max_length)?;
+            let (min, max) = self.lengths(demands)?;
             if max.is_some_and(|max| max < min) {
                 return Ok(Regex::Nothing);
+            }
+            if min == 0 && max.is_none() {
+                return Ok(text::any_string());
             }
             return Ok(text::quoted(Regex::repeat(text::any_character(), min, max)));
         }
@@ -42,7 +46,7 @@ impl Lowering<'_> {
 
     /// What stands inside the quotes of a string, written in the canonical way.
     pub(super) fn string_body(&mut self, demands: &Demands) -> Result<Regex, Error> {
-        let (mut min, mut max) = self.bounds(demands.min_length, demands.max_length)?;
+        let (mut min, mut max) = self.lengths(demands)?;
         let mut parts = Vec::new();
         let mut positive = false;
         for pattern in &demands.patterns {
@@ -114,13 +118,9 @@ impl Lowering<'_> {
     }
 
     /// A number.
-    pub(super) fn number(&mut self, demands: &Demands) -> Regex {
+    pub(super) fn number(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
         let (min, max) = (demands.minimum.as_ref(), demands.maximum.as_ref());
         let integer = !demands.types.has(Types::FRACTION);
-        let mut multiples: Vec<(Decimal, String)> = Vec::new();
-        for (factor, pointer) in demands.members.iter().flat_map(|member| &member.multiples) {
-            multiples.push((factor.clone(), pointer.to_string()));
-        }
         let excluded: Vec<Regex> = demands
             .excluded
             .iter()
@@ -128,29 +128,48 @@ impl Lowering<'_> {
             .filter_map(|value| Decimal::parse(&value.to_string()))
             .map(|value| number::spellings(&value))
             .collect();
-        if integer && let Some(listed) = listed(demands, &multiples) {
-            return all_but(listed, excluded);
+        if integer && let Some(listed) = listed(demands) {
+            return Ok(self.word(all_but(listed, excluded), place));
         }
         let bounded = min.is_some() || max.is_some();
         let mut parts = vec![match (integer, bounded || !excluded.is_empty()) {
             (true, _) => number::integers(min, max),
+            (false, true) if excluded.is_empty() && demands.multiples.is_empty() => {
+                number::numbers_with_exponents(min, max)
+            }
             (false, true) => number::numbers(min, max),
             (false, false) => number::any_number(),
         }];
         if !integer && !demands.types.has(Types::INTEGER) {
             parts.push(number::any_fraction());
         }
-        for (factor, pointer) in multiples {
-            match multiple(&factor, integer) {
-                Some(Multiple::Always) => {}
-                Some(Multiple::Regular(regex)) => parts.push(regex),
-                None => self
-                    .schemas
-                    .widen(&pointer, "multiples of this number are not counted"),
+        let regular: Option<Vec<Multiples>> = demands
+            .multiples
+            .iter()
+            .map(|multiple| multiples(multiple, integer))
+            .collect();
+        match regular {
+            Some(regular) => {
+                parts.extend(regular.into_iter().filter_map(|multiples| match multiples {
+                    Multiples::All => None,
+                    Multiples::Regular(regex) => Some(regex),
+                }))
+            }
+            None => {
+                if let Some(counted) = self.multiples(demands)? {
+                    let blanks = self.word(Regex::empty(), place);
+                    return Ok(self.builder.seq(vec![blanks, counted]));
+                }
+                for multiple in &demands.multiples {
+                    self.schemas.widen(
+                        &multiple.pointer,
+                        "multiples of this number take too many states",
+                    );
+                }
             }
         }
         // A number under further conditions is written without an exponent.
-        all_but(all_of(parts), excluded)
+        Ok(self.word(all_but(all_of(parts), excluded), place))
     }
 }
 
@@ -171,15 +190,16 @@ fn is_character(regex: &Regex) -> bool {
 }
 
 /// The multiples in a small range, one by one.
-fn listed(demands: &Demands, multiples: &[(Decimal, String)]) -> Option<Regex> {
-    if multiples.is_empty() {
+fn listed(demands: &Demands) -> Option<Regex> {
+    let multiples = &demands.multiples;
+    if multiples.is_empty() || multiples.iter().any(|multiple| multiple.negated) {
         return None;
     }
     let low = lowest(demands.minimum.as_ref()?).small()?;
     let high = highest(demands.maximum.as_ref()?).small()?;
     let factors: Vec<i64> = multiples
         .iter()
-        .map(|(factor, _)| factor.small())
+        .map(|multiple| multiple.factor.small())
         .collect::<Option<_>>()?;
     if high.checked_sub(low)? > LISTED.saturating_mul(*factors.iter().max()?) {
         return None;
@@ -197,13 +217,18 @@ fn listed(demands: &Demands, multiples: &[(Decimal, String)]) -> Option<Regex> {
     Some(Regex::alt(words))
 }
 
-enum Multiple {
+/// Multiples that are told by a few digits.
+enum Multiples {
     /// Every number of the type is one.
-    Always,
+    All,
     Regular(Regex),
 }
 
-fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
+fn multiples(multiple: &Multiple, integer: bool) -> Option<Multiples> {
+    if multiple.negated {
+        return None;
+    }
+    let factor = &multiple.factor;
     let power_of_ten = |digits: &[u8]| {
         digits.first() == Some(&b'1') && digits[1..].iter().all(|&digit| digit == b'0')
     };
@@ -214,9 +239,9 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
             return None;
         }
         return Some(if integer {
-            Multiple::Always
+            Multiples::All
         } else {
-            Multiple::Regular(number::with_places(factor.frac.len()))
+            Multiples::Regular(number::with_places(factor.frac.len()))
         });
     }
     if !factor.is_integer() {
@@ -224,9 +249,9 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
     }
     if factor.int == b"1" {
         return Some(if integer {
-            Multiple::Always
+            Multiples::All
         } else {
-            Multiple::Regular(number::with_places(0))
+            Multiples::Regular(number::with_places(0))
         });
     }
     if !integer {
@@ -234,7 +259,7 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
     }
     let size = factor.small()?;
     if power_of_ten(&factor.int) {
-        return Some(Multiple::Regular(ending(&[Regex::literal(
+        return Some(Multiples::Regular(ending(&[Regex::literal(
             &factor.int[1..],
         )])));
     }
@@ -255,7 +280,7 @@ fn multiple(factor: &Decimal, integer: bool) -> Option<Multiple> {
         .map(|value| Regex::literal(value.to_string().as_bytes()))
         .collect();
     let sign = Regex::repeat(Regex::literal(b"-"), 0, Some(1));
-    Some(Multiple::Regular(Regex::alt(vec![
+    Some(Multiples::Regular(Regex::alt(vec![
         ending(&endings),
         Regex::concat(vec![sign, Regex::alt(short)]),
     ])))

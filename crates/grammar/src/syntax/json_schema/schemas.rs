@@ -1,29 +1,33 @@
 //! The state of one lowering: subschemas, what is known of them, and what could not be enforced.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use super::formats;
-use super::keywords::{self, Choice, Keywords, Pattern, Source};
+use super::keywords::{Keywords, Pattern, Source};
 use super::locations::{LocationId, Locations};
 use super::matching;
 use super::merge::{Conjunction, Demands};
+use super::reader::read as keywords_of;
 use super::text::{self, Escaped};
 use super::{Draft, Options};
 use crate::error::Error;
 use crate::ir::Regex;
-use crate::ir::text::any_text;
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Alphabet, Dialect, Utf8};
+use crate::syntax::regex::{self, Dialect};
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a JSON string.
 #[derive(Debug, Clone)]
 pub(super) struct Readings {
-    pub(super) plain: Regex,
+    /// Made when a text is first matched, which few schemas ask for.
+    plain: Arc<OnceLock<Regex>>,
     pub(super) escaped: Regex,
+    pattern: Arc<str>,
 }
 
 /// One lowering.
@@ -36,12 +40,14 @@ pub(super) struct Schemas<'d> {
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
     enum_values: usize,
+    /// Keywords whose negations are not expressed, as they took too many rules.
+    pub(super) left_out: FxHashSet<Rc<str>>,
     /// What conjunctions demand.
     pub(super) demands: FxHashMap<Conjunction, Rc<Demands>>,
+    /// How many questions about conjunctions were looked into.
+    pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
     pub(super) impossible: FxHashMap<Conjunction, bool>,
-    /// How deep a negation stands inside negations.
-    pub(super) negations: u32,
 }
 
 impl<'d> Schemas<'d> {
@@ -54,9 +60,10 @@ impl<'d> Schemas<'d> {
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
             enum_values: 0,
+            left_out: FxHashSet::default(),
             demands: FxHashMap::default(),
+            questions: 0,
             impossible: FxHashMap::default(),
-            negations: 0,
         }
     }
 
@@ -75,11 +82,18 @@ impl<'d> Schemas<'d> {
         if let Some(keywords) = &location.keywords {
             return Ok(Rc::clone(keywords));
         }
-        let pointer = Rc::clone(&location.pointer);
-        let value = location.value.unwrap_or(&Value::Bool(true));
-        let (mut keywords, pending) =
-            keywords::read(&mut self.locations, self.draft, &pointer, value)?;
-        if let Some(values) = &keywords.values {
+        let keywords = if let Some(positive) = location.negates {
+            let pointer = Rc::clone(&location.pointer);
+            self.negated(positive, &pointer)?
+        } else {
+            let value = location.value.unwrap_or(&Value::Bool(true));
+            keywords_of(&mut self.locations, self.draft, id, value)?
+        };
+        if let Some(values) = keywords
+            .values
+            .as_ref()
+            .filter(|_| self.locations.get(id).value.is_some())
+        {
             self.enum_values += values.len();
             let allowed = self.limits.schema_enum_values;
             if self.enum_values > allowed {
@@ -92,59 +106,9 @@ impl<'d> Schemas<'d> {
                 ));
             }
         }
-        if let Some(not) = pending.not {
-            match self.negation(not)? {
-                Some(negation) => keywords.includes.push(negation),
-                None => {
-                    keywords.widened.push((
-                        format!("{pointer}/not"),
-                        "this negation is not enforced".to_owned(),
-                    ));
-                }
-            }
-            keywords.only_reference = false;
-        }
-        if let Some((condition, then, otherwise)) = pending.condition {
-            self.condition(&mut keywords, &pointer, condition, then, otherwise)?;
-            keywords.only_reference = false;
-        }
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
-    }
-
-    /// `if`, `then`, `else`: one of the two sides, each with its condition.
-    fn condition(
-        &mut self,
-        keywords: &mut Keywords,
-        pointer: &Rc<str>,
-        condition: LocationId,
-        then: Option<LocationId>,
-        otherwise: Option<LocationId>,
-    ) -> Result<(), Error> {
-        let Some(negation) = self.negation(condition)? else {
-            let reason = "the negation of this condition cannot be expressed".to_owned();
-            keywords.widened.push((format!("{pointer}/if"), reason));
-            return Ok(());
-        };
-        let holds = Keywords {
-            includes: std::iter::once(condition).chain(then).collect(),
-            ..Keywords::default()
-        };
-        let fails = Keywords {
-            includes: std::iter::once(negation).chain(otherwise).collect(),
-            ..Keywords::default()
-        };
-        let branches = vec![
-            self.locations.made(pointer, holds),
-            self.locations.made(pointer, fails),
-        ];
-        keywords.choices.push(Choice {
-            branches,
-            exclusive: false,
-            pointer: format!("{pointer}/if").into(),
-        });
-        Ok(())
     }
 
     /// The readings of a pattern or format; Err(reason) where it cannot be enforced.
@@ -155,29 +119,15 @@ impl<'d> Schemas<'d> {
     ) -> Result<Result<Readings, String>, Error> {
         match source {
             Source::Pattern(pattern) => self.pattern(pattern, pointer),
-            Source::Format(name) => {
-                let key = format!("format {name}");
-                if let Some(known) = self.patterns.get(&key) {
-                    return Ok(known.clone());
-                }
-                let pattern = format!("^(?:{})$", formats::pattern(name));
-                let limits = Limits {
-                    regex_bytes: usize::MAX,
-                    ..Limits::default()
-                };
-                let readings = both(&pattern, &limits)?;
-                self.patterns.insert(key, Ok(readings.clone()));
-                Ok(Ok(readings))
-            }
+            Source::Format(name) => Ok(Ok(format(name)?)),
         }
     }
 
     fn pattern(&mut self, pattern: &str, pointer: &str) -> Result<Result<Readings, String>, Error> {
-        let key = format!("pattern {pattern}");
-        if let Some(known) = self.patterns.get(&key) {
+        if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
-        let readings = match both(pattern, self.limits) {
+        let readings = match Readings::new(pattern, self.limits) {
             Ok(readings) => Ok(readings),
             Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
@@ -188,7 +138,7 @@ impl<'d> Schemas<'d> {
             }
             Err(error) => return Err(error),
         };
-        self.patterns.insert(key, readings.clone());
+        self.patterns.insert(pattern.to_owned(), readings.clone());
         Ok(readings)
     }
 
@@ -199,9 +149,7 @@ impl<'d> Schemas<'d> {
         name: &str,
     ) -> Result<Option<bool>, Error> {
         let readings = self.pattern(pattern, "")?;
-        Ok(readings
-            .ok()
-            .map(|readings| matching::matches(&readings.plain, name.as_bytes())))
+        Ok(readings.ok().map(|readings| readings.matches(name)))
     }
 
     /// What a string's characters must be for a pattern to hold, reporting one that cannot be enforced.
@@ -217,12 +165,47 @@ impl<'d> Schemas<'d> {
     }
 }
 
-fn both(pattern: &str, limits: &Limits) -> Result<Readings, Error> {
-    let read = |alphabet: &mut dyn Alphabet, anything: &Regex| {
-        regex::within(pattern, Dialect::Ecma, limits, alphabet, anything)
+/// The readings of a format, which every schema of a process shares.
+fn format(name: &'static str) -> Result<Readings, Error> {
+    static KNOWN: Mutex<BTreeMap<&str, Readings>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(readings) = known().get(name) {
+        return Ok(readings.clone());
+    }
+    let pattern = format!("^(?:{})$", formats::pattern(name));
+    let limits = Limits {
+        regex_bytes: usize::MAX,
+        ..Limits::default()
     };
-    let plain = read(&mut Utf8, &any_text())?;
-    let anything = Regex::repeat(text::canonical_character(), 0, None);
-    let escaped = read(&mut Escaped, &anything)?;
-    Ok(Readings { plain, escaped })
+    let readings = Readings::new(&pattern, &limits)?;
+    known().insert(name, readings.clone());
+    Ok(readings)
+}
+
+impl Readings {
+    fn new(pattern: &str, limits: &Limits) -> Result<Self, Error> {
+        static ANYTHING: LazyLock<Regex> =
+            LazyLock::new(|| Regex::repeat(text::canonical_character(), 0, None));
+        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut Escaped, &ANYTHING)?;
+        Ok(Self {
+            escaped,
+            plain: Arc::default(),
+            pattern: pattern.into(),
+        })
+    }
+
+    /// Whether a text satisfies the pattern.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        // What could be read once can be read again, so there is always a language here.
+        let plain = self.plain.get_or_init(|| {
+            let limits = Limits {
+                regex_bytes: usize::MAX,
+                regex_repetition: u32::MAX,
+                regex_expansion: u64::MAX,
+                ..Limits::default()
+            };
+            regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing)
+        });
+        matching::matches(plain, text.as_bytes())
+    }
 }

@@ -1,42 +1,89 @@
-//! Blanks, and values that are written out. Blanks always belong to the word that follows them.
+//! Blanks, and values that are written out. Blanks that may vary belong to the word that follows them; those of a fixed style
+//! to the sign that they stand beside.
 
 use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::text;
-use super::{Options, Whitespace};
+use super::whitespace::Whitespace;
+use crate::error::Error;
 use crate::ir::{ByteSet, Regex};
 use crate::limits::Limits;
+
+/// Containers within containers that are written with indentation.
+pub(super) const DEEPEST: u32 = 24;
 
 /// How a document is spaced.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling {
-    /// What may stand before a word; none for nothing.
+    /// What may stand before every word; none for nothing.
     blanks: Option<Regex>,
+    comma: String,
+    colon: String,
+    /// Spaces for each container that a line is in, where each item has a line of its own.
+    indent: Option<usize>,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// At the very beginning of the document.
+    pub(super) first: bool,
+    /// In so many containers; always 0 where that changes nothing.
+    pub(super) depth: u32,
 }
 
 enum Piece<'v> {
-    Sign(&'static str),
-    Key(&'v str),
-    Value(&'v Value),
+    Word(Regex),
+    Value(&'v Value, u32),
 }
 
 impl Spelling {
-    pub(super) fn new(options: &Options, limits: &Limits) -> Self {
-        let blanks = match options.whitespace {
-            Whitespace::Compact => None,
+    pub(super) fn new(whitespace: &Whitespace, limits: &Limits) -> Result<Self, Error> {
+        let mut spelling = Self {
+            blanks: None,
+            comma: ",".to_owned(),
+            colon: ":".to_owned(),
+            indent: None,
+        };
+        match whitespace {
+            Whitespace::Compact => {}
             Whitespace::Flexible => {
                 let set = b" \t\n\r"
                     .iter()
                     .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
-                Some(Regex::repeat(
+                spelling.blanks = Some(Regex::repeat(
                     Regex::Class(set),
                     0,
                     Some(limits.json_whitespace),
-                ))
+                ));
             }
+            Whitespace::Separators { comma, colon } => {
+                spelling.comma.clone_from(comma);
+                spelling.colon.clone_from(colon);
+            }
+            Whitespace::Indent(spaces) => {
+                spelling.colon.push(' ');
+                spelling.indent = Some(*spaces as usize);
+            }
+            Whitespace::Regex(pattern) => {
+                spelling.blanks = Some(super::whitespace::blanks(pattern, limits)?);
+            }
+        }
+        Ok(spelling)
+    }
+
+    /// The place of what a container at this place holds; None where that is too deep.
+    pub(super) fn inside(&self, place: Place) -> Option<Place> {
+        let depth = match self.indent {
+            None => 0,
+            Some(_) if place.depth < DEEPEST => place.depth + 1,
+            Some(_) => return None,
         };
-        Self { blanks }
+        Some(Place {
+            first: false,
+            depth,
+        })
     }
 
     /// A word, with blanks before it unless it is the first of the document.
@@ -54,57 +101,91 @@ impl Spelling {
         }
     }
 
-    /// A sign inside the document.
-    pub(super) fn sign(&self, sign: &str) -> Regex {
-        self.word(Regex::literal(sign.as_bytes()), false)
+    /// A new line, where items have lines of their own.
+    fn line(&self, depth: u32) -> String {
+        self.indent.map_or(String::new(), |spaces| {
+            format!("\n{}", " ".repeat(spaces * depth as usize))
+        })
+    }
+
+    /// What stands before the first of the items or members of a container at this place.
+    pub(super) fn lead(&self, place: Place) -> Regex {
+        Regex::literal(self.line(place.depth + 1).as_bytes())
+    }
+
+    /// The comma between items or members of a container at this place.
+    pub(super) fn comma(&self, place: Place) -> Regex {
+        let comma = format!("{}{}", self.comma, self.line(place.depth + 1));
+        self.word(Regex::literal(comma.as_bytes()), false)
+    }
+
+    /// The sign that closes a container at this place; `empty`: right behind the one that opens it.
+    pub(super) fn close(&self, sign: &str, place: Place, empty: bool) -> Regex {
+        let line = if empty {
+            String::new()
+        } else {
+            self.line(place.depth)
+        };
+        self.word(Regex::literal(format!("{line}{sign}").as_bytes()), false)
     }
 
     /// The name of a member, up to its colon; `comma`: another member stands before it.
-    pub(super) fn key(&self, name: Regex, comma: bool) -> Regex {
-        let mut words = Vec::new();
-        if comma {
-            words.push(self.sign(","));
-        }
-        words.push(self.word(name, false));
-        words.push(self.sign(":"));
-        sequence(words)
+    pub(super) fn key(&self, name: Regex, comma: bool, place: Place) -> Regex {
+        let before = if comma {
+            self.comma(place)
+        } else {
+            self.lead(place)
+        };
+        sequence(vec![
+            before,
+            self.word(name, false),
+            self.word(Regex::literal(self.colon.as_bytes()), false),
+        ])
     }
 
     /// A fixed value.
-    pub(super) fn value(&self, value: &Value, first: bool) -> Regex {
+    pub(super) fn value(&self, value: &Value, place: Place) -> Regex {
         let mut words: Vec<Regex> = Vec::new();
-        let mut work = vec![Piece::Value(value)];
+        let mut work = vec![Piece::Value(value, place.depth)];
         while let Some(piece) = work.pop() {
-            let spelled = match piece {
-                Piece::Sign(sign) => Regex::literal(sign.as_bytes()),
-                Piece::Key(name) => Regex::literal(text::canonical(name).as_bytes()),
-                Piece::Value(Value::Array(items)) => {
-                    work.push(Piece::Sign("]"));
+            let (value, depth) = match piece {
+                Piece::Word(word) => {
+                    words.push(word);
+                    continue;
+                }
+                Piece::Value(value, depth) => (value, depth),
+            };
+            let own = Place {
+                first: false,
+                depth,
+            };
+            let spelled = match value {
+                Value::Array(items) => {
+                    work.push(Piece::Word(self.close("]", own, items.is_empty())));
                     for (at, item) in items.iter().enumerate().rev() {
-                        work.push(Piece::Value(item));
-                        if at > 0 {
-                            work.push(Piece::Sign(","));
-                        }
+                        let before = if at > 0 {
+                            self.comma(own)
+                        } else {
+                            self.lead(own)
+                        };
+                        work.extend([Piece::Value(item, depth + 1), Piece::Word(before)]);
                     }
                     Regex::literal(b"[")
                 }
-                Piece::Value(Value::Object(members)) => {
-                    work.push(Piece::Sign("}"));
+                Value::Object(members) => {
+                    work.push(Piece::Word(self.close("}", own, members.is_empty())));
                     for (at, (name, member)) in members.iter().enumerate().rev() {
-                        work.extend([Piece::Value(member), Piece::Sign(":"), Piece::Key(name)]);
-                        if at > 0 {
-                            work.push(Piece::Sign(","));
-                        }
+                        let name = Regex::literal(text::canonical(name).as_bytes());
+                        let key = self.key(name, at > 0, own);
+                        work.extend([Piece::Value(member, depth + 1), Piece::Word(key)]);
                     }
                     Regex::literal(b"{")
                 }
-                Piece::Value(Value::Number(number)) => spellings(&number.to_string()),
-                Piece::Value(Value::String(string)) => {
-                    Regex::literal(text::canonical(string).as_bytes())
-                }
-                Piece::Value(scalar) => Regex::literal(scalar.to_string().as_bytes()),
+                Value::Number(number) => spellings(&number.to_string()),
+                Value::String(string) => Regex::literal(text::canonical(string).as_bytes()),
+                scalar => Regex::literal(scalar.to_string().as_bytes()),
             };
-            words.push(self.word(spelled, first && words.is_empty()));
+            words.push(self.word(spelled, place.first && words.is_empty()));
         }
         sequence(words)
     }

@@ -1,0 +1,166 @@
+//! Choices (`anyOf`, `oneOf`, conditions, negations): which branches are left, which of them can hold together.
+
+use rustc_hash::FxHashSet;
+
+use super::keywords::Holds;
+use super::locations::LocationId;
+use super::lower::Lowering;
+use super::merge::{Conjunction, Demands, Open};
+use crate::error::Error;
+
+/// Combinations of choices that are spelled out in one place.
+const COMBINATIONS: usize = 2_000;
+/// Branches of one choice that are compared with each other.
+const COMPARED: usize = 200;
+
+/// Pairs of branches that may hold together and are told apart.
+const OVERLAPS: usize = 60;
+
+/// A branch that may hold, and all that holds then.
+type Branch = (LocationId, Conjunction);
+
+impl Lowering<'_> {
+    /// Conjunctions of which one holds, each with a choice fewer; `demands` has choices.
+    pub(super) fn alternatives(
+        &mut self,
+        conjunction: &Conjunction,
+        demands: &Demands,
+    ) -> Result<Vec<Conjunction>, Error> {
+        let mut conjunction = conjunction.clone();
+        // What each choice leaves open, the narrowest first.
+        let mut open: Vec<(Open, Vec<Branch>)> = Vec::new();
+        for choice in &demands.choices {
+            self.spend(1)?;
+            if self.holds_already(&conjunction, choice, demands)? {
+                conjunction.made.push((choice.owner, choice.index));
+                conjunction.made.sort_unstable();
+                continue;
+            }
+            let branches = self.possible(&conjunction, choice, demands.evaluation)?;
+            open.push((choice.clone(), branches));
+        }
+        if open.is_empty() {
+            return Ok(vec![conjunction]);
+        }
+        let combinations = |open: &[(Open, Vec<Branch>)]| {
+            open.iter().fold(1usize, |product, (_, branches)| {
+                product.saturating_mul(branches.len().max(1))
+            })
+        };
+        // Leaves choices out, last first, for as long as there are too many combinations.
+        while open.len() > 1 && combinations(&open) > COMBINATIONS {
+            let Some((left_out, branches)) = open.pop() else {
+                break;
+            };
+            if branches.len() < 2 {
+                open.insert(0, (left_out, branches));
+                continue;
+            }
+            self.schemas.widen(
+                &left_out.choice.pointer,
+                "too many combinations with other keywords",
+            );
+            conjunction.made.push((left_out.owner, left_out.index));
+            conjunction.made.sort_unstable();
+        }
+        let at = (0..open.len())
+            .min_by_key(|&at| (open[at].1.len() > 1, at))
+            .unwrap_or(0);
+        let (choice, _) = open.swap_remove(at);
+        // Once more, since choices may have been left out.
+        let mut branches = self.possible(&conjunction, &choice, demands.evaluation)?;
+        if choice.choice.holds == Holds::One {
+            self.exclude(&mut branches, &choice)?;
+        }
+        self.spend(branches.len())?;
+        let mut seen = FxHashSet::default();
+        let mut ways = Vec::with_capacity(branches.len());
+        for (_, branch) in branches {
+            let simple = self.schemas.without_idle_negations(&branch)?;
+            let branch = simple.unwrap_or(branch);
+            if seen.insert(branch.clone()) {
+                ways.push(branch);
+            }
+        }
+        Ok(ways)
+    }
+
+    /// Whether a branch holds because all that it asks is asked anyway.
+    fn holds_already(
+        &mut self,
+        conjunction: &Conjunction,
+        choice: &Open,
+        demands: &Demands,
+    ) -> Result<bool, Error> {
+        if demands.evaluation || choice.choice.holds == Holds::One {
+            return Ok(false);
+        }
+        for &branch in &choice.choice.branches {
+            let branch = self.schemas.conjunction([branch])?;
+            if branch
+                .members
+                .iter()
+                .all(|member| conjunction.members.contains(member))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The branches that may hold.
+    fn possible(
+        &mut self,
+        conjunction: &Conjunction,
+        choice: &Open,
+        subsets: bool,
+    ) -> Result<Vec<Branch>, Error> {
+        let mut branches = Vec::new();
+        for way in choice.ways(subsets) {
+            let chosen = self.schemas.chosen(conjunction, choice, &way)?;
+            if !self.schemas.impossible(&chosen)? {
+                branches.push((way[0], chosen));
+            }
+        }
+        Ok(branches)
+    }
+
+    /// Exactly one branch: to each is added that those that it overlaps with fail.
+    fn exclude(&mut self, branches: &mut [Branch], choice: &Open) -> Result<(), Error> {
+        if branches.len() > COMPARED {
+            self.schemas.widen(
+                &choice.choice.pointer,
+                "more than one of so many branches may hold",
+            );
+            return Ok(());
+        }
+        let mut overlaps: Vec<Vec<usize>> = vec![Vec::new(); branches.len()];
+        for left in 0..branches.len() {
+            for right in left + 1..branches.len() {
+                self.spend(1)?;
+                let both = branches[left].1.joined(&branches[right].1);
+                if !self.schemas.impossible(&both)? {
+                    overlaps[left].push(right);
+                    overlaps[right].push(left);
+                }
+            }
+        }
+        if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > OVERLAPS {
+            self.schemas.widen(
+                &choice.choice.pointer,
+                "too many of the branches may hold at once",
+            );
+            return Ok(());
+        }
+        let ids: Vec<LocationId> = branches.iter().map(|(id, _)| *id).collect();
+        for (own, others) in overlaps.iter().enumerate() {
+            for &other in others {
+                let pointer = &choice.choice.pointer;
+                let negation = self.schemas.locations.negation(ids[other], pointer);
+                let fails = self.schemas.conjunction([negation])?;
+                branches[own].1 = branches[own].1.joined(&fails);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Arrays in which items are counted (`contains`): one rule for each position and each count that matters.
+
+use rustc_hash::FxHashMap;
+
+use super::keywords::Contains;
+use super::lower::Lowering;
+use super::merge::Conjunction;
+use super::spelling::Place;
+use crate::error::Error;
+use crate::ir::{ExprId, RuleId};
+
+/// Rules that one array may take.
+const STATES: usize = 4_000;
+/// Ways to count one item.
+const WAYS: usize = 16;
+
+/// How many items there are, and how many match each `contains`; both no further than it matters.
+type State = (u32, Vec<u64>);
+
+impl Lowering<'_> {
+    /// What follows the opening bracket; None where that takes too many rules.
+    pub(super) fn counted_items(
+        &mut self,
+        prefix: &[Conjunction],
+        rest: &Conjunction,
+        contains: &[Contains],
+        (min, max): (u32, Option<u32>),
+        place: Place,
+    ) -> Result<Option<ExprId>, Error> {
+        let from = contains.iter().map(|one| one.from).max().unwrap_or(0);
+        // Positions from here on are alike.
+        let last = (min.max(max.unwrap_or(0)) as usize)
+            .max(prefix.len())
+            .max(from)
+            .max(1);
+        let tops: Vec<u64> = contains
+            .iter()
+            .map(|one| one.max.map_or(one.min, |max| max.max(one.min)))
+            .collect();
+        let states = tops.iter().fold(last + 1, |product, &top| {
+            let top = usize::try_from(top).unwrap_or(usize::MAX);
+            product.saturating_mul(top.saturating_add(1))
+        });
+        if states > STATES || 1 << contains.len() > WAYS {
+            return Ok(None);
+        }
+        let mut rules: FxHashMap<State, RuleId> = FxHashMap::default();
+        let mut work: Vec<(State, RuleId)> = Vec::new();
+        let start = self.counted((0, vec![0; contains.len()]), &mut rules, &mut work);
+        while let Some(((at, counts), rule)) = work.pop() {
+            self.spend(1)?;
+            let mut ways = Vec::new();
+            let enough = counts
+                .iter()
+                .zip(contains)
+                .all(|(count, one)| *count >= one.min);
+            if at >= min && enough {
+                ways.push(self.end(place, at == 0));
+            }
+            if max.is_none_or(|max| at < max) {
+                let item = prefix.get(at as usize).unwrap_or(rest).clone();
+                for (item, counts) in self.ways_to_count(item, at as usize, &counts, contains)? {
+                    let next = (at + 1).min(last as u32);
+                    let then = self.counted((next, counts), &mut rules, &mut work);
+                    let before = if at > 0 {
+                        Some(self.comma(place))
+                    } else {
+                        self.lead(place)
+                    };
+                    let parts = [self.value(&item, place)?, self.builder.reference(then)];
+                    let parts = before.into_iter().chain(parts).collect();
+                    ways.push(self.builder.seq(parts));
+                }
+            }
+            let body = if ways.is_empty() {
+                self.nothing()
+            } else {
+                self.builder.alt(ways)
+            };
+            self.builder.define(rule, body);
+        }
+        Ok(Some(self.builder.reference(start)))
+    }
+
+    fn counted(
+        &mut self,
+        state: State,
+        rules: &mut FxHashMap<State, RuleId>,
+        work: &mut Vec<(State, RuleId)>,
+    ) -> RuleId {
+        if let Some(&rule) = rules.get(&state) {
+            return rule;
+        }
+        let rule = self.fresh("items");
+        rules.insert(state.clone(), rule);
+        work.push((state, rule));
+        rule
+    }
+
+    /// An item, by which of the `contains` it counts for. Without an upper bound nobody need say that an item does not
+    /// match: leaving it uncounted is one of the ways.
+    fn ways_to_count(
+        &mut self,
+        item: Conjunction,
+        at: usize,
+        counts: &[u64],
+        contains: &[Contains],
+    ) -> Result<Vec<(Conjunction, Vec<u64>)>, Error> {
+        let mut ways = vec![(item, counts.to_vec())];
+        for (which, one) in contains.iter().enumerate() {
+            if at < one.from || (one.max.is_none() && counts[which] >= one.min) {
+                continue;
+            }
+            let matching = self.schemas.conjunction([one.schema])?;
+            let failing = match one.max {
+                None => None,
+                Some(_) => {
+                    let negation = self.schemas.locations.negation(one.schema, &one.pointer);
+                    Some(self.schemas.conjunction([negation])?)
+                }
+            };
+            let mut next = Vec::new();
+            for (item, counts) in ways {
+                if one.max.is_none_or(|max| counts[which] < max) {
+                    let mut more = counts.clone();
+                    more[which] += 1;
+                    next.push((item.joined(&matching), more));
+                }
+                let left = failing
+                    .as_ref()
+                    .map_or(item.clone(), |failing| item.joined(failing));
+                next.push((left, counts));
+            }
+            ways = next;
+        }
+        let mut possible = Vec::with_capacity(ways.len());
+        for way in ways {
+            if !self.schemas.impossible(&way.0)? {
+                possible.push(way);
+            }
+        }
+        Ok(possible)
+    }
+}

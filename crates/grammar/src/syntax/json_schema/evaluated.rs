@@ -1,0 +1,151 @@
+//! What `unevaluatedProperties` and `unevaluatedItems` are about: which subschemas look at the same value on behalf of the
+//! one that asks, and hold.
+
+use rustc_hash::FxHashSet;
+
+use super::Draft;
+use super::keywords::{Choice, Holds, Keywords};
+use super::locations::LocationId;
+use super::merge::{Conjunction, Demands, SUBSETS};
+use super::schemas::Schemas;
+use crate::error::Error;
+
+/// One `unevaluatedProperties` or `unevaluatedItems`.
+pub(super) struct Unevaluated {
+    /// What holds for all that is not evaluated.
+    pub(super) schema: LocationId,
+    /// Which members of the conjunction evaluate.
+    pub(super) scope: Vec<usize>,
+    /// The member that asks.
+    owner: usize,
+    items: bool,
+}
+
+impl Unevaluated {
+    /// Whether a member of the scope evaluates everything that it does not name.
+    pub(super) fn covers(&self, at: usize, member: &Keywords) -> bool {
+        let (rest, nested) = if self.items {
+            (member.rest.is_some(), member.unevaluated_items.is_some())
+        } else {
+            (member.additional.is_some(), member.unevaluated.is_some())
+        };
+        rest || (nested && at != self.owner)
+    }
+}
+
+/// The members that evaluate for one of them.
+enum Found {
+    Scope(Vec<usize>),
+    /// Why that is not known.
+    Unknown(&'static str),
+}
+
+impl Schemas<'_> {
+    /// Fills in what is unevaluated by a conjunction whose choices are all made.
+    pub(super) fn find_evaluated(
+        &mut self,
+        conjunction: &Conjunction,
+        demands: &mut Demands,
+    ) -> Result<(), Error> {
+        for owner in 0..conjunction.members.len() {
+            let member = std::rc::Rc::clone(&demands.members[owner]);
+            let asked = [
+                (member.unevaluated.clone(), false),
+                (member.unevaluated_items.clone(), true),
+            ];
+            for (asked, items) in asked {
+                let Some((schema, pointer)) = asked else {
+                    continue;
+                };
+                let scope = match self.scope(conjunction, owner)? {
+                    Found::Scope(scope) => scope,
+                    Found::Unknown(reason) => {
+                        demands
+                            .widened
+                            .push((pointer.to_string(), reason.to_owned()));
+                        continue;
+                    }
+                };
+                let mut found = Unevaluated {
+                    schema,
+                    scope,
+                    owner,
+                    items,
+                };
+                if items {
+                    self.contained(demands, &mut found, &pointer);
+                    demands.unevaluated_items.push(found);
+                } else {
+                    demands.unevaluated.push(found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Items that `contains` has found are evaluated (from 2020-12 on).
+    fn contained(
+        &mut self,
+        demands: &Demands,
+        found: &mut Unevaluated,
+        pointer: &std::rc::Rc<str>,
+    ) {
+        if self.draft != Draft::Draft2020 {
+            return;
+        }
+        let matching = found
+            .scope
+            .iter()
+            .flat_map(|&at| &demands.members[at].contains)
+            .map(|contains| contains.schema);
+        let mut branches: Vec<LocationId> = matching.collect();
+        if branches.is_empty() {
+            return;
+        }
+        branches.push(found.schema);
+        let choice = Choice {
+            branches,
+            holds: Holds::Any,
+            pointer: std::rc::Rc::clone(pointer),
+        };
+        let either = Keywords {
+            choices: vec![choice],
+            ..Keywords::default()
+        };
+        found.schema = self.locations.made(pointer, either);
+    }
+
+    /// Which members evaluate for the one at `owner`: what it includes, and branches that hold.
+    fn scope(&mut self, conjunction: &Conjunction, owner: usize) -> Result<Found, Error> {
+        let present: FxHashSet<LocationId> = conjunction.members.iter().copied().collect();
+        let mut scope = Vec::new();
+        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
+        let mut work = vec![conjunction.members[owner]];
+        while let Some(id) = work.pop() {
+            // Nothing is evaluated by what must not hold.
+            if self.locations.get(id).negates.is_some() || !seen.insert(id) {
+                continue;
+            }
+            let keywords = self.keywords(id)?;
+            scope.extend(conjunction.members.iter().position(|&member| member == id));
+            work.extend(&keywords.includes);
+            for choice in &keywords.choices {
+                if choice.holds == Holds::Any && choice.branches.len() > SUBSETS {
+                    return Ok(Found::Unknown("too many branches may evaluate"));
+                }
+                let mut any = false;
+                for &branch in &choice.branches {
+                    let inside = self.conjunction([branch])?;
+                    if inside.members.iter().all(|member| present.contains(member)) {
+                        any = true;
+                        work.push(branch);
+                    }
+                }
+                if !any {
+                    return Ok(Found::Unknown("what evaluates is not known here"));
+                }
+            }
+        }
+        Ok(Found::Scope(scope))
+    }
+}

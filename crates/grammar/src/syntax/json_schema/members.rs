@@ -1,0 +1,277 @@
+//! The members of an object as rules: which listed properties may come, how many members there are, which of those that are
+//! asked for have been seen.
+//!
+//! In the order of the schema, the next listed property says it all, and there are as many rules as properties. In any
+//! order, the set of properties already written does: all of them are kept in mind where that takes few rules, else only
+//! those that are required (a property may then be written again, as RFC 8259 allows), else only some of those.
+
+use rustc_hash::FxHashMap;
+
+use super::Order;
+use super::lower::Lowering;
+use super::merge::{Conjunction, Demands};
+use super::object::Shape;
+use super::spelling::Place;
+use super::text;
+use crate::error::Error;
+use crate::ir::{ExprId, Regex, RuleId};
+
+/// Rules that one object may take for counting its members.
+const STATES: u64 = 20_000;
+/// Ways on, in all rules of an object in any order together.
+const WAYS: u64 = 12_000;
+
+/// Where in an object a member stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    /// In order: how many listed properties are passed. In any order: which of those kept in mind are written.
+    written: u64,
+    count: u64,
+    has: u32,
+}
+
+/// What is kept in mind of the members written.
+struct Memory {
+    /// Counts from here on are alike.
+    cap: u64,
+    min: u64,
+    max: Option<u64>,
+    /// In any order: the bit of each listed property that is kept in mind.
+    bits: Option<Vec<Option<u32>>>,
+}
+
+type Rules = (FxHashMap<State, RuleId>, Vec<(State, RuleId)>);
+
+impl Lowering<'_> {
+    /// What follows the opening brace.
+    pub(super) fn members(
+        &mut self,
+        shape: &Shape,
+        demands: &Demands,
+        place: Place,
+    ) -> Result<ExprId, Error> {
+        let memory = self.memory(shape, demands);
+        let all_had = (1u32 << shape.has.len()) - 1;
+        let mut rules: Rules = (FxHashMap::default(), Vec::new());
+        let start = State {
+            written: 0,
+            count: 0,
+            has: 0,
+        };
+        let start = self.state(&mut rules, start);
+        while let Some((state, rule)) = rules.1.pop() {
+            self.spend(1)?;
+            let full = memory.max.is_some_and(|max| state.count >= max);
+            let next = State {
+                count: (state.count + 1).min(memory.cap),
+                ..state
+            };
+            let mut parts = Vec::new();
+            let mut at_end = true;
+            match &memory.bits {
+                None => {
+                    let at = state.written as usize;
+                    if let Some(property) = shape.listed.get(at) {
+                        at_end = false;
+                        let then = State {
+                            written: state.written + 1,
+                            ..next
+                        };
+                        if !full {
+                            self.listed(
+                                (shape, place),
+                                at,
+                                state.count,
+                                then,
+                                &mut rules,
+                                &mut parts,
+                            )?;
+                        }
+                        if !property.required {
+                            let then = State {
+                                count: state.count,
+                                ..then
+                            };
+                            let rule = self.state(&mut rules, then);
+                            parts.push(self.builder.reference(rule));
+                        }
+                    }
+                }
+                Some(bits) => {
+                    for (at, bit) in bits.iter().enumerate() {
+                        let bit = bit.map_or(0, |bit| 1u64 << bit);
+                        let seen = state.written & bit != 0;
+                        at_end &= seen || bit == 0 || !shape.listed[at].required;
+                        if !full && !seen {
+                            let then = State {
+                                written: state.written | bit,
+                                ..next
+                            };
+                            self.listed(
+                                (shape, place),
+                                at,
+                                state.count,
+                                then,
+                                &mut rules,
+                                &mut parts,
+                            )?;
+                        }
+                    }
+                }
+            }
+            if at_end && state.count >= memory.min && state.has == all_had {
+                let end = self.spelling.close("}", place, state.count == 0);
+                parts.push(self.builder.regex(end));
+            }
+            if (at_end || memory.bits.is_some()) && !full {
+                for other in &shape.others {
+                    let name = other.name.clone();
+                    self.member(
+                        (shape, place),
+                        (name, &other.value, other.has),
+                        state.count,
+                        next,
+                        &mut rules,
+                        &mut parts,
+                    )?;
+                }
+            }
+            let body = if parts.is_empty() {
+                self.nothing()
+            } else {
+                self.builder.alt(parts)
+            };
+            self.builder.define(rule, body);
+        }
+        Ok(self.builder.reference(start))
+    }
+
+    /// What there are rules enough to keep in mind.
+    fn memory(&mut self, shape: &Shape, demands: &Demands) -> Memory {
+        let (mut min, mut max) = (shape.min, shape.max);
+        let has = 1u64 << shape.has.len();
+        let listed = shape.listed.len() as u64;
+        let cap = |min: u64, max: Option<u64>| min.max(max.unwrap_or(0)).max(1);
+        let in_order = self.schemas.options.order == Order::Declared;
+        let sets = if in_order { listed + 1 } else { 1 };
+        if cap(min, max) > 1 && cap(min, max).saturating_mul(sets * has) > STATES {
+            self.blame(
+                demands,
+                "minProperties",
+                |member| member.min_properties > 1,
+                "so many properties are not counted",
+            );
+            self.blame(
+                demands,
+                "maxProperties",
+                |member| member.max_properties.is_some(),
+                "so many properties are not counted",
+            );
+            (min, max) = (min.min(1), None);
+        }
+        let cap = cap(min, max);
+        let mut memory = Memory {
+            cap,
+            min,
+            max,
+            bits: None,
+        };
+        if in_order {
+            return memory;
+        }
+        let ways = |kept: u64| {
+            let sets = 1u64.checked_shl(kept as u32).unwrap_or(u64::MAX);
+            sets.saturating_mul((cap + 1) * has)
+                .saturating_mul(listed + 1)
+        };
+        let required = shape.listed.iter().filter(|one| one.required).count() as u64;
+        let all = ways(listed) <= WAYS;
+        let mut room = (0..=required)
+            .rev()
+            .find(|&kept| ways(kept) <= WAYS)
+            .unwrap_or(0);
+        if !all && room < required {
+            self.blame(
+                demands,
+                "required",
+                |member| !member.required.is_empty(),
+                "in any order, so many required properties are not all kept in mind",
+            );
+        }
+        if all {
+            room = listed;
+        }
+        let mut next = 0;
+        let bits = shape.listed.iter().map(|one| {
+            let kept = (all || one.required) && u64::from(next) < room;
+            kept.then(|| {
+                next += 1;
+                next - 1
+            })
+        });
+        memory.bits = Some(bits.collect());
+        memory
+    }
+
+    /// The rule for what may follow.
+    fn state(&mut self, rules: &mut Rules, state: State) -> RuleId {
+        if let Some(&rule) = rules.0.get(&state) {
+            return rule;
+        }
+        let rule = self.fresh("members");
+        rules.0.insert(state, rule);
+        rules.1.push((state, rule));
+        rule
+    }
+
+    /// One listed property and what follows it.
+    fn listed(
+        &mut self,
+        (shape, place): (&Shape, Place),
+        at: usize,
+        count: u64,
+        then: State,
+        rules: &mut Rules,
+        parts: &mut Vec<ExprId>,
+    ) -> Result<(), Error> {
+        let property = &shape.listed[at];
+        let name = Regex::literal(text::canonical(&property.name).as_bytes());
+        let member = (name, &property.value, property.has);
+        self.member((shape, place), member, count, then, rules, parts)
+    }
+
+    /// One member and what follows it; once for itself, and once for each member asked for that it may be.
+    fn member(
+        &mut self,
+        (shape, place): (&Shape, Place),
+        (name, value, has): (Regex, &Conjunction, u32),
+        count: u64,
+        then: State,
+        rules: &mut Rules,
+        parts: &mut Vec<ExprId>,
+    ) -> Result<(), Error> {
+        let key = self.spelling.key(name, count > 0, place);
+        let key = self.builder.regex(key);
+        for set in 0..1u32 << shape.has.len() {
+            // Only what is still missing counts.
+            if set & !has != 0 || set & then.has != 0 {
+                continue;
+            }
+            let mut value = value.clone();
+            for (bit, asked) in shape.has.iter().enumerate() {
+                if set >> bit & 1 == 1 {
+                    value = value.joined(asked);
+                }
+            }
+            let then = State {
+                has: then.has | set,
+                ..then
+            };
+            let value = self.value(&value, place)?;
+            let then = self.state(rules, then);
+            let then = self.builder.reference(then);
+            parts.push(self.builder.seq(vec![key, value, then]));
+        }
+        Ok(())
+    }
+}

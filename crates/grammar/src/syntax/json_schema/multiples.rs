@@ -1,0 +1,369 @@
+//! Multiples of a number, between bounds: one rule a state of an automaton that reads digits and keeps the remainder and how
+//! what was read compares with each bound.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use super::decimal::Decimal;
+use super::keywords::Types;
+use super::lower::Lowering;
+use super::merge::Demands;
+use super::number::Bound;
+use crate::error::Error;
+use crate::ir::{ByteSet, Expr, ExprId, Regex, RuleId};
+
+/// States of one automaton.
+const STATES: usize = 20_000;
+/// The largest remainder that is kept.
+const REMAINDERS: u64 = 10_000;
+
+/// A number that what is read is compared with, by size.
+struct Mark {
+    int: Vec<u8>,
+    frac: Vec<u8>,
+    /// Outcomes of the comparison that are allowed.
+    allowed: fn(Ordering) -> bool,
+}
+
+/// What is asked of the size of a number.
+struct Reader {
+    modulus: u64,
+    /// (factor, negated), times `10^places`.
+    factors: Vec<(u64, bool)>,
+    places: usize,
+    marks: Vec<Mark>,
+    types: Types,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Phase {
+    Start,
+    /// The integer part is the digit zero.
+    Zero,
+    Int,
+    Point,
+    /// So many digits behind the point.
+    Frac(usize),
+    /// More digits behind the point than any multiple has.
+    Beyond,
+}
+
+/// How what was read compares with a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Compared {
+    order: Ordering,
+    digits: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    phase: Phase,
+    remainder: u64,
+    /// Whether a digit behind the point is no zero.
+    fraction: bool,
+    compared: Vec<Compared>,
+}
+
+impl Reader {
+    fn start(&self) -> State {
+        let equal = Compared {
+            order: Ordering::Equal,
+            digits: 0,
+        };
+        State {
+            phase: Phase::Start,
+            remainder: 0,
+            fraction: false,
+            compared: vec![equal; self.marks.len()],
+        }
+    }
+
+    /// What follows a digit; None where none may.
+    fn digit(&self, state: &State, digit: u8) -> Option<State> {
+        let mut next = state.clone();
+        next.phase = match state.phase {
+            Phase::Start if digit == b'0' => Phase::Zero,
+            Phase::Start | Phase::Int => Phase::Int,
+            Phase::Zero => return None,
+            Phase::Point => self.behind(1),
+            Phase::Frac(count) => self.behind(count + 1),
+            Phase::Beyond => Phase::Beyond,
+        };
+        let inside = matches!(next.phase, Phase::Zero | Phase::Int);
+        if next.phase == Phase::Beyond {
+            // Not a multiple of anything any more.
+            if digit != b'0' && self.factors.iter().any(|(_, negated)| !negated) {
+                return None;
+            }
+            if digit != b'0' {
+                next.remainder = u64::MAX;
+            }
+        } else {
+            next.remainder = (state.remainder * 10 + u64::from(digit - b'0')) % self.modulus;
+        }
+        next.fraction |= !inside && digit != b'0';
+        for (compared, mark) in next.compared.iter_mut().zip(&self.marks) {
+            let digits = if inside { &mark.int } else { &mark.frac };
+            let other = digits.get(compared.digits);
+            if compared.order == Ordering::Equal {
+                let other = other.copied().unwrap_or(b'0');
+                if inside || compared.digits < digits.len() || digit != b'0' {
+                    compared.order = digit.cmp(&other);
+                }
+            }
+            compared.digits = if inside {
+                (compared.digits + 1).min(digits.len() + 1)
+            } else if compared.order == Ordering::Equal {
+                (compared.digits + 1).min(digits.len())
+            } else {
+                0
+            };
+            if inside && compared.digits > digits.len() {
+                compared.order = Ordering::Greater;
+            }
+        }
+        Some(next)
+    }
+
+    fn behind(&self, count: usize) -> Phase {
+        if count <= self.places {
+            Phase::Frac(count)
+        } else {
+            Phase::Beyond
+        }
+    }
+
+    /// What follows a point; None where none may.
+    fn point(&self, state: &State) -> Option<State> {
+        let inside = matches!(state.phase, Phase::Zero | Phase::Int);
+        if !inside || !self.types.has(Types::FRACTION) {
+            return None;
+        }
+        let mut next = state.clone();
+        next.phase = Phase::Point;
+        for (compared, mark) in next.compared.iter_mut().zip(&self.marks) {
+            *compared = Compared {
+                order: int_order(*compared, mark),
+                digits: 0,
+            };
+        }
+        Some(next)
+    }
+
+    /// Whether a number may end here.
+    fn accepts(&self, state: &State) -> bool {
+        let read = match state.phase {
+            Phase::Start | Phase::Point => return false,
+            Phase::Zero | Phase::Int => 0,
+            Phase::Frac(count) => count,
+            Phase::Beyond => self.places,
+        };
+        let kind = if state.fraction {
+            Types::FRACTION
+        } else {
+            Types::INTEGER
+        };
+        let inside = matches!(state.phase, Phase::Zero | Phase::Int);
+        self.types.has(kind)
+            && state
+                .compared
+                .iter()
+                .zip(&self.marks)
+                .all(|(compared, mark)| {
+                    let order = if inside {
+                        int_order(*compared, mark)
+                    } else {
+                        compared.order
+                    };
+                    let rest = if inside { 0 } else { compared.digits };
+                    let order = if order == Ordering::Equal && rest < mark.frac.len() {
+                        Ordering::Less
+                    } else {
+                        order
+                    };
+                    (mark.allowed)(order)
+                })
+            && self.divides(state.remainder, self.places - read)
+    }
+
+    fn divides(&self, remainder: u64, missing: usize) -> bool {
+        let remainder = (remainder != u64::MAX)
+            .then(|| (0..missing).fold(remainder, |remainder, _| remainder * 10 % self.modulus));
+        self.factors
+            .iter()
+            .all(|(factor, negated)| remainder.is_some_and(|rest| rest % factor == 0) != *negated)
+    }
+}
+
+/// How an integer part that ends here compares.
+fn int_order(compared: Compared, mark: &Mark) -> Ordering {
+    match compared.digits.cmp(&mark.int.len()) {
+        Ordering::Equal => compared.order,
+        order => order,
+    }
+}
+
+impl Lowering<'_> {
+    /// Numbers by their multiples; None where that takes too many states.
+    pub(super) fn multiples(&mut self, demands: &Demands) -> Result<Option<ExprId>, Error> {
+        let places = demands
+            .multiples
+            .iter()
+            .map(|multiple| multiple.factor.frac.len())
+            .max()
+            .unwrap_or(0);
+        let mut factors = Vec::new();
+        let mut modulus = 1u64;
+        for multiple in &demands.multiples {
+            let Some(factor) = multiple.factor.scaled(places) else {
+                return Ok(None);
+            };
+            modulus = modulus / common(modulus, factor) * factor.min(REMAINDERS + 1);
+            if factor > REMAINDERS || modulus > REMAINDERS {
+                return Ok(None);
+            }
+            factors.push((factor, multiple.negated));
+        }
+        let excluded: Vec<Decimal> = demands
+            .excluded
+            .iter()
+            .filter(|value| value.is_number())
+            .filter_map(|value| Decimal::parse(&value.to_string()))
+            .collect();
+        let mut signs = Vec::new();
+        for negative in [false, true] {
+            let Some(marks) = marks(demands, &excluded, negative) else {
+                continue;
+            };
+            let reader = Reader {
+                modulus,
+                factors: factors.clone(),
+                places,
+                marks,
+                types: demands.types,
+            };
+            let Some(size) = self.automaton(&reader)? else {
+                return Ok(None);
+            };
+            signs.push(if negative {
+                let minus = self.builder.literal(b"-");
+                self.builder.seq(vec![minus, size])
+            } else {
+                size
+            });
+        }
+        Ok(Some(self.builder.alt(signs)))
+    }
+
+    /// One rule a state.
+    fn automaton(&mut self, reader: &Reader) -> Result<Option<ExprId>, Error> {
+        let mut rules: FxHashMap<State, RuleId> = FxHashMap::default();
+        let mut work: Vec<(State, RuleId)> = Vec::new();
+        let start = self.digits_rule(&mut rules, &mut work, reader.start());
+        while let Some((state, rule)) = work.pop() {
+            self.spend(1)?;
+            if rules.len() > STATES {
+                return Ok(None);
+            }
+            let mut next: Vec<(State, ByteSet)> = Vec::new();
+            for digit in b'0'..=b'9' {
+                let Some(to) = reader.digit(&state, digit) else {
+                    continue;
+                };
+                match next.iter_mut().find(|(known, _)| *known == to) {
+                    Some((_, set)) => set.insert(digit),
+                    None => next.push((to, ByteSet::byte(digit))),
+                }
+            }
+            next.extend(reader.point(&state).map(|to| (to, ByteSet::byte(b'.'))));
+            let mut ways = Vec::with_capacity(next.len() + 1);
+            for (to, set) in next {
+                let to = self.digits_rule(&mut rules, &mut work, to);
+                let (byte, to) = (
+                    self.builder.regex(Regex::Class(set)),
+                    self.builder.reference(to),
+                );
+                ways.push(self.builder.seq(vec![byte, to]));
+            }
+            if reader.accepts(&state) {
+                ways.push(self.builder.add(Expr::Empty));
+            }
+            let body = self.builder.alt(ways);
+            self.builder.define(rule, body);
+        }
+        Ok(Some(self.builder.reference(start)))
+    }
+
+    fn digits_rule(
+        &mut self,
+        rules: &mut FxHashMap<State, RuleId>,
+        work: &mut Vec<(State, RuleId)>,
+        state: State,
+    ) -> RuleId {
+        if let Some(&rule) = rules.get(&state) {
+            return rule;
+        }
+        let rule = self.fresh("digits");
+        rules.insert(state.clone(), rule);
+        work.push((state, rule));
+        rule
+    }
+}
+
+fn common(mut left: u64, mut right: u64) -> u64 {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left.max(1)
+}
+
+/// What the sizes of all numbers of one sign are compared with; None where there are none.
+fn marks(demands: &Demands, excluded: &[Decimal], negative: bool) -> Option<Vec<Mark>> {
+    let mark = |value: &Decimal, allowed: fn(Ordering) -> bool| Mark {
+        int: if value.int.is_empty() {
+            b"0".to_vec()
+        } else {
+            value.int.clone()
+        },
+        frac: value.frac.clone(),
+        allowed,
+    };
+    let mut marks = Vec::new();
+    let zero = Decimal::default();
+    if negative {
+        // Zero is written without a sign.
+        marks.push(mark(&zero, Ordering::is_gt));
+    }
+    let (near, far) = if negative {
+        (&demands.maximum, &demands.minimum)
+    } else {
+        (&demands.minimum, &demands.maximum)
+    };
+    let on_side = |bound: &Bound| bound.value.negative == negative || bound.value.is_zero();
+    if let Some(near) = near.as_ref().filter(|bound| on_side(bound)) {
+        let allowed = if near.exclusive {
+            Ordering::is_gt
+        } else {
+            Ordering::is_ge
+        };
+        marks.push(mark(&near.value, allowed));
+    }
+    if let Some(far) = far {
+        if !on_side(far) {
+            return None;
+        }
+        let allowed = if far.exclusive {
+            Ordering::is_lt
+        } else {
+            Ordering::is_le
+        };
+        marks.push(mark(&far.value, allowed));
+    }
+    for value in excluded {
+        if value.negative == negative {
+            marks.push(mark(value, Ordering::is_ne));
+        }
+    }
+    Some(marks)
+}

@@ -1,0 +1,158 @@
+"""Regular expressions of a template's anchors → texts with named gaps, where they are no more than that."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+__all__ = ["Gap", "Untranslatable", "anchor_texts"]
+
+_MOST = 16
+_DEEPEST = 8
+_BLANKS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+_QUANTIFIERS = ("*?", "+?", "??", "*", "+", "?")
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A named group: any text; the same text where it stands again."""
+
+    name: str
+
+
+_Text: TypeAlias = tuple["str | Gap", ...]
+
+
+class Untranslatable(ValueError):
+    """The expression is more than alternatives of texts with named gaps and runs of blanks."""
+
+
+def anchor_texts(expression: str) -> list[tuple[str | Gap, ...]]:
+    """The texts that `expression` stands for, in its order; a run of blanks is written as one line break.
+
+    Raises:
+        Untranslatable: what it uses besides, and where.
+    """
+    reader = _Reader(expression)
+    texts = reader.alternatives(0)
+    if reader.at < len(expression):
+        raise Untranslatable(f"a bracket closes that was not opened, at {reader.at}")
+    return texts
+
+
+class _Reader:
+    def __init__(self, expression: str) -> None:
+        self._source = expression
+        self.at = 0
+
+    def alternatives(self, depth: int) -> list[_Text]:
+        """Up to the bracket that closes, or the end."""
+        if depth > _DEEPEST:
+            raise Untranslatable(f"brackets nest more than {_DEEPEST} deep")
+        found: list[_Text] = []
+        current: list[_Text] = [()]
+        while self.at < len(self._source) and self._source[self.at] != ")":
+            if self._source[self.at] == "|":
+                self.at += 1
+                found += current
+                current = [()]
+            else:
+                further = self._repeated(self._atom(depth))
+                current = [_joined(head, tail) for head in current for tail in further]
+                if len(current) > _MOST:
+                    raise Untranslatable(f"it stands for more than {_MOST} texts")
+        return [*found, *current]
+
+    def _atom(self, depth: int) -> list[_Text]:
+        start = self.at
+        character = self._source[start]
+        self.at += 1
+        if character == "(":
+            return self._group(depth, start)
+        if character == "\\":
+            return [(self._escape(start),)]
+        if character == "[":
+            return [(self._class(start),)]
+        if character in ".^$*+?{":
+            raise Untranslatable(f"{character!r} at {start}")
+        return [(character,)]
+
+    def _group(self, depth: int, start: int) -> list[_Text]:
+        if self._source.startswith("?P=", self.at):
+            name = self._source[self.at + 3 :].partition(")")[0]
+            self._skip_group(start)
+            return [(Gap(name),)]
+        if self._source.startswith("?P<", self.at) or self._source.startswith("?<", self.at):
+            name = self._source[self.at :].partition("<")[2].partition(">")[0]
+            if not name.isidentifier():
+                raise Untranslatable(f"a look-behind at {start}")
+            self._skip_group(start)
+            return [(Gap(name),)]
+        if self._source.startswith("?:", self.at):
+            self.at += 2
+        elif self._source.startswith("?", self.at):
+            raise Untranslatable(f"{self._source[start : start + 3]!r} at {start}")
+        inner = self.alternatives(depth + 1)
+        if self.at == len(self._source):
+            raise Untranslatable(f"the bracket at {start} is not closed")
+        self.at += 1
+        return inner
+
+    def _skip_group(self, start: int) -> None:
+        """Behind the bracket that closes the group; what stands in a named gap is the reader's business."""
+        depth, in_class = 1, False
+        while self.at < len(self._source):
+            character = self._source[self.at]
+            self.at += 2 if character == "\\" else 1
+            if in_class:
+                in_class = character != "]"
+            elif character == "[":
+                in_class = True
+            elif character in "()":
+                depth += 1 if character == "(" else -1
+                if depth == 0:
+                    return
+        raise Untranslatable(f"the bracket at {start} is not closed")
+
+    def _escape(self, start: int) -> str:
+        character = self._source[self.at : self.at + 1]
+        self.at += 1
+        if character == "s":
+            return "\n"
+        if character in _BLANKS:
+            return _BLANKS[character]
+        if not character or character.isalnum():
+            raise Untranslatable(f"'\\{character}' at {start}")
+        return character
+
+    def _class(self, start: int) -> str:
+        """A class of blanks is a blank; other classes outside a named group say nothing that can be written."""
+        end = self._source.find("]", self.at)
+        inside = self._source[self.at : end] if end >= 0 else ""
+        plain = inside
+        for letter in (*_BLANKS, "s"):
+            plain = plain.replace(f"\\{letter}", "")
+        if not inside or plain.strip():
+            raise Untranslatable(f"a class at {start}")
+        self.at = end + 1
+        return "\n"
+
+    def _repeated(self, texts: list[_Text]) -> list[_Text]:
+        mark = next((mark for mark in _QUANTIFIERS if self._source.startswith(mark, self.at)), "")
+        if not mark and self._source.startswith("{", self.at):
+            raise Untranslatable(f"'{{' at {self.at}")
+        if not mark:
+            return texts
+        at = self.at
+        self.at += len(mark)
+        if all(len(text) == 1 and isinstance(text[0], str) and text[0].isspace() for text in texts):
+            return texts[:1]
+        if mark[0] == "?":
+            return [*texts, ()]
+        raise Untranslatable(f"{mark!r} at {at}")
+
+
+def _joined(head: _Text, tail: _Text) -> _Text:
+    if head and tail and isinstance(head[-1], str) and isinstance(tail[0], str):
+        return (*head[:-1], head[-1] + tail[0], *tail[1:])
+    return (*head, *tail)

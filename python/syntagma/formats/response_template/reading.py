@@ -1,0 +1,321 @@
+"""A response template → a format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import (
+    ContentSpec,
+    Envelope,
+    FormatSpec,
+    Notation,
+    Pattern,
+    ReasoningSpec,
+    ToolsSpec,
+    read_toml,
+    write_toml,
+)
+from syntagma.formats.response_template.anchors import Gap, Untranslatable, anchor_texts
+from syntagma.formats.response_template.checking import check_template, escaped
+from syntagma.formats.response_template.not_carried import NotCarried
+from syntagma.parsing import StreamParser
+
+__all__ = ["read_response_template"]
+
+_THOUGHTS = ("thinking", "reasoning_content", "reasoning")
+_PARTS = {**dict.fromkeys(_THOUGHTS, "reasoning"), "content": "content", "tool_calls": "tools"}
+_MOST = 16
+_Anchor = tuple["str | Gap", ...]
+
+
+def read_response_template(template: Mapping[str, Any]) -> tuple[FormatSpec, tuple[NotCarried, ...]]:
+    """The format that a template describes, and what of the template it does not hold.
+
+    Raises:
+        FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, this is no template of version 1; with the pointer.
+    """
+    check_template(template)
+    return _Reading(template).result()
+
+
+class _Reading:
+    def __init__(self, template: Mapping[str, Any]) -> None:
+        self._template = template
+        self._lost: list[NotCarried] = []
+
+    def result(self) -> tuple[FormatSpec, tuple[NotCarried, ...]]:
+        parts: dict[str, Any] = {}
+        for name, field in self._template["fields"].items():
+            pointer = f"/fields/{escaped(name)}"
+            part = _PARTS.get(name)
+            if part is None or part in parts:
+                self._lose(pointer, "a format has thoughts, content and calls, each once")
+                continue
+            try:
+                value = getattr(self, f"_{part}")(field, pointer)
+                parts[part] = value if value is None else _proved(part, value)
+            except Untranslatable as error:
+                self._lose(pointer, f"an expression that is more than a text with gaps: {error}")
+            except FormatError as error:
+                self._lose(pointer, f"a format cannot say it: {error.message}")
+        if self._template.get("defaults", {}).keys() - {"role"}:
+            self._lose("/defaults", "a message begins empty")
+        spec = FormatSpec(anchor=self._anchor(), **parts)
+        return read_toml(write_toml(spec), source="<response_template>"), tuple(self._lost)
+
+    def _lose(self, pointer: str, reason: str) -> None:
+        self._lost.append(NotCarried(pointer, reason))
+
+    def _anchor(self) -> str | None:
+        anchor = self._template.get("start_anchor")
+        if isinstance(anchor, str):
+            return anchor
+        if isinstance(anchor, list):
+            if len(anchor) > 1:
+                self._lose("/start_anchor", f"one anchor is kept: {anchor[0]!r}")
+            return str(anchor[0])
+        pointer = "/start_anchor_pattern"
+        try:
+            texts = anchor_texts(self._template.get("start_anchor_pattern", ""))
+        except Untranslatable as error:
+            self._lose(pointer, str(error))
+            return None
+        if len(texts) > 1:
+            self._lose(pointer, "one anchor is kept")
+        return "".join(part for part in texts[0] if isinstance(part, str)) or None
+
+    def _reasoning(self, field: Mapping[str, Any], pointer: str) -> ReasoningSpec | None:
+        if field.get("content", "text") != "text":
+            self._lose(f"{pointer}/content", "thoughts are text")
+        if field.get("repeats") and field.get("join") != "":
+            self._lose(f"{pointer}/join", "further thoughts follow without anything between")
+        self._text_field(field, pointer)
+        blocks = [
+            f"{_plain(opener)}{{reasoning}}{_plain(closer)}"
+            for opener, closer in self._anchors(field, pointer)
+            if closer or opener
+        ]
+        if not blocks:
+            self._lose(pointer, "thoughts without any marker cannot be told from the answer")
+            return None
+        return ReasoningSpec(block=_patterns(blocks, ("reasoning",)), repeat=bool(field.get("repeats")))
+
+    def _content(self, field: Mapping[str, Any], pointer: str) -> ContentSpec | None:
+        if field.get("content", "text") != "text":
+            self._lose(f"{pointer}/content", "the answer is text")
+        self._text_field(field, pointer)
+        pairs = self._anchors(field, pointer)
+        blocks = [f"{_plain(opener)}{{content}}{_plain(closer)}" for opener, closer in pairs if opener and closer]
+        if blocks:
+            return ContentSpec(block=_patterns(blocks, ("content",)))
+        drop = tuple(dict.fromkeys(text for pair in pairs for text in map(_plain, pair) if text))
+        return ContentSpec(drop=drop) if drop else None
+
+    def _text_field(self, field: Mapping[str, Any], pointer: str) -> None:
+        if dict(field.get("content_args") or {}).get("strip", True):
+            self._lose(f"{pointer}/content_args", "text keeps the blanks at its ends")
+        if field.get("transform") not in (None, "{content}"):
+            self._lose(f"{pointer}/transform", "text is passed on as it is")
+        self._common(field, pointer)
+
+    def _common(self, field: Mapping[str, Any], pointer: str) -> None:
+        if not field.get("optional", True):
+            self._lose(f"{pointer}/optional", "a message may lack anything")
+
+    def _anchors(self, field: Mapping[str, Any], pointer: str) -> list[tuple[_Anchor, _Anchor]]:
+        """Every opener with every closer."""
+        openers, closers = _texts(field, "open"), _texts(field, "close")
+        pairs = [(opener, closer) for opener in openers for closer in closers]
+        if len(pairs) > _MOST:
+            self._lose(pointer, f"of {len(pairs)} pairs of markers the first {_MOST} are kept")
+        return pairs[:_MOST]
+
+    def _tools(self, field: Mapping[str, Any], pointer: str) -> ToolsSpec | None:
+        self._common(field, pointer)
+        parser = field.get("content", "text")
+        places = _Places(field.get("transform"))
+        for path in places.other:
+            self._lose(f"{pointer}/transform{path}", "a call has a name, an id and arguments")
+        options = dict(field.get("content_args") or {})
+        section, pairs = _section(field)
+        pairs = pairs or self._anchors(field, pointer)
+        if parser == "json":
+            return msgspec.structs.replace(self._json_calls(field, pointer, places, pairs, options), **section)
+        if parser not in ("xml-inline", "kv-lines"):
+            self._lose(f"{pointer}/content", "the arguments of a call are an object")
+            return None
+        further = self._arguments(parser, options, f"{pointer}/content_args")
+        if places.arguments != ("content",):
+            raise Untranslatable("arguments that are a part of what was read")
+        calls = [_around(opener, "{arguments}", closer, places.gaps) for opener, closer in pairs]
+        return ToolsSpec(call=_patterns(calls), **further, **section)
+
+    def _json_calls(
+        self,
+        field: Mapping[str, Any],
+        pointer: str,
+        places: _Places,
+        pairs: list[tuple[_Anchor, _Anchor]],
+        options: dict[str, Any],
+    ) -> ToolsSpec:
+        notation = self._notation(options, f"{pointer}/content_args")
+        if field.get("transform_each"):
+            envelope = places.envelope(skip=0)
+            sections = [f"{_plain(opener)}[{{calls}}]{_plain(closer)}" for opener, closer in pairs]
+            return ToolsSpec(
+                section=_patterns(sections, ("calls",)),
+                separator=", ",
+                call=(Pattern.of("{envelope}"),),
+                envelope=(Envelope.of(envelope),),
+                literals=notation,
+            )
+        if places.arguments == ("content",):
+            calls = [_around(opener, "{arguments}", closer, places.gaps) for opener, closer in pairs]
+            return ToolsSpec(call=_patterns(calls), literals=notation)
+        calls = [_around(opener, "{envelope}", closer, places.gaps) for opener, closer in pairs]
+        return ToolsSpec(call=_patterns(calls), envelope=(Envelope.of(places.envelope(skip=1)),), literals=notation)
+
+    def _notation(self, options: dict[str, Any], pointer: str) -> Notation:
+        if options.pop("allow_non_json", False):
+            self._lose(f"{pointer}/allow_non_json", "arguments that are no object are no call")
+        quotes: list[str] = []
+        for pair in options.pop("string_delims", []):
+            if pair[0] == pair[1]:
+                quotes.append(pair[0])
+            else:
+                self._lose(f"{pointer}/string_delims", "a string ends with the mark that it begins with")
+        bare = bool(options.pop("unquoted_keys", False))
+        return Notation(quotes=tuple(dict.fromkeys((*quotes, *(() if quotes else ('"',))))), bare_keys=bare)
+
+    def _arguments(self, parser: str, options: dict[str, Any], pointer: str) -> dict[str, Any]:
+        """The keys of `[tools]` that say how arguments are written one by one."""
+        inner = options.get("value_parser") or {}
+        kind = inner.get("name", "text") if inner else "raw"
+        if kind not in ("raw", "text", "json"):
+            self._lose(f"{pointer}/value_parser", "values are text or JSON, and typed by the tools' schemas")
+        if options.get("merge_duplicates"):
+            self._lose(f"{pointer}/merge_duplicates", "a key stands once; the last one counts")
+        further: dict[str, Any] = {"values": "json"} if kind == "json" else {}
+        if parser == "kv-lines":
+            pair = f"{{key}}{options.get('kv_sep', ':')} {{value}}"
+            return {"argument": (Pattern.of(pair),), "argument_separator": options.get("line_sep", "\n"), **further}
+        texts = anchor_texts(options.get("tag_pattern", ""))
+        written = ["".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in text) for text in texts]
+        return {"argument": _patterns(written, ("key", "value")), **further}
+
+
+class _Places:
+    """Where a transform takes a call's name, id and arguments from.
+
+    Attributes:
+        arguments: path of the arguments.
+        gaps: group of the opener → the hole that it is.
+        other: pointers inside the transform of what is neither.
+    """
+
+    def __init__(self, transform: Any) -> None:
+        self._paths: dict[str, tuple[str, ...]] = {}
+        self.other: list[str] = []
+        if transform is None:
+            transform = {"name": "{content.name}", "arguments": "{content.arguments}"}
+        for path, value in _leaves(transform, ()):
+            role = path[-1] if path else ""
+            placeholder = value[1:-1].split(".") if isinstance(value, str) and value[:1] == "{" else None
+            if role in ("name", "arguments", "id") and placeholder and role not in self._paths:
+                self._paths[role] = tuple(placeholder)
+            elif path != ("type",):
+                self.other.append("".join(f"/{escaped(step)}" for step in path))
+        self.arguments = self._paths.get("arguments", ())
+        if not self.arguments:
+            raise Untranslatable("a transform that has no place for the arguments")
+        self.gaps = {path[0]: role for role, path in self._paths.items() if len(path) == 1 and role != "arguments"}
+
+    def envelope(self, *, skip: int) -> str:
+        """JSON text with holes: what was read, of whose paths the first `skip` steps are not keys."""
+        root: dict[str, Any] = {}
+        for role, path in self._paths.items():
+            if len(path) <= skip:
+                continue
+            inner = root
+            for step in path[skip:-1]:
+                inner = inner.setdefault(step, {})
+            inner[path[-1]] = f"{{{role}}}"
+        return json.dumps(root, ensure_ascii=False).replace('"{arguments}"', "{arguments}")
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Mapping) and len(path) < _MOST:
+        return [leaf for key, inner in value.items() for leaf in _leaves(inner, (*path, str(key)))]
+    return [(path, value)]
+
+
+def _texts(field: Mapping[str, Any], side: str) -> list[_Anchor]:
+    """The texts of an opener or a closer; one empty text where there is none."""
+    literal = field.get(side)
+    if literal is not None:
+        return [(text,) for text in ([literal] if isinstance(literal, str) else literal)]
+    expression = field.get(f"{side}_pattern")
+    return [()] if expression is None else list(anchor_texts(expression))
+
+
+def _section(field: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[_Anchor, _Anchor]]]:
+    """What may stand in front of an opener and behind a closer: the keys of a section, and the call's own two texts."""
+    openers, closers = _texts(field, "open"), _texts(field, "close")
+    if len(openers) != 2 or len(closers) != 2 or field.get("transform_each"):
+        return {}, []
+    (long_open, opener), (long_close, closer) = openers, closers
+    before = _without(long_open[0], opener[0], str.removesuffix) if long_open[1:] == opener[1:] else None
+    behind = _without(long_close[-1], closer[-1], str.removeprefix) if long_close[:-1] == closer[:-1] else None
+    if not before or not behind:
+        return {}, []
+    return {"section": _patterns([f"{before}{{calls}}{behind}", "{calls}"], ("calls",))}, [(opener, closer)]
+
+
+def _without(long: str | Gap, short: str | Gap, cut: Callable[[str, str], str]) -> str | None:
+    if not isinstance(long, str) or not isinstance(short, str) or cut(long, short) == long:
+        return None
+    return cut(long, short)
+
+
+def _plain(anchor: _Anchor) -> str:
+    if any(isinstance(part, Gap) for part in anchor):
+        raise Untranslatable("a named group beside text")
+    return "".join(part for part in anchor if isinstance(part, str))
+
+
+def _around(opener: _Anchor, hole: str, closer: _Anchor, gaps: Mapping[str, str]) -> str:
+    """A call's pattern. A name or id that the transform takes from elsewhere stands here for a second time."""
+    written = []
+    for part in (*opener, hole, *closer):
+        if isinstance(part, str):
+            written.append(part)
+        elif part.name in gaps or part.name in ("name", "id"):
+            written.append(f"{{{gaps.get(part.name, part.name)}}}")
+        else:
+            raise Untranslatable(f"the group {part.name!r}, which goes nowhere")
+    return "".join(written)
+
+
+def _patterns(texts: Sequence[str], holes: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
+    """Patterns of texts, each once; with `holes`, each has exactly these."""
+    found = tuple(Pattern.of(text) for text in dict.fromkeys(texts))
+    for pattern in found:
+        if holes and set(pattern.holes) != set(holes):
+            raise Untranslatable(f"{pattern.text!r} has other gaps than {', '.join(holes)}")
+    return found
+
+
+def _proved(part: str, value: Any) -> Any:
+    """The part, if a parser can read it.
+
+    Raises:
+        FormatError: what is wrong with it.
+    """
+    spec = read_toml(write_toml(FormatSpec(**{part: value})), source="<response_template>")
+    StreamParser(spec)
+    return value

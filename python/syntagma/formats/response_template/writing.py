@@ -1,0 +1,266 @@
+"""A format → a response template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import (
+    ContentSpec,
+    Envelope,
+    EnvelopeHole,
+    EnvelopeNode,
+    FormatSpec,
+    Hole,
+    Literal,
+    Members,
+    Pattern,
+    ReasoningSpec,
+    ToolsSpec,
+)
+from syntagma.formats.response_template.not_carried import NotCarried
+
+__all__ = ["write_response_template"]
+
+_GAPS = {
+    "index": r"\d+",
+    "ordinal": r"\d+",
+    "id": r"(?P<id>[A-Za-z0-9_.:-]+)",
+    "type": r"[^\"'<>]*",
+    "suffix": r"(?::\w+)?",
+}
+_EXACT = {"strip": False}
+_VALUE = Hole("value")
+
+
+class _Unsayable(ValueError):
+    """A part that has no counterpart."""
+
+
+def write_response_template(
+    spec: FormatSpec, *, start_anchor: str | None = None
+) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
+    """The template that reads what the format writes, and what of the format it does not hold.
+
+    Args:
+        spec: the format.
+        start_anchor: where the assistant's turn begins in a prompt; by default the format's.
+
+    Raises:
+        FormatError: `E-FORMAT-UNWRITABLE`, nobody says where the assistant's turn begins.
+    """
+    anchor = start_anchor or spec.anchor or next(iter(spec.messages.start if spec.messages else ()), None)
+    if not anchor:
+        raise FormatError(
+            "E-FORMAT-UNWRITABLE",
+            "a response template needs the text that the assistant's turn begins with",
+            hint="give start_anchor=, or set `anchor` in the format",
+        )
+    lost: list[NotCarried] = []
+    fields: dict[str, Any] = {}
+    if spec.messages is not None:
+        lost.append(NotCarried("/messages", "headers are not read; only the bodies' markers are"))
+    if spec.reasoning is not None:
+        fields["thinking"] = _thoughts(spec.reasoning, lost)
+    fields["content"] = _content(spec.content, spec.end_of_turn, lost)
+    if spec.tools is not None:
+        try:
+            fields["tool_calls"] = _calls(spec.tools, lost)
+        except _Unsayable as error:
+            lost.append(NotCarried("/tools", str(error)))
+    template = {"version": 1, "defaults": {"role": "assistant"}, "start_anchor": anchor, "fields": fields}
+    return template, tuple(lost)
+
+
+def _thoughts(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
+    if part.interrupt:
+        lost.append(NotCarried("/reasoning/interrupt", "only its closer ends a region"))
+    if part.start != "closed":
+        lost.append(NotCarried("/reasoning/start", "the prompt alone says what is open"))
+    if part.switch:
+        lost.append(NotCarried("/reasoning/switch", "the prompt alone says what is open"))
+    if part.to == "content":
+        lost.append(NotCarried("/reasoning/to", "thoughts are a field of their own"))
+    field = {**_sides(part.block, "/reasoning/block", lost), "content": "text", "content_args": _EXACT}
+    return {**field, "repeats": True, "join": ""} if part.repeat else field
+
+
+def _content(part: ContentSpec | None, end_of_turn: Sequence[str], lost: list[NotCarried]) -> dict[str, Any]:
+    field: dict[str, Any] = {"content": "text", "content_args": _EXACT, "repeats": True, "join": ""}
+    if part is not None and part.block:
+        lost.append(NotCarried("/content/block", "text outside the wrapper is no content"))
+        return {**_sides(part.block, "/content/block", lost), **field}
+    ends = [*end_of_turn[:1], *(part.drop if part is not None else ())]
+    return {**field, "close": ends[0] if len(ends) == 1 else ends} if ends else field
+
+
+def _sides(blocks: Sequence[Pattern], pointer: str, lost: list[NotCarried]) -> dict[str, Any]:
+    """Openers and closers of patterns with one hole; any closer then ends what any opener began."""
+    sides: dict[str, Any] = {}
+    for side in ("opener", "closer"):
+        texts = list(dict.fromkeys(text for block in blocks if (text := getattr(block, side))))
+        if texts:
+            sides["open" if side == "opener" else "close"] = texts[0] if len(texts) == 1 else texts
+    if len(blocks) > 1:
+        lost.append(NotCarried(pointer, "any closer ends what any opener began"))
+    return sides
+
+
+def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
+    lost += [
+        NotCarried(f"/tools/{key}", "there is one form of a call, and values are typed by schemas")
+        for key in ("also", "types", "item")
+        if getattr(tools, key)
+    ]
+    lost += [
+        NotCarried(f"/tools/{key}", "the first alternative is read")
+        for key in ("section", "call", "envelope", "argument")
+        if len(getattr(tools, key)) > 1
+    ]
+    section, call = tools.section[0], tools.call[0]
+    options = _json_options(tools)
+    if section.opener.endswith("[") and section.closer.startswith("]"):
+        return _array(section, call, tools.envelope, options)
+    hole = "envelope" if "envelope" in call.holes else "arguments"
+    before, behind = _halves(call, hole)
+    if not before or not behind:
+        raise _Unsayable("a call that no marker begins and ends")
+    field = {**_opener(section.opener, before), **_closer(section.closer, behind), "repeats": True}
+    groups = {item.name for item in before if isinstance(item, Hole)}
+    if hole == "envelope":
+        transform, found = _envelope_transform(tools.envelope[0].root, ("content",))
+        if not found | groups >= {"name", "arguments"}:
+            raise _Unsayable("a call that does not say its name")
+        _use_groups(transform, groups - found)
+        return {**field, "content": "json", "content_args": options, "transform": transform}
+    if "name" not in groups:
+        raise _Unsayable("a call that does not say its name in front")
+    transform = {"type": "function", "function": {"arguments": "{content}"}}
+    _use_groups(transform, groups)
+    return {**field, **_arguments(tools, options, lost), "transform": transform}
+
+
+def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], options: dict[str, Any]) -> dict[str, Any]:
+    """Calls that are the elements of one JSON array."""
+    opener, closer = section.opener[:-1], section.closer[1:]
+    if call.text != "{envelope}":
+        raise _Unsayable("an array whose elements stand between markers")
+    if not opener or not closer:
+        raise _Unsayable("calls that no marker begins and ends")
+    transform, _ = _envelope_transform(envelopes[0].root, ())
+    field = {"open": opener, "close": closer, "content": "json", "content_args": options}
+    return {**field, "transform": transform, "transform_each": True}
+
+
+def _opener(section: str, before: list[Literal | Hole]) -> dict[str, Any]:
+    if not section and len(before) == 1 and isinstance(before[0], Literal):
+        return {"open": before[0].text}
+    return {"open_pattern": _optional(section) + _expression(before)}
+
+
+def _closer(section: str, behind: list[Literal | Hole]) -> dict[str, Any]:
+    if not section and len(behind) == 1 and isinstance(behind[0], Literal):
+        return {"close": behind[0].text}
+    return {"close_pattern": _expression(behind) + _optional(section)}
+
+
+def _optional(section: str) -> str:
+    return f"(?:{_expression([Literal(section)])})?" if section else ""
+
+
+def _use_groups(transform: dict[str, Any], groups: set[str]) -> None:
+    if "id" in groups:
+        transform["id"] = "{id}"
+    if "name" in groups:
+        transform["function"]["name"] = "{name}"
+
+
+def _arguments(tools: ToolsSpec, options: dict[str, Any], lost: list[NotCarried]) -> dict[str, Any]:
+    if not tools.argument:
+        return {"content": "json", "content_args": options}
+    if tools.escape:
+        lost.append(NotCarried("/tools/escape", "values are taken as they stand"))
+    items = list(tools.argument[0].items)
+    if not isinstance(items[-1], Literal) or not isinstance(items[0], Literal):
+        raise _Unsayable("arguments that no marker begins and ends")
+    wanted: dict[str, Any] = {"tag_pattern": _expression(items)}
+    if tools.values != "text":
+        wanted["value_parser"] = {"name": "json", "args": {"allow_non_json": True, **options}}
+    return {"content": "xml-inline", "content_args": wanted}
+
+
+def _json_options(tools: ToolsSpec) -> dict[str, Any]:
+    notation = tools.literals
+    if (notation.true[0], notation.false[0], notation.null[0]) != ("true", "false", "null"):
+        raise _Unsayable("literals whose words are not those of JSON")
+    options: dict[str, Any] = {}
+    own = [mark for mark in notation.quotes if mark != '"']
+    if any(len(mark) == 1 for mark in own):
+        raise _Unsayable("strings between other quotes, with escapes")
+    if own:
+        options["string_delims"] = [[mark, mark] for mark in own]
+    if notation.bare_keys:
+        options["unquoted_keys"] = True
+    return options
+
+
+def _envelope_transform(root: Members, start: tuple[str, ...]) -> tuple[dict[str, Any], set[str]]:
+    """The transform that finds a call's parts in its envelope, which `start` leads to; and which parts those are."""
+    transform: dict[str, Any] = {"type": "function", "function": {}}
+    found: set[str] = set()
+    waiting: list[tuple[EnvelopeNode, tuple[str, ...]]] = [(root, start)]
+    while waiting:
+        node, path = waiting.pop(0)
+        if isinstance(node, Members):
+            for key, inner in node.items:
+                if isinstance(key, EnvelopeHole):
+                    raise _Unsayable("an object whose key is the name of the tool")
+                waiting.append((inner, (*path, key)))
+        elif isinstance(node, EnvelopeHole):
+            if node.name == "arguments" and node.quoted:
+                raise _Unsayable("arguments that are spelled as a string")
+            place = "{" + ".".join(path) + "}"
+            if node.name in ("name", "arguments"):
+                transform["function"][node.name] = place
+            elif node.name == "id":
+                transform["id"] = place
+            found.add(node.name)
+    return transform, found
+
+
+def _halves(pattern: Pattern, hole: str) -> tuple[list[Literal | Hole], list[Literal | Hole]]:
+    at = next(index for index, item in enumerate(pattern.items) if isinstance(item, Hole) and item.name == hole)
+    return list(pattern.items[:at]), list(pattern.items[at + 1 :])
+
+
+def _expression(items: Sequence[Literal | Hole]) -> str:
+    """A regular expression for items: a gap ends where the next literal begins.
+
+    Blanks of structure are free; a line break beside a value is the one that the value does not hold.
+    """
+    written: list[str] = []
+    for index, item in enumerate(items):
+        if isinstance(item, Hole) and item in items[:index] and item.name not in _GAPS:
+            written.append(f"(?P={item.name})")
+            continue
+        if isinstance(item, Hole):
+            behind = items[index + 1] if index + 1 < len(items) else None
+            written.append(_gap(item.name, behind.text.lstrip()[:1] if isinstance(behind, Literal) else ""))
+            continue
+        text, start, end = item.text, "", ""
+        if index and items[index - 1] == _VALUE and text.startswith("\n"):
+            text, start = text[1:], r"\n?"
+        if items[index + 1 : index + 2] == [_VALUE] and text.endswith("\n"):
+            text, end = text[:-1], r"\n?"
+        written.append(start + r"\s*".join(re.escape(piece) for piece in re.split(r"\s+", text)) + end)
+    return "".join(written)
+
+
+def _gap(name: str, stop: str) -> str:
+    if name in _GAPS:
+        return _GAPS[name]
+    if name == "value":
+        return "(?P<value>.*?)"
+    return f"(?P<{name}>[^{re.escape(stop)}\\s]+)" if stop else f"(?P<{name}>[\\w.-]+)"

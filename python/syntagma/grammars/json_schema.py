@@ -1,0 +1,110 @@
+"""How a JSON Schema is asked to be read: blanks, the order of properties, its version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["Draft", "Order", "SchemaOptions", "Whitespace", "schema_options", "schema_text"]
+
+Whitespace: TypeAlias = Literal["flexible", "compact"]
+Order: TypeAlias = Literal["declared", "any"]
+Draft: TypeAlias = Literal["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"]
+
+_DRAFTS: dict[str, int] = {"draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
+
+
+class SchemaOptions(msgspec.Struct, frozen=True):
+    """Options as the core takes them, attribute by attribute.
+
+    Attributes:
+        allow_widened: whether a grammar that holds less than the schema is given.
+        any_order: whether properties may come in any order.
+        compact: no blanks.
+        indent: spaces for each level, a line for each item.
+        separators: the exact comma and colon, with their blanks.
+        whitespace_pattern: what may stand before a word.
+        draft: 4, 6, 7, 2019 or 2020; None: as the schema says.
+    """
+
+    allow_widened: bool
+    any_order: bool
+    compact: bool
+    indent: int | None
+    separators: tuple[str, str] | None
+    whitespace_pattern: str | None
+    draft: int | None
+
+
+def schema_options(
+    *,
+    allow_widened: bool,
+    whitespace: str,
+    whitespace_pattern: str | None,
+    separators: tuple[str, str] | None,
+    indent: int | None,
+    order: str,
+    draft: str | None,
+) -> SchemaOptions:
+    """Check the options of `Grammar.from_json_schema`.
+
+    Raises:
+        ArgumentError: `E-SCHEMA-OPTION`, a value that is not known, or two styles of blanks at once.
+    """
+    for name, given, known in (
+        ("order", order, ("declared", "any")),
+        ("whitespace", whitespace, ("flexible", "compact")),
+        ("draft", draft, (None, *_DRAFTS)),
+    ):
+        if given not in known:
+            hint = "known: " + ", ".join(f'"{value}"' for value in known if value is not None)
+            raise ArgumentError("E-SCHEMA-OPTION", f"{name} {given!r} is not known", hint=hint)
+    styles = {"whitespace_pattern": whitespace_pattern, "separators": separators, "indent": indent}
+    asked = [name for name, value in styles.items() if value is not None]
+    if len(asked) > 1 or (asked and whitespace != "flexible"):
+        raise ArgumentError(
+            "E-SCHEMA-OPTION",
+            "blanks are asked for in more than one way",
+            hint="give one of: whitespace, whitespace_pattern, separators, indent",
+        )
+    if indent is not None and not 0 <= indent <= 16:
+        raise ArgumentError("E-SCHEMA-OPTION", f"indent is 0 to 16 spaces, not {indent}")
+    if separators is not None and (len(separators) != 2 or not all(isinstance(part, str) for part in separators)):
+        raise ArgumentError("E-SCHEMA-OPTION", "separators are two texts, as json.dumps takes them")
+    return SchemaOptions(
+        allow_widened=allow_widened,
+        any_order=order == "any",
+        compact=whitespace == "compact",
+        indent=indent,
+        separators=None if separators is None else (separators[0], separators[1]),
+        whitespace_pattern=whitespace_pattern,
+        draft=None if draft is None else _DRAFTS[draft],
+    )
+
+
+def schema_text(schema: Mapping[str, Any] | bool | str) -> str:
+    """A schema as JSON text.
+
+    Raises:
+        ArgumentError: `E-SCHEMA-INVALID`, it is no JSON.
+        ArgumentTypeError: `E-SCHEMA-TYPE`.
+    """
+    if isinstance(schema, str):
+        return schema
+    if not isinstance(schema, dict | bool):
+        raise ArgumentTypeError(
+            "E-SCHEMA-TYPE", f"a schema is a dict, a bool or JSON text, not {type(schema).__name__}"
+        )
+    try:
+        return json.dumps(schema, ensure_ascii=False, allow_nan=False)
+    except RecursionError as error:
+        raise ArgumentError("E-SCHEMA-INVALID", "the schema contains itself or is nested too deeply") from error
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            "E-SCHEMA-INVALID", f"the schema is no JSON: {error}", hint="NaN, infinities and Python objects are not"
+        ) from error

@@ -1,0 +1,81 @@
+"""`Report`: how much of a schema a grammar holds, and the check of what it does not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import msgspec
+
+from syntagma.errors import ArgumentError
+
+__all__ = ["Report", "Violation"]
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """A value that a schema does not allow.
+
+    Attributes:
+        path: JSON pointer of the value in the instance.
+        keyword: JSON pointer of the keyword in the schema, references followed as the validator walked them.
+        message: what is wrong.
+    """
+
+    path: str
+    keyword: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path or '/'}: {self.message} ({self.keyword})"
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How much of a schema a grammar enforces.
+
+    Attributes:
+        status: `exact`, or `widened`: the grammar accepts more than the schema at `pointers`.
+        pointers: JSON pointer of each keyword that is not enforced → the reason.
+        schema: the schema as JSON text; None for a grammar that is no schema's alone.
+    """
+
+    status: Literal["exact", "widened"]
+    pointers: dict[str, str]
+    schema: str | None = None
+
+    def validate(self, instance: Any) -> tuple[Violation, ...]:
+        """Check finished output for what the grammar does not hold; empty: it is valid.
+
+        An exact grammar leaves nothing to check. For a widened one the whole schema is checked, with the library
+        `jsonschema` (`pip install syntagma[schemas]`).
+
+        Args:
+            instance: the value, as `json.loads` gives it.
+
+        Raises:
+            ArgumentError: `E-SCHEMA-CHECK`, the grammar is no schema's alone, or the library is missing.
+        """
+        if self.status == "exact":
+            return ()
+        if self.schema is None:
+            raise ArgumentError(
+                "E-SCHEMA-CHECK",
+                "a grammar that is put together has no schema of its own",
+                hint="keep the grammars of its schemas, and ask their reports",
+            )
+        try:
+            import jsonschema
+        except ImportError as error:
+            raise ArgumentError(
+                "E-SCHEMA-CHECK", "checking needs jsonschema", hint="pip install syntagma[schemas]"
+            ) from error
+        schema = json.loads(self.schema)
+        kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        checker = kind(schema, format_checker=kind.FORMAT_CHECKER)
+        return tuple(
+            Violation(_pointer(error.absolute_path), _pointer(error.absolute_schema_path), error.message)
+            for error in checker.iter_errors(instance)
+        )
+
+
+def _pointer(steps: Any) -> str:
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)

@@ -1,0 +1,258 @@
+"""Response templates: read into a format, written from one, and what is listed as not carried."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntagma import formats
+from syntagma.errors import FormatError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from tests.formats.cases import TOOLS
+
+NAMES = formats.names()
+TRANSFORM = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+MARKS: dict[str, Any] = {
+    "version": 1,
+    "defaults": {"role": "assistant"},
+    "start_anchor": "(model)",
+    "fields": {
+        "thinking": {"open": "(thinks)", "close": "(/thinks)", "content_args": {"strip": False}},
+        "content": {"content_args": {"strip": False}, "close": "(end)"},
+        "tool_calls": {
+            "open_pattern": r"\(call (?P<name>[\w.-]+)\)\s*",
+            "close": "(/call)",
+            "repeats": True,
+            "content": "json",
+            "transform": TRANSFORM,
+        },
+    },
+}
+
+
+def _with(path: str, value: Any) -> dict[str, Any]:
+    """The template with one value changed; `...` takes it away."""
+    template = copy.deepcopy(MARKS)
+    *steps, last = path.split("/")
+    table = template
+    for step in steps:
+        table = table[step]
+    if value is ...:
+        del table[last]
+    else:
+        table[last] = value
+    return template
+
+
+def test_marks_become_patterns() -> None:
+    fmt, lost = ChatFormat.from_response_template(MARKS)
+    assert lost == ()
+    assert fmt.spec.anchor == "(model)"
+    message = fmt.parse('(thinks)Hm.(/thinks)Yes.(call weather)\n{"place": "Oslo"}(/call)(end)', TOOLS)
+    assert (message.reasoning_content, message.content) == ("Hm.", "Yes.")
+    assert [(call.name, call.arguments) for call in message.tool_calls] == [("weather", '{"place": "Oslo"}')]
+    assert fmt.grammar(TOOLS, tool_choice="required") is not None
+
+
+@pytest.mark.parametrize(
+    ("field", "raw", "arguments"),
+    [
+        (
+            {
+                "open": "(call)",
+                "close": "(/call)",
+                "content": "json",
+                "transform": {"function": {"name": "{content.tool}", "arguments": "{content.with.args}"}},
+            },
+            '(call){"tool": "weather", "with": {"args": {"place": "Oslo"}}}(/call)',
+            {"place": "Oslo"},
+        ),
+        (
+            {
+                "open": "(calls)",
+                "close": "(/calls)",
+                "content": "json",
+                "transform": {"function": {"name": "{name}", "arguments": "{parameters}"}},
+                "transform_each": True,
+            },
+            '(calls)[{"name": "weather", "parameters": {"place": "Oslo"}}](/calls)',
+            {"place": "Oslo"},
+        ),
+        (
+            {
+                "open_pattern": r"\(call (?P<name>\w+)\)",
+                "close": "(/call)",
+                "content": "xml-inline",
+                "content_args": {"tag_pattern": r"\(set (?P<key>\w+)\)\n?(?P<value>.*?)\n?\(/set\)\s*"},
+                "transform": TRANSFORM,
+            },
+            "(call weather)(set place)\nOslo\n(/set)\n(set days)\n3\n(/set)\n(/call)",
+            {"place": "Oslo", "days": 3},
+        ),
+        (
+            {
+                "open_pattern": r"(?:\(call|\(tool) (?P<name>\w+)\)",
+                "close": "(/tool)",
+                "content": "json",
+                "content_args": {"unquoted_keys": True, "string_delims": [["~~", "~~"]]},
+                "transform": TRANSFORM,
+            },
+            "(tool weather){place:~~Oslo~~,days:3}(/tool)",
+            {"place": "Oslo", "days": 3},
+        ),
+    ],
+)
+def test_calls(field: dict[str, Any], raw: str, arguments: dict[str, Any]) -> None:
+    fmt, _ = ChatFormat.from_response_template(_with("fields/tool_calls", field))
+    message = fmt.parse(f"Look. {raw}", TOOLS)
+    assert [(call.name, json.loads(call.arguments)) for call in message.tool_calls] == [("weather", arguments)]
+    assert (message.content or "").strip() == "Look."
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "pointer"),
+    [
+        ("fields/plan", {"open": "(plan)", "close": "(/plan)"}, "/fields/plan"),
+        ("defaults", {"role": "assistant", "name": "x"}, "/defaults"),
+        ("fields/thinking/content_args", {}, "/fields/thinking/content_args"),
+        ("fields/thinking/content", "int", "/fields/thinking/content"),
+        ("fields/thinking/optional", False, "/fields/thinking/optional"),
+        ("fields/tool_calls/open_pattern", r"\(call (?P<name>\w+)\)(?=\{)", "/fields/tool_calls"),
+        ("fields/tool_calls/open_pattern", r"\(call [a-z]+ (?P<name>\w+)\)", "/fields/tool_calls"),
+        ("fields/tool_calls/content_args", {"allow_non_json": True}, "/fields/tool_calls/content_args/allow_non_json"),
+        (
+            "fields/tool_calls/content_args",
+            {"string_delims": [["<", ">"]]},
+            "/fields/tool_calls/content_args/string_delims",
+        ),
+        ("fields/tool_calls/content", "int", "/fields/tool_calls/content"),
+        ("fields/tool_calls/content", "kv-lines", "/fields/tool_calls"),
+        ("fields/tool_calls/transform", {"name": "{name}"}, "/fields/tool_calls"),
+        (
+            "fields/tool_calls/transform",
+            {**TRANSFORM, "origin": "model"},
+            "/fields/tool_calls/transform/origin",
+        ),
+        ("start_anchor", ["(model)", "(assistant)"], "/start_anchor"),
+    ],
+)
+def test_what_is_not_carried_is_listed(path: str, value: Any, pointer: str) -> None:
+    _, lost = ChatFormat.from_response_template(_with(path, value))
+    assert pointer in [one.pointer for one in lost]
+    assert all(one.reason for one in lost)
+
+
+@pytest.mark.parametrize(
+    ("template", "pointer"),
+    [
+        ([], ""),
+        ({}, "/fields"),
+        (_with("version", 2), "/version"),
+        (_with("extra", 1), "/extra"),
+        (_with("fields", {}), "/fields"),
+        (_with("fields/content", 3), "/fields/content"),
+        (_with("fields/content/colour", "red"), "/fields/content/colour"),
+        (_with("fields/thinking/open", ""), "/fields/thinking/open"),
+        (_with("fields/thinking/open", [1]), "/fields/thinking/open"),
+        (_with("fields/thinking/open_pattern", "x"), "/fields/thinking/open"),
+        (_with("fields/tool_calls/open_pattern", 1), "/fields/tool_calls/open_pattern"),
+        (
+            _with("fields/tool_calls/content_args", {"string_delims": ["x"]}),
+            "/fields/tool_calls/content_args/string_delims",
+        ),
+    ],
+)
+def test_what_is_no_template(template: Any, pointer: str) -> None:
+    with pytest.raises(FormatError) as raised:
+        ChatFormat.from_response_template(template)
+    assert (raised.value.code, raised.value.pointer or "") == ("E-FORMAT-RESPONSE-TEMPLATE", pointer)
+
+
+@settings(max_examples=150, deadline=None)
+@given(expression=st.text(alphabet=r"()[]{}|\?*+.^$<>P=:ans ~", max_size=30))
+def test_any_expression_is_carried_or_listed(expression: str) -> None:
+    fmt, lost = ChatFormat.from_response_template(_with("fields/tool_calls/open_pattern", f"{expression}(?P<name>x)~"))
+    assert fmt.spec.tools is not None or any(one.pointer.startswith("/fields/tool_calls") for one in lost)
+
+
+def test_deep_brackets_are_listed() -> None:
+    _, lost = ChatFormat.from_response_template(
+        _with("fields/tool_calls/open_pattern", "(?:" * 5000 + "(?P<name>x)" + ")" * 5000)
+    )
+    assert "/fields/tool_calls" in [one.pointer for one in lost]
+
+
+def test_the_anchor_must_be_known() -> None:
+    with pytest.raises(FormatError) as raised:
+        formats.get("qwen25").to_response_template()
+    assert raised.value.code == "E-FORMAT-UNWRITABLE"
+    assert "start_anchor" in str(raised.value)
+
+
+def _messages(fmt: ChatFormat) -> list[tuple[Message, str]]:
+    """Messages that the format can write, with their texts."""
+    call = ToolCall(id="call_0", name="weather", arguments='{"place": "Oslo b", "days": 3}')
+    candidates = [
+        Message(content="Yes. 1 < 2."),
+        Message(content="Yes.", reasoning_content="Well."),
+        Message(content="Look.", tool_calls=(call,)),
+        Message(reasoning_content="Well.", tool_calls=(call, call)),
+    ]
+    found = []
+    for message in candidates:
+        try:
+            found.append((message, fmt.write(message, TOOLS)))
+        except FormatError:
+            continue
+    return found
+
+
+def _meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
+    calls = [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
+    return (message.reasoning_content or "").strip(), (message.content or "").strip(), calls
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_and_back(name: str) -> None:
+    """What the format writes, the format that its own template describes reads the same, as far as it was carried."""
+    fmt = formats.get(name)
+    template, lost = fmt.to_response_template(start_anchor="(model)")
+    json.dumps(template)
+    again, lost_again = ChatFormat.from_response_template(template)
+    calls = again.spec.tools is not None
+    assert calls or fmt.spec.tools is None or any("tool" in one.pointer for one in (*lost, *lost_again))
+    if fmt.spec.reasoning is not None and (fmt.spec.reasoning.start == "open" or fmt.spec.reasoning.to == "content"):
+        return  # the template's reader is told by the prompt alone
+    for message, text in _messages(fmt):
+        if calls or not message.tool_calls:
+            assert _meaning(again.parse(text, TOOLS)) == _meaning(message), text
+
+
+HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
+
+
+@pytest.mark.skipif(not HAS_TRANSFORMERS, reason="transformers is not installed")
+@pytest.mark.parametrize("name", NAMES)
+def test_transformers_reads_what_we_write(name: str) -> None:
+    parsing = pytest.importorskip("transformers.utils.chat_parsing")
+    fmt = formats.get(name)
+    template, _ = fmt.to_response_template(start_anchor="(model)")
+    reasoning = fmt.spec.reasoning
+    opened = reasoning is not None and reasoning.start == "open"
+    prefix = "(model)" + (reasoning.block[0].opener if reasoning is not None and opened else "")
+    for message, text in _messages(fmt):
+        if message.tool_calls and "tool_calls" not in template["fields"]:
+            continue
+        if reasoning is not None and reasoning.to == "content":
+            continue
+        found = parsing.parse_response(text, template, prefix=prefix, tools=TOOLS)
+        calls = [(call["function"]["name"], call["function"]["arguments"]) for call in found.get("tool_calls", [])]
+        read = (found.get("thinking", "").strip(), found.get("content", "").strip(), calls)
+        assert read == _meaning(message), text
