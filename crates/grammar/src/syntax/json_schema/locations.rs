@@ -53,6 +53,38 @@ pub(super) struct Locations<'d> {
     scopes: Vec<BTreeMap<String, String>>,
 }
 
+/// Keywords that hold a schema or a list of schemas.
+const PLAIN: [&str; 19] = [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+    "extends",
+    "disallow",
+    "type",
+];
+/// Keywords that hold schemas by name.
+const NAMED: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependencies",
+];
+
 /// One step of a JSON pointer.
 pub(super) fn step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
@@ -107,7 +139,13 @@ impl<'d> Locations<'d> {
         let mut work = vec![(self.document, root.clone(), root.clone(), root.clone())];
         self.bases.insert(root.clone(), root.clone());
         self.by_uri.insert(root.clone(), root);
-        while let Some((value, pointer, mut base, mut resource)) = work.pop() {
+        // What stands under names that are no keywords comes last: it gives way to what certainly is a schema.
+        let mut unknown = Vec::new();
+        loop {
+            let next = work.pop().or_else(|| unknown.pop());
+            let Some((value, pointer, mut base, mut resource)) = next else {
+                return;
+            };
             match value {
                 Value::Object(members) => {
                     self.tracks_evaluation |= members.contains_key("unevaluatedProperties")
@@ -152,9 +190,20 @@ impl<'d> Locations<'d> {
                     for (name, member) in members {
                         // Values are no schemas.
                         let schema = member.is_object() || member.is_array();
-                        if schema && name != "enum" && name != "const" {
-                            let pointer = format!("{pointer}{}", step(name));
-                            work.push((member, pointer, base.clone(), resource.clone()));
+                        if !schema || name == "enum" || name == "const" {
+                            continue;
+                        }
+                        let pointer = format!("{pointer}{}", step(name));
+                        let place = (member, pointer, base.clone(), resource.clone());
+                        if let (true, Value::Object(named)) = (NAMED.contains(&&**name), member) {
+                            work.extend(named.iter().map(|(name, member)| {
+                                let pointer = format!("{}{}", place.1, step(name));
+                                (member, pointer, base.clone(), resource.clone())
+                            }));
+                        } else if PLAIN.contains(&&**name) {
+                            work.push(place);
+                        } else {
+                            unknown.push(place);
                         }
                     }
                 }

@@ -1,0 +1,42 @@
+"""The JSON Schema Test Suite against the baseline, which may only improve."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.grammars import schema_suite
+
+
+@pytest.fixture(scope="module")
+def groups() -> list[schema_suite.Group]:
+    suite = schema_suite.files()
+    if suite is None:
+        pytest.skip("the JSON Schema Test Suite cannot be fetched")
+    return list(schema_suite.groups(suite))
+
+
+@pytest.mark.parametrize("draft", schema_suite.DRAFTS)
+def test_every_group_comes_out_as_the_baseline_says(draft: str, groups: list[schema_suite.Group]) -> None:
+    wanted = schema_suite.baseline()[draft]
+    differing = []
+    seen = 0
+    for group in groups:
+        if group.draft != draft:
+            continue
+        seen += 1
+        expected = wanted[group.file].get("not_exact", {}).get(str(group.index), "exact")
+        found = schema_suite.outcome(group)
+        if found != expected:
+            differing.append(f"{group.file} {group.index}: {found}, not {expected}")
+    assert seen == sum(entry["groups"] for entry in wanted.values())
+    assert differing == [], "better is written down with `python -m tests.grammars.schema_suite`"
+
+
+def test_the_baseline_holds_nothing_invalid_that_is_accepted() -> None:
+    outcomes = {
+        outcome
+        for files in schema_suite.baseline().values()
+        for entry in files.values()
+        for outcome in entry.get("not_exact", {}).values()
+    }
+    assert outcomes <= {"outside", "widened", "rejected", "annotation"}

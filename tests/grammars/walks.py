@@ -1,0 +1,40 @@
+"""Grammars over single bytes: whether a text is in the language, and texts that are."""
+
+from __future__ import annotations
+
+import random
+
+import syntagma as sg
+
+_END = 256
+
+
+def byte_compiler() -> sg.GrammarCompiler:
+    """A compiler whose tokens are the bytes."""
+    tokens = [bytes([value]) for value in range(_END)] + [b"<end>"]
+    return sg.GrammarCompiler(sg.TokenizerInfo.from_tokens(tokens, eos_token_ids=[_END]))
+
+
+def accepts(compiled: sg.CompiledGrammar, text: str) -> bool:
+    """Whether the whole text is in the language."""
+    matcher = sg.GrammarMatcher(compiled)
+    return matcher.accept_bytes(text.encode("utf-8", "surrogatepass")) and matcher.is_accepting()
+
+
+def random_text(compiled: sg.CompiledGrammar, rng: random.Random, patience: int = 60) -> str:
+    """A text of the language: bytes at random, and after `patience` of them the shortest way to an end."""
+    matcher = sg.GrammarMatcher(compiled)
+    written = bytearray()
+    for _ in range(patience):
+        following = matcher.next_bytes()
+        if not following or (matcher.is_accepting() and rng.random() < 0.3):
+            break
+        # Blanks and escapes are allowed nearly everywhere; without this they would be most of the text.
+        plain = bytes(byte for byte in following if byte not in b" \t\r\n\\" and byte < 0x80) or following
+        chosen = rng.choice(plain if rng.random() < 0.95 else following)
+        matcher.accept_bytes(bytes([chosen]))
+        written.append(chosen)
+    close = matcher.shortest_close()
+    assert close is not None
+    written += bytes(token for token in close if token != _END)
+    return written.decode("utf-8")
