@@ -1,7 +1,7 @@
 //! Random input for everything that reads what users bring.
 //!
 //! A target takes bytes, does with them what a user might, and panics where a promise is broken: errors have a code, a place
-//! inside the source and a hint; what is printed reads back; a mask says what is accepted; nothing runs for more than a second
+//! inside the source and a hint; what is printed reads back; a mask says what is accepted; no source takes more than a second
 //! or takes more than half a gigabyte. What it returns says how far the input came: inputs that come somewhere new are kept and
 //! changed further, which stands in for coverage on a toolchain without instrumentation.
 //!

@@ -1,4 +1,5 @@
 //! `syntagma-fuzz TARGET… [--seconds N] [--seed N]`: random input for the named targets, or for all of them.
+//! `syntagma-fuzz TARGET --file FILE`: one input again.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,8 +12,6 @@ use syntagma_fuzz::mutate::mutate;
 use syntagma_fuzz::noise::Noise;
 use syntagma_fuzz::targets::{TARGETS, Target};
 
-/// Processor time that one input may take.
-const TIME: Duration = Duration::from_secs(1);
 /// Memory that the process may take, in KiB.
 const MEMORY: u64 = 500 << 10;
 /// The stack of a thread, as Rust's standard library makes them.
@@ -21,12 +20,13 @@ const STACK: usize = 2 << 20;
 const KEPT: usize = 4_000;
 
 fn main() -> ExitCode {
-    let (mut seconds, mut seed, mut chosen) = (60, 0, Vec::new());
+    let (mut seconds, mut seed, mut chosen, mut file) = (60, 0, Vec::new(), None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let value = |next: Option<String>| next.and_then(|text| text.parse().ok());
         match argument.as_str() {
             "--seconds" => seconds = value(arguments.next()).unwrap_or(seconds),
+            "--file" => file = arguments.next(),
             "--seed" => seed = value(arguments.next()).unwrap_or(seed),
             name => {
                 let Some(target) = TARGETS.iter().find(|target| target.name == name) else {
@@ -41,6 +41,9 @@ fn main() -> ExitCode {
     if chosen.is_empty() {
         chosen.extend(TARGETS);
     }
+    if let (Some(file), [target]) = (file, &chosen[..]) {
+        return again(target, &file);
+    }
     for target in chosen {
         let thread = std::thread::Builder::new().stack_size(STACK);
         let run = thread.spawn(move || fuzz(target, Duration::from_secs(seconds), seed));
@@ -48,6 +51,21 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    ExitCode::SUCCESS
+}
+
+/// Runs one input and says how long it took.
+fn again(target: &Target, file: &str) -> ExitCode {
+    let input = match std::fs::read(file) {
+        Ok(input) => input,
+        Err(error) => {
+            eprintln!("{file}: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let started = processor_time();
+    (target.run)(&input);
+    println!("{:?}", processor_time().saturating_sub(started));
     ExitCode::SUCCESS
 }
 
@@ -91,7 +109,7 @@ fn fuzz(target: Target, duration: Duration, seed: u64) -> bool {
         slowest = slowest.max(time);
         let finding = match &answer {
             Err(_) => Some("a panic".to_owned()),
-            Ok(_) if time > TIME => Some(format!("{time:?}")),
+            Ok(_) if time > target.time => Some(format!("{time:?}")),
             Ok(_) if peak_memory() > MEMORY => Some(format!("{} MiB", peak_memory() >> 10)),
             Ok(_) => None,
         };

@@ -4,6 +4,8 @@ mod grammar;
 mod source;
 mod tokens;
 
+use std::time::Duration;
+
 /// Somewhere input goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
@@ -11,6 +13,8 @@ pub struct Target {
     pub name: &'static str,
     /// Words that mean something in its inputs.
     pub words: &'static [&'static str],
+    /// Processor time that one input may take.
+    pub time: Duration,
     /// Takes an input, and says how far it came.
     pub run: fn(&[u8]) -> Vec<u64>,
 }
@@ -65,6 +69,7 @@ pub const TARGETS: [Target; 6] = [
             "\\u{",
             "é",
         ],
+        time: Duration::from_secs(1),
         run: source::ebnf,
     },
     Target {
@@ -97,6 +102,7 @@ pub const TARGETS: [Target; 6] = [
             "x",
             "é",
         ],
+        time: Duration::from_secs(1),
         run: source::gbnf,
     },
     Target {
@@ -140,6 +146,7 @@ pub const TARGETS: [Target; 6] = [
             "x",
             "X",
         ],
+        time: Duration::from_secs(1),
         run: source::lark,
     },
     Target {
@@ -174,6 +181,7 @@ pub const TARGETS: [Target; 6] = [
             "&&",
             "é",
         ],
+        time: Duration::from_secs(1),
         run: source::regex,
     },
     Target {
@@ -225,11 +233,14 @@ pub const TARGETS: [Target; 6] = [
             "\"prefixItems\":[",
             "\"a\":",
         ],
+        time: Duration::from_secs(1),
         run: source::schema,
     },
     Target {
         name: "tokens",
         words: &[],
+        // Sixty calls, each with a mask that is made twice.
+        time: Duration::from_secs(5),
         run: tokens::run,
     },
 ];
