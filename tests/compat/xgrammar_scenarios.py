@@ -181,6 +181,18 @@ class Scenarios:
             [told(lambda bad=bad: from_schema(bad)) for bad in ("{", '{"type": 5}', "false", 3)],
         )
 
+    def layouts(self) -> Any:
+        from_schema = self.xgr.Grammar.from_json_schema
+        value = {"name": "a", "size": 1}
+        layouts = [json.dumps(value), json.dumps(value, separators=(",", ":")), json.dumps(value, indent=2)]
+        return (
+            self.accepts(from_schema(SCHEMA, any_whitespace=False), *layouts),
+            self.accepts(from_schema(SCHEMA, any_whitespace=False, separators=(",", ":")), *layouts),
+            self.accepts(from_schema(SCHEMA, any_whitespace=False, indent=2), *layouts),
+            self.accepts(from_schema(SCHEMA, any_order=True), '{"size": 1, "name": "a"}', layouts[0]),
+            self.accepts(from_schema(SCHEMA), '{"size": 1, "name": "a"}'),
+        )
+
     def sources(self) -> Any:
         make = self.xgr.Grammar
         first, second = make.from_ebnf('root ::= "a"'), make.from_regex("[0-9]{2}")

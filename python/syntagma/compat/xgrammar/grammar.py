@@ -20,6 +20,9 @@ from syntagma.limits import Limits
 __all__ = ["Grammar", "structural_tag_value"]
 
 
+_INDENTED = (",", ": ")
+
+
 class Grammar:
     """A grammar. Made by the static methods."""
 
@@ -72,23 +75,21 @@ class Grammar:
 
         Args:
             schema: JSON text, a dictionary or a pydantic model.
-            any_whitespace: allow blanks between tokens of JSON; False: none, and `separators` must say so.
-            indent: with `any_whitespace=False` only None is offered.
-            separators: with `any_whitespace=False` only `(",", ":")` is offered.
+            any_whitespace: allow blanks between tokens of JSON; False: the layout that `indent` and `separators` say.
+            indent: spaces a level, as `json.dumps` takes them.
+            separators: comma and colon with their blanks; None: `(",", ": ")` with an indent, else `(", ", ": ")`.
             strict_mode: objects have the properties that they declare and no others; tuples no further items.
             max_whitespace_cnt: blanks in a row; None: the library's own bound of 64.
             print_converted_ebnf: print the grammar.
-            any_order: not offered.
+            any_order: properties in any order; required ones must come and none comes twice all the same.
 
         Raises:
             RuntimeError: a schema that is refused.
             ValueError: no schema.
-            NotImplementedError: an argument that is not offered.
+            NotImplementedError: an indent with separators of one's own.
         """
-        if any_order:
-            refuse("from_json_schema(any_order)")
-        if not any_whitespace and (indent is not None or separators is None or tuple(separators) != (",", ":")):
-            refuse("from_json_schema(separators)")
+        if not any_whitespace and indent is not None and tuple(separators or _INDENTED) != _INDENTED:
+            refuse("from_json_schema(indent, separators)")
         text = schema_text(schema)
         if max_whitespace_cnt is not None and max_whitespace_cnt < 1:
             raise RuntimeError(f"max_whitespace_cnt is positive, not {max_whitespace_cnt}")
@@ -96,7 +97,9 @@ class Grammar:
         with errors():
             inner = grammars.Grammar.from_json_schema(
                 strict_schema(text) if strict_mode else text,
-                whitespace="flexible" if any_whitespace else "compact",
+                separators=None if any_whitespace or indent is not None else separators or (", ", ": "),
+                indent=None if any_whitespace else indent,
+                order="any" if any_order else "declared",
                 limits=limits,
             )
         return _printed(Grammar._of(inner), print_converted_ebnf)

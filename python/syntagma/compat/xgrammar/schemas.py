@@ -8,10 +8,15 @@ from typing import Any
 
 __all__ = ["schema_text", "strict_schema"]
 
+# Where schemas stand that hold of another value than the schema around them.
 _OF_ONE = ("items", "additionalProperties", "additionalItems", "contains")
-_OF_MANY = ("prefixItems", "anyOf", "oneOf", "allOf", "items")
-_OF_NAMES = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_JOINS = ("allOf", "anyOf", "oneOf", "$ref", "if", "then", "else", "dependentSchemas")
+_OF_MANY = ("prefixItems", "items")
+_OF_NAMES = ("properties", "patternProperties")
+_DEFINITIONS = ("$defs", "definitions")
+# And those of the same value: what one of them declares, the schema around them must count.
+_SAME_MANY = ("allOf", "anyOf", "oneOf")
+_SAME = (*_SAME_MANY, "$ref", "if", "then", "else", "dependentSchemas")
+_OBJECT, _TUPLE = ("properties", "patternProperties"), ("prefixItems",)
 
 
 def schema_text(schema: Any) -> str:
@@ -32,8 +37,9 @@ def schema_text(schema: Any) -> str:
 def strict_schema(text: str) -> str:
     """A schema in which objects have the properties that they declare and no others, and tuples no further items.
 
-    Where objects are put together (`allOf` and its like), what the parts declare is not known in one place; such
-    objects stay open.
+    Where a schema joins others (`allOf` and its like), the whole is closed by `unevaluatedProperties`, not its parts.
+    Definitions are closed where they are referred to, so that they can be parts; before draft 2019-09, where nothing
+    may stand beside `$ref`, in themselves.
 
     Raises:
         RuntimeError: no JSON.
@@ -42,32 +48,48 @@ def strict_schema(text: str) -> str:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RuntimeError(f"the schema is no JSON: {error}") from error
-    work = [schema]
+    lone = isinstance(schema, dict) and "draft-0" in str(schema.get("$schema"))
+    work = [(schema, True)]
     while work:
-        node = work.pop()
-        if not isinstance(node, dict):
-            continue
-        joined = any(key in node for key in _JOINS)
-        declares = "properties" in node or "patternProperties" in node
-        if declares and not joined and not ("additionalProperties" in node or "unevaluatedProperties" in node):
-            node["additionalProperties"] = False
-        if "prefixItems" in node and not ("items" in node or "unevaluatedItems" in node):
-            node["items"] = False
-        if isinstance(node.get("items"), list) and not ("additionalItems" in node or "unevaluatedItems" in node):
-            node["additionalItems"] = False
-        work.extend(_parts(node))
+        node, close = work.pop()
+        if isinstance(node, dict):
+            work.extend(_parts(node, close, lone))
+            if close and not (lone and "$ref" in node):
+                _close(node)
     return json.dumps(schema)
 
 
-def _parts(node: dict[str, Any]) -> Iterator[Any]:
+def _close(node: dict[str, Any]) -> None:
+    joins = any(key in node for key in _SAME)
+    declares = any(key in node for key in _OBJECT)
+    if declares and not ("additionalProperties" in node or "unevaluatedProperties" in node):
+        node["unevaluatedProperties" if joins else "additionalProperties"] = False
+    elif ("$ref" in node or len(node.get("allOf") or ()) > 1) and "unevaluatedProperties" not in node:
+        node["unevaluatedProperties"] = False
+    if any(key in node for key in _TUPLE) and not ("items" in node or "unevaluatedItems" in node):
+        node["items"] = False
+    if isinstance(node.get("items"), list) and not ("additionalItems" in node or "unevaluatedItems" in node):
+        node["additionalItems"] = False
+
+
+def _parts(node: dict[str, Any], close: bool, lone: bool) -> Iterator[tuple[Any, bool]]:
     for key in _OF_ONE:
-        yield node.get(key)
+        yield node.get(key), True
     for key in _OF_NAMES:
         values = node.get(key)
         if isinstance(values, dict):
-            yield from values.values()
+            yield from ((value, True) for value in values.values())
+    for key in _DEFINITIONS:
+        values = node.get(key)
+        if isinstance(values, dict):
+            yield from ((value, lone) for value in values.values())
     for key in _OF_MANY:
         values = node.get(key)
-        # The members of a conjunction hold of one object together: none of them may close it.
-        if isinstance(values, list) and not (key == "allOf" and (len(values) > 1 or "properties" in node)):
-            yield from values
+        if isinstance(values, list):
+            yield from ((value, True) for value in values)
+    declares = any(key in node for key in _OBJECT)
+    for key in _SAME_MANY:
+        values = node.get(key)
+        if isinstance(values, list):
+            alone = not declares and (key != "allOf" or len(values) == 1)
+            yield from ((value, close and alone) for value in values)
