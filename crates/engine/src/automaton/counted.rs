@@ -108,7 +108,7 @@ impl Residuals {
         Ok(bounds)
     }
 
-    fn alternatives<'a>(&'a self, id: &'a RegexId) -> &'a [RegexId] {
+    pub(super) fn alternatives<'a>(&'a self, id: &'a RegexId) -> &'a [RegexId] {
         match self.node(*id) {
             Node::Alt(parts) => parts,
             _ => std::slice::from_ref(id),

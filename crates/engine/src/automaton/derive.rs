@@ -71,7 +71,7 @@ impl Residuals {
 
     /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
     /// residual on the way. Large byte classes come first, since most complements are won there.
-    fn is_inhabited(&mut self, root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+    pub(super) fn is_inhabited(&mut self, root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
         if let Some(known) = self.known_inhabited(root) {
             return Ok(known);
         }
