@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::Regex;
 
-use super::residual::{RegexId, Residuals};
+use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -66,7 +67,7 @@ impl Residuals {
             let first = values.len() - children.len();
             let value = match node {
                 Regex::Concat(children) => self.build_concat(children, &values[first..], fuel)?,
-                Regex::Alt(children) => self.build_alt(children, values[first..].to_vec(), fuel)?,
+                Regex::Alt(_) => self.build_alt(&values[first..], fuel)?,
                 Regex::And(_) => self.and(values[first..].to_vec(), fuel)?,
                 Regex::Not(_) => self.not(values[first], fuel)?,
                 Regex::Repeat { min, max, .. } => self.repeat(values[first], *min, *max, fuel)?,
@@ -79,38 +80,49 @@ impl Residuals {
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
     }
 
+    /// Alternatives; those that begin with the same repetition, blanks mostly, begin with it once.
+    fn build_alt(&mut self, parts: &[RegexId], fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let mut tails: IndexMap<RegexId, Vec<RegexId>, FxBuildHasher> = IndexMap::default();
+        let mut others = Vec::new();
+        for &part in parts {
+            match self.split(part) {
+                (head, Some(tail)) if matches!(self.node(head), Node::Repeat { .. }) => {
+                    tails.entry(head).or_default().push(tail);
+                }
+                _ => others.push(part),
+            }
+        }
+        for (head, tails) in tails {
+            let tails = self.with_table(tails, fuel)?;
+            others.push(self.concat(head, tails, fuel)?);
+        }
+        self.with_table(others, fuel)
+    }
+
     /// Many literals become one table of words, so that a byte costs a search and not a look at each of them.
-    fn build_alt(
-        &mut self,
-        children: &[Regex],
-        mut parts: Vec<RegexId>,
-        fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
-        let words: Vec<&[u8]> = children
+    fn with_table(&mut self, mut parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let literal = |residuals: &Self, part: RegexId| match *residuals.node(part) {
+            Node::Literal {
+                bytes,
+                at: 0,
+                tail: RegexId::EMPTY,
+            } => Some(bytes),
+            _ => None,
+        };
+        let mut table: Vec<u32> = parts
             .iter()
-            .filter_map(|child| match child {
-                Regex::Literal(bytes) => Some(&**bytes),
-                _ => None,
-            })
+            .filter_map(|&part| literal(self, part))
             .collect();
-        if words.len() >= WORDS {
-            let mut table: Vec<u32> = words
-                .iter()
-                .filter_map(|&word| self.literals.get_index_of(word))
-                .map(|at| at as u32)
-                .collect();
+        if table.len() >= WORDS {
             table.sort_unstable_by(|&a, &b| {
                 self.literals[a as usize].cmp(&self.literals[b as usize])
             });
             table.dedup();
             fuel.spend(table.len())?;
+            parts.retain(|&part| literal(self, part).is_none());
             let end = table.len() as u32;
             self.heap += table.len() * 4 + 32;
             let (table, _) = self.tables.insert_full(table.into());
-            let mut others = children
-                .iter()
-                .map(|child| !matches!(child, Regex::Literal(_)));
-            parts.retain(|_| others.next().unwrap_or(true));
             parts.push(self.words_from(table as u32, 0, end, 0, fuel)?);
         }
         self.alt(parts, fuel)

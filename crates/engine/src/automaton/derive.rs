@@ -119,7 +119,11 @@ impl Residuals {
     /// Whether there is any word in it: a search for a residual that has one, remembered for every residual on the way. What
     /// seems to end soonest comes first, and of that what was found last, behind large byte classes, since most complements
     /// are won there.
-    fn is_inhabited(&mut self, mut root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+    pub(super) fn is_inhabited(
+        &mut self,
+        mut root: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
         if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
         }

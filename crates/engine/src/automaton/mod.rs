@@ -25,5 +25,5 @@ mod tests;
 
 pub(crate) use build::Built;
 pub(crate) use residual::{RegexId, Residuals};
-pub(crate) use stretch::Stretch;
+pub(crate) use stretch::{Needs, Stretch};
 pub(crate) use union::{FiredId, UnionId, Unions};

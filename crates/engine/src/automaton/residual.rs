@@ -179,6 +179,8 @@ pub(crate) struct Residuals {
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
     /// What [`Residuals::stretch`] found out about what is repeated.
     pub(super) units: FxHashMap<RegexId, Unit>,
+    /// The same about what is repeated beside a count of units.
+    pub(super) rooms: FxHashMap<(RegexId, RegexId), Option<u32>>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
@@ -212,6 +214,7 @@ impl Residuals {
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
             units: FxHashMap::default(),
+            rooms: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             intersections: FxHashMap::default(),

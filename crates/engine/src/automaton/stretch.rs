@@ -1,7 +1,5 @@
 //! What can be read of a repetition without looking: text of which every character is one repeated unit.
 
-use std::sync::Arc;
-
 use syntagma_grammar::ir::ByteSet;
 
 use super::residual::{Node, RegexId, Residuals};
@@ -50,19 +48,46 @@ pub(crate) struct Stretch {
     places: u16,
     /// How many characters the text has at most; `u32::MAX` for any number.
     most: u32,
-    /// By alternative of the residual.
-    needs: Vec<Need>,
     /// Where the count decides alone: ASCII bytes that are a unit and nothing else, and can begin nothing that follows.
     alone: u128,
 }
 
-/// What every word of a residual has.
+/// What every word of each alternative of a residual has.
+#[derive(Debug)]
+pub(crate) struct Needs(Vec<Need>);
+
+impl Needs {
+    /// Whether the residual may end within text of some bytes.
+    pub(crate) fn may_end(&self, bytes: &ByteSet) -> bool {
+        self.0.iter().any(|need| {
+            need.all.intersection(bytes) == need.all
+                && need
+                    .some
+                    .iter()
+                    .all(|some| !some.intersection(bytes).is_empty())
+        })
+    }
+}
+
 #[derive(Debug)]
 struct Need {
     /// Each of these bytes.
     all: ByteSet,
     /// A byte of each of these sets.
     some: Vec<ByteSet>,
+}
+
+/// An expression that reads a repetition.
+struct Spine {
+    /// Classes that come first: the end of a character that has begun.
+    before: Vec<ByteSet>,
+    /// The expression without them.
+    rest: RegexId,
+    inner: RegexId,
+    min: u32,
+    max: Option<u32>,
+    /// What follows the repetition.
+    tail: Option<RegexId>,
 }
 
 impl Residuals {
@@ -72,13 +97,10 @@ impl Residuals {
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<Stretch>, Error> {
-        let parts: Arc<[RegexId]> = match self.node(id) {
-            Node::Alt(parts) => Arc::clone(parts),
-            _ => Arc::new([id]),
-        };
-        // One alternative that lives is enough.
+        let parts = self.alternatives(id);
         let mut best: Option<Stretch> = None;
-        for &part in &*parts {
+        for &part in &parts {
+            // One alternative that lives is enough.
             if let Some(stretch) = self.stretch_of_part(part, fuel)?
                 && best
                     .as_ref()
@@ -87,42 +109,37 @@ impl Residuals {
                 best = Some(stretch);
             }
         }
-        if let Some(stretch) = &mut best {
-            stretch.needs = parts.iter().map(|&part| self.need(part)).collect();
-            if parts.len() > 1 {
-                stretch.alone = 0;
-            }
+        if let Some(stretch) = &mut best
+            && parts.len() > 1
+        {
+            stretch.alone = 0;
         }
         Ok(best)
     }
 
-    /// The same for bytes of a character, if any, a repetition, and whatever follows.
+    /// What every word has, by alternative.
+    pub(crate) fn needs(&self, id: RegexId) -> Needs {
+        let parts = self.alternatives(id).into_iter();
+        Needs(parts.map(|part| self.need(part)).collect())
+    }
+
+    /// The same for one alternative.
     fn stretch_of_part(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<Stretch>, Error> {
-        let mut before: Vec<ByteSet> = Vec::new();
-        let mut rest = id;
-        let (inner, most, tail) = loop {
-            let (head, tail) = self.split(rest);
-            match (self.node(head), tail) {
-                (&Node::Repeat { inner, max, .. }, _) => {
-                    break (inner, max.unwrap_or(u32::MAX), tail);
-                }
-                (&Node::Class(set), Some(tail)) if before.len() < 3 => {
-                    before.push(set);
-                    rest = tail;
-                }
-                _ => return Ok(None),
-            }
+        let (head, _) = self.split(id);
+        if let Node::And(parts) = self.node(head)
+            && let [a, b] = **parts
+        {
+            return Ok(match self.stretch_of_counted(a, b, fuel)? {
+                None => self.stretch_of_counted(b, a, fuel)?,
+                found => found,
+            });
+        }
+        let Some(spine) = self.repetition(id) else {
+            return Ok(None);
         };
-        let unit = self.unit(inner, fuel)?;
-        let places = if before.is_empty() {
-            ASCII | u16::from(unit.characters)
-        } else if unit.characters {
-            places_before(&before)
-        } else {
-            0
-        };
-        let alone = match tail {
-            Some(tail) if before.is_empty() && !self.is_nullable(tail) => {
+        let (places, unit) = self.places(&spine, fuel)?;
+        let alone = match spine.tail {
+            Some(tail) if spine.before.is_empty() && !self.is_nullable(tail) => {
                 unit.alone & !ascii_of(&self.first(tail))
             }
             _ => 0,
@@ -130,10 +147,123 @@ impl Residuals {
         Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
             ascii: unit.ascii,
             places,
-            most,
-            needs: Vec::new(),
+            most: spine.max.unwrap_or(u32::MAX),
             alone,
         }))
+    }
+
+    /// The same for an intersection of some text with a count of units, which is not empty: a repetition in the text can be
+    /// read as long as the count leaves room for the shortest way from it to an end.
+    fn stretch_of_counted(
+        &mut self,
+        text: RegexId,
+        count: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Stretch>, Error> {
+        let Some(
+            counted @ Spine {
+                min: 0,
+                max: Some(max),
+                tail: None,
+                ..
+            },
+        ) = self.repetition(count)
+        else {
+            return Ok(None);
+        };
+        let (places, unit) = self.places(&counted, fuel)?;
+        let mut best: Option<Stretch> = None;
+        for part in self.alternatives(text) {
+            let Some(spine) = self.repetition(part) else {
+                continue;
+            };
+            if spine.min > 0 || spine.max.is_some() {
+                continue;
+            }
+            let (mine, other) = self.places(&spine, fuel)?;
+            let (places, ascii) = (places & mine, unit.ascii & other.ascii);
+            if places == 0 || ascii == 0 {
+                continue;
+            }
+            let Some(room) = self.room(spine.rest, counted.inner, fuel)? else {
+                continue;
+            };
+            let stretch = Stretch {
+                ascii,
+                places,
+                most: max.saturating_sub(room),
+                alone: 0,
+            };
+            if best
+                .as_ref()
+                .is_none_or(|best| best.worth() < stretch.worth())
+            {
+                best = Some(stretch);
+            }
+        }
+        Ok(best)
+    }
+
+    /// So many units at most that some word consists of no more; None where that is not soon found.
+    fn room(
+        &mut self,
+        text: RegexId,
+        unit: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<u32>, Error> {
+        if let Some(&known) = self.rooms.get(&(text, unit)) {
+            return Ok(known);
+        }
+        let mut found = None;
+        for units in [0, 1, 2, 4, 8, 16, 32] {
+            let count = self.repeat(unit, 0, Some(units), fuel)?;
+            let both = self.and(vec![text, count], fuel)?;
+            if self.is_inhabited(both, fuel)? {
+                found = Some(units);
+                break;
+            }
+        }
+        self.rooms.insert((text, unit), found);
+        Ok(found)
+    }
+
+    /// The expression as bytes of a character, if any, a repetition, and whatever follows.
+    fn repetition(&self, id: RegexId) -> Option<Spine> {
+        let mut before: Vec<ByteSet> = Vec::new();
+        let mut rest = id;
+        loop {
+            let (head, tail) = self.split(rest);
+            match (self.node(head), tail) {
+                (&Node::Repeat { inner, min, max }, tail) => {
+                    return Some(Spine {
+                        before,
+                        rest,
+                        inner,
+                        min,
+                        max,
+                        tail,
+                    });
+                }
+                (&Node::Class(set), Some(tail)) if before.len() < 3 => {
+                    before.push(set);
+                    rest = tail;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Where in a character the expression stands, as [`Stretch::places`], and what its repetition repeats.
+    fn places(&mut self, spine: &Spine, fuel: &mut Fuel) -> Result<(u16, Unit), Error> {
+        let unit = self.unit(spine.inner, fuel)?;
+        let places = if spine.before.is_empty() {
+            ASCII | u16::from(unit.characters)
+        } else if unit.characters {
+            places_before(&spine.before)
+        } else {
+            0
+        };
+        Ok((places, unit))
     }
 
     /// What every word has, as far as the parts that follow each other tell.
@@ -220,17 +350,6 @@ impl Stretch {
     pub(crate) fn cuts(&self, below: &Below) -> Option<u32> {
         let cuts = below.ascii & !self.alone == 0 && below.from & ASCII != 0;
         cuts.then_some(self.most)
-    }
-
-    /// Whether the residual may end within text of some bytes.
-    pub(crate) fn may_end(&self, bytes: &ByteSet) -> bool {
-        self.needs.iter().any(|need| {
-            need.all.intersection(bytes) == need.all
-                && need
-                    .some
-                    .iter()
-                    .all(|some| !some.intersection(bytes).is_empty())
-        })
     }
 
     fn worth(&self) -> (bool, u32, u32) {

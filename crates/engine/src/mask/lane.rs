@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::automaton::{RegexId, Residuals, Stretch};
+use crate::automaton::{Needs, RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::Below;
+use crate::vocabulary::{ASCII, Below};
 
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,10 @@ struct Known {
     residual: RegexId,
     /// What it reads without dying, once somebody asked.
     stretch: OnceCell<Option<Stretch>>,
+    /// What every word of it has, once somebody asked.
+    needs: OnceCell<Needs>,
+    /// ASCII bytes that lead back to it, as far as they were met.
+    loops: u128,
 }
 
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
@@ -68,6 +72,8 @@ impl Lane {
         self.known.push(Known {
             residual,
             stretch: OnceCell::new(),
+            needs: OnceCell::new(),
+            loops: 0,
         });
         if (index as usize) < ROWS {
             self.rows.resize(self.rows.len() + 256, UNKNOWN);
@@ -113,10 +119,15 @@ impl Lane {
             let classes = residuals.classes_of(residual);
             let classes = residuals.class_map(classes);
             let class = classes[usize::from(byte)];
-            for (known, &other) in row.iter_mut().zip(classes) {
+            let mut loops = 0;
+            for (byte, (known, &other)) in row.iter_mut().zip(classes).enumerate() {
                 if other == class {
                     *known = next;
+                    loops |= 1_u128.checked_shl(byte as u32).unwrap_or(0);
                 }
+            }
+            if next == rest {
+                self.known[rest.index()].loops |= loops;
             }
         }
         Ok(next)
@@ -138,15 +149,18 @@ impl Lane {
             let stretch = residuals.stretch(known.residual, fuel)?;
             known.stretch.get_or_init(|| stretch)
         };
-        let Some(stretch) = stretch else {
-            return Ok(Reads::Unknown);
-        };
-        Ok(if stretch.reads(below) {
-            Reads::All {
-                may_end: stretch.may_end(&below.bytes()),
+        let returns = below.ascii & !known.loops == 0 && below.from & ASCII != 0;
+        Ok(match stretch {
+            Some(stretch) if !returns && !stretch.reads(below) => {
+                stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo)
             }
-        } else {
-            stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo)
+            None if !returns => Reads::Unknown,
+            _ => {
+                let needs = known.needs.get_or_init(|| residuals.needs(known.residual));
+                Reads::All {
+                    may_end: needs.may_end(&below.bytes()),
+                }
+            }
         })
     }
 }
