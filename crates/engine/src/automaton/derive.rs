@@ -116,7 +116,11 @@ impl Residuals {
 
     /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
     /// residual on the way. Large byte classes come first, since most complements are won there.
-    fn is_inhabited(&mut self, mut root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+    pub(super) fn is_inhabited(
+        &mut self,
+        mut root: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
         if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
         }
@@ -124,19 +128,27 @@ impl Residuals {
         let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
         let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([root]);
         let mut work = vec![0];
+        let mut shortened = false;
         while let Some(at) = work.pop() {
             let (id, _) = met[at];
             let classes = self.classes_of(id);
             let first_child = met.len();
             for index in 0..self.classes.count(classes) {
                 let byte = self.classes.representatives(classes)[index];
-                let mut rest = self.derivative(id, byte, fuel)?;
+                let whole = self.derivative(id, byte, fuel)?;
+                let mut rest = whole;
                 match self.decided(&mut rest, fuel)? {
                     Some(true) => {
-                        let mut at = at;
+                        let (mut at, mut length) = (at, self.known_word(whole));
                         loop {
                             let (id, parent) = met[at];
                             self.nodes[id.0 as usize].inhabited = Some(true);
+                            length = length.and_then(|length| length.checked_add(1));
+                            // Where a first part stands for all of it, the length of that says nothing.
+                            match length {
+                                Some(length) if !shortened => self.words.insert(id, length),
+                                _ => None,
+                            };
                             if at == 0 {
                                 return Ok(true);
                             }
@@ -145,6 +157,7 @@ impl Residuals {
                     }
                     Some(false) => {}
                     None => {
+                        shortened |= rest != whole;
                         if seen.insert(rest) {
                             met.push((rest, at));
                         }

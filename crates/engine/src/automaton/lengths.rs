@@ -15,6 +15,9 @@ use crate::limits::Fuel;
 /// Bounds up to this are searched through.
 const SMALL: u32 = 4;
 
+/// Intersections of more parts are searched through, too.
+const PARTS: usize = 16;
+
 /// Places and rounds that a table may have; beyond them there is none.
 const PLACES: usize = 4_096;
 const ROUNDS: usize = 4_096;
@@ -84,6 +87,10 @@ impl Residuals {
         let Node::And(parts) = self.node(id) else {
             return Ok(None);
         };
+        // One count after the other is taken out of an intersection, each within the question about the last.
+        if parts.len() > PARTS {
+            return Ok(None);
+        }
         if let Some(&known) = self.intersections.get(&id) {
             return Ok(known);
         }
@@ -145,10 +152,33 @@ impl Residuals {
         let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
             return Ok(None);
         };
+        if bounds.min == 0 {
+            // A word that is found without the bounds has no more units than bytes.
+            let unbounded = self.with_bounds(counter, Bounds::NONE, fuel)?;
+            if !self.is_inhabited(unbounded, fuel)? {
+                return Ok(Some(false));
+            }
+            let fits = |bytes: u32| bounds.max.is_none_or(|max| bytes <= max);
+            if self.known_word(unbounded).is_some_and(fits) {
+                return Ok(Some(true));
+            }
+        }
         let Some((table, place)) = self.lengths_of(counter, fuel)? else {
             return Ok(None);
         };
         Ok(Some(self.lengths[table].within_bounds(place, bounds)))
+    }
+
+    /// Length of some word, if one is known.
+    pub(super) fn known_word(&self, id: RegexId) -> Option<u32> {
+        let facts = self.facts(id);
+        if facts.nullable {
+            Some(0)
+        } else if facts.logical {
+            self.words.get(&id).copied()
+        } else {
+            Some(facts.shortest).filter(|&length| length != u32::MAX)
+        }
     }
 
     /// Which table speaks of an intersection with a counter, and which place it is there.

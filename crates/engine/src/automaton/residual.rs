@@ -181,6 +181,8 @@ pub(crate) struct Residuals {
     pub(super) roomy_failures: u32,
     /// Intersections with a counter in place of a count, with the bounds of the count.
     pub(super) intersections: FxHashMap<RegexId, Option<(RegexId, Bounds)>>,
+    /// Lengths of some words of logical expressions.
+    pub(super) words: FxHashMap<RegexId, u32>,
     /// How many units words of intersections have.
     pub(super) lengths: Vec<Lengths>,
     /// How often there was no table.
@@ -211,6 +213,7 @@ impl Residuals {
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             intersections: FxHashMap::default(),
+            words: FxHashMap::default(),
             lengths: Vec::new(),
             length_failures: 0,
             places: FxHashMap::default(),
@@ -250,7 +253,7 @@ impl Residuals {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
-            + (self.intersections.len() + self.places.len()) * 40
+            + (self.intersections.len() + self.places.len() + self.words.len()) * 40
             + self.heap
     }
 
@@ -418,6 +421,7 @@ impl Residuals {
                 ..
             } => {
                 let inner = self.facts(*inner);
+                facts.size = Size::Unknown;
                 facts.nullable = !*lower;
                 facts.logical = inner.logical;
                 facts.taken = Taken::All(*taken);
