@@ -18,12 +18,11 @@ pub(crate) type Built = FxHashMap<Regex, RegexId>;
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let index = match self.literals.get_index_of(bytes) {
-            Some(index) => index,
-            None => {
-                self.heap += bytes.len() + 32;
-                self.literals.insert_full(Arc::clone(bytes)).0
-            }
+        let index = if let Some(index) = self.literals.get_index_of(bytes) {
+            index
+        } else {
+            self.heap += bytes.len() + 32;
+            self.literals.insert_full(Arc::clone(bytes)).0
         };
         self.literal_from(index as u32, 0, RegexId::EMPTY, fuel)
     }

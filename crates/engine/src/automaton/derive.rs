@@ -115,7 +115,8 @@ impl Residuals {
     }
 
     /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
-    /// residual on the way. Large byte classes come first, since most complements are won there.
+    /// residual on the way. What seems to need the least comes first; then large classes of bytes, since most complements
+    /// are won there.
     pub(super) fn is_inhabited(
         &mut self,
         mut root: RegexId,
@@ -164,7 +165,9 @@ impl Residuals {
                     }
                 }
             }
-            work.extend((first_child..met.len()).rev());
+            let mut children: Vec<usize> = (first_child..met.len()).collect();
+            children.sort_by_key(|&child| self.facts(met[child].0).shortest);
+            work.extend(children.into_iter().rev());
         }
         for (id, _) in met {
             self.nodes[id.0 as usize].inhabited = Some(false);

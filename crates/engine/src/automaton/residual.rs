@@ -10,6 +10,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::classes::{Classes, ClassesId};
 use super::counted::{Bounds, Taken};
 use super::lengths::Lengths;
+use super::size::Size;
 use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -69,53 +70,6 @@ pub(super) enum Node {
     },
 }
 
-/// How many words there are, as far as the form says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
-    /// Nothing is known.
-    Unknown,
-    /// Finitely many, maybe none.
-    Finite,
-    /// Infinitely many.
-    Infinite,
-    /// All but finitely many.
-    Cofinite,
-}
-
-impl Size {
-    /// Whether they certainly never end, so that there is one, and a longer one.
-    pub(super) fn endless(self) -> bool {
-        matches!(self, Self::Infinite | Self::Cofinite)
-    }
-
-    /// Each behind one and the same word.
-    fn behind_some(self) -> Self {
-        match self {
-            Self::Cofinite => Self::Infinite,
-            size => size,
-        }
-    }
-
-    /// Those of two languages.
-    fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Cofinite, _) | (_, Self::Cofinite) => Self::Cofinite,
-            (Self::Infinite, _) | (_, Self::Infinite) => Self::Infinite,
-            (Self::Finite, Self::Finite) => Self::Finite,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Those that two languages share.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Finite, _) | (_, Self::Finite) => Self::Finite,
-            (Self::Cofinite, size) | (size, Self::Cofinite) => size,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 /// What is known of an expression from its form, and what was found out.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -130,7 +84,7 @@ pub(super) struct Facts {
     pub(super) classes: Option<ClassesId>,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
     pub(super) first: ByteSet,
-    /// Length of a shortest word, for expressions that are not logical.
+    /// Length of a shortest word; for logical expressions a guess, what their parts need together.
     pub(super) shortest: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
@@ -379,6 +333,7 @@ impl Residuals {
                     _ => Size::Unknown,
                 };
                 facts.first = ByteSet::FULL;
+                facts.shortest = 0;
                 facts.logical = true;
                 facts.taken = inner.taken.fixed();
             }
@@ -454,6 +409,7 @@ impl Residuals {
             facts.within = 0;
         } else {
             facts.first = ByteSet::FULL;
+            facts.shortest = 0;
         }
         for &part in parts {
             let part = self.facts(part);
@@ -476,7 +432,11 @@ impl Residuals {
             facts.counted |= part.counted;
             facts.taken = facts.taken.with(part.taken);
             facts.within = facts.within.max(part.within);
-            facts.shortest = facts.shortest.min(part.shortest);
+            facts.shortest = if any {
+                facts.shortest.min(part.shortest)
+            } else {
+                facts.shortest.saturating_add(part.shortest)
+            };
         }
     }
 
