@@ -109,11 +109,12 @@ impl Grammar {
     }
 
     #[staticmethod]
+    #[pyo3(signature = (pattern, limits, ecma=false))]
     fn from_regex(
         py: Python<'_>,
         pattern: &str,
-        ecma: bool,
         limits: &Bound<'_, PyAny>,
+        ecma: bool,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
         let dialect = if ecma {

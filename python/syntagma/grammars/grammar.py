@@ -112,7 +112,7 @@ class Grammar:
         if dialect not in ("rust", "ecma"):
             raise ArgumentError("E-REGEX-DIALECT", f"dialect is {dialect!r}", hint="it is 'rust' or 'ecma'")
         pattern = _text(pattern, "pattern")
-        return cls(_engine.Grammar.from_regex(pattern, dialect == "ecma", limits or _DEFAULT_LIMITS))
+        return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"))
 
     @classmethod
     def from_json_schema(

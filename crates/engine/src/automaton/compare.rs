@@ -12,6 +12,10 @@ use crate::limits::Fuel;
 /// Repetitions of something that may begin with so many bytes are what most tokens are read by.
 const MANY: u32 = 32;
 
+/// Up to so many bytes may lead a terminal and be no part of what it is about; reading the vocabulary by another set of
+/// them takes as long as reading it by a terminal.
+const BLANKS: u32 = 8;
+
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
 
@@ -396,6 +400,7 @@ impl Residuals {
         if let (head, Some(tail)) = self.split(id)
             && let &Node::Repeat { inner, min: 0, max } = self.node(head)
             && let Node::Class(set) = self.node(inner)
+            && set.len() <= BLANKS
             && !self.is_nullable(tail)
             && set.intersection(&self.first(tail)).is_empty()
         {

@@ -234,6 +234,11 @@ impl Residuals {
         self.facts(id).nullable
     }
 
+    /// Whether it has an intersection or a complement anywhere.
+    pub(crate) fn is_logical(&self, id: RegexId) -> bool {
+        self.facts(id).logical
+    }
+
     /// The class of a byte.
     #[inline]
     pub(crate) fn class_of(&self, classes: ClassesId, byte: u8) -> usize {
