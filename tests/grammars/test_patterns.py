@@ -7,10 +7,12 @@ import os
 import random
 import re
 import string
+from typing import Literal
 
 import pytest
 
 import syntagma as sg
+from syntagma.errors import ArgumentError
 
 PATTERNS = int(os.environ.get("REGEX_CASES", "150"))
 TEXTS = 30
@@ -105,3 +107,23 @@ def test_patterns_read_values_however_json_escapes_them(compiler: sg.GrammarComp
         assert found(matcher, text), text
     for text in ("ab", '"\\', 'ab"c', '"', '"\n', "", *(string.ascii_letters[:size] for size in range(6))):
         assert not found(matcher, text), text
+
+
+def test_the_dialect_decides_what_a_pattern_means(compiler: sg.GrammarCompiler) -> None:
+    def matches(pattern: str, dialect: Literal["rust", "ecma"], text: str) -> bool:
+        matcher = sg.GrammarMatcher(compiler.compile(sg.Grammar.from_regex(pattern, dialect=dialect)))
+        return matcher.accept_bytes(text.encode()) and matcher.is_accepting()
+
+    for pattern, text, rust, ecma in (
+        (r"\d", "٣", True, False),
+        (r".", "\r", True, False),
+        (r"[ab&&a]", "b", False, True),
+        (r"(?=.*1)\w+", "a1", True, True),
+    ):
+        assert matches(pattern, "rust", text) is rust, pattern
+        assert matches(pattern, "ecma", text) is ecma, pattern
+    with pytest.raises(sg.GrammarError, match="look-around"):
+        sg.Grammar.from_regex("(ab(?=cde))*x", dialect="ecma")
+    with pytest.raises(ArgumentError) as caught:
+        sg.Grammar.from_regex("a", dialect="perl")  # type: ignore[arg-type]
+    assert caught.value.code == "E-REGEX-DIALECT"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -94,14 +94,25 @@ class Grammar:
         return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
 
     @classmethod
-    def from_regex(cls, pattern: str, *, limits: Limits | None = None) -> Grammar:
-        """Everything that the whole pattern matches (Rust's regex syntax, over UTF-8).
+    def from_regex(
+        cls, pattern: str, *, dialect: Literal["rust", "ecma"] = "rust", limits: Limits | None = None
+    ) -> Grammar:
+        """Everything that the whole pattern matches, over UTF-8.
+
+        Args:
+            pattern: The pattern, in Rust's syntax or in ECMA-262's; both may look around.
+            dialect: Whose syntax it is.
+            limits: Bounds on its size and its repetitions.
 
         Raises:
+            ArgumentError: `E-REGEX-DIALECT`, a dialect that there is none of.
             GrammarError: `E-REGEX-…`, with column and hint; what is not regular is refused.
             LimitError: a pattern or a repetition that is too large.
         """
-        return cls(_engine.Grammar.from_regex(_text(pattern, "pattern"), limits or _DEFAULT_LIMITS))
+        if dialect not in ("rust", "ecma"):
+            raise ArgumentError("E-REGEX-DIALECT", f"dialect is {dialect!r}", hint="it is 'rust' or 'ecma'")
+        pattern = _text(pattern, "pattern")
+        return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"))
 
     @classmethod
     def from_json_schema(

@@ -131,18 +131,26 @@ impl Residuals {
         let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
         let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([root]);
         let mut work = BinaryHeap::from([(Reverse(0), 0)]);
+        let mut shortened = false;
         while let Some((_, at)) = work.pop() {
             let (id, _) = met[at];
             let classes = self.classes_of(id);
             for index in (0..self.classes.count(classes)).rev() {
                 let byte = self.classes.representatives(classes)[index];
-                let mut rest = self.derivative(id, byte, fuel)?;
+                let whole = self.derivative(id, byte, fuel)?;
+                let mut rest = whole;
                 match self.decided(&mut rest, fuel)? {
                     Some(true) => {
-                        let mut at = at;
+                        let (mut at, mut length) = (at, self.known_word(whole));
                         loop {
                             let (id, parent) = met[at];
                             self.nodes[id.0 as usize].inhabited = Some(true);
+                            length = length.and_then(|length| length.checked_add(1));
+                            // Where a first part stands for all of it, the length of that says nothing.
+                            match length {
+                                Some(length) if !shortened => self.words.insert(id, length),
+                                _ => None,
+                            };
                             if at == 0 {
                                 return Ok(true);
                             }
@@ -151,6 +159,7 @@ impl Residuals {
                     }
                     Some(false) => {}
                     None => {
+                        shortened |= rest != whole;
                         if seen.insert(rest) {
                             work.push((Reverse(self.distance(rest)), met.len()));
                             met.push((rest, at));

@@ -15,6 +15,9 @@ use crate::limits::Fuel;
 /// Bounds up to this are searched through.
 const SMALL: u32 = 4;
 
+/// Intersections of more parts are searched through, too.
+const PARTS: usize = 16;
+
 /// Places and rounds that a table may have; beyond them there is none.
 const PLACES: usize = 4_096;
 const ROUNDS: usize = 4_096;
@@ -84,56 +87,57 @@ impl Residuals {
         let Node::And(parts) = self.node(id) else {
             return Ok(None);
         };
+        // One count after the other is taken out of an intersection, each within the question about the last.
+        if parts.len() > PARTS {
+            return Ok(None);
+        }
         if let Some(&known) = self.intersections.get(&id) {
             return Ok(known);
         }
         let mut parts = parts.to_vec();
-        let mut found = None;
-        for part in &mut parts {
-            if self.facts(*part).logical {
-                continue;
-            }
-            if let Some((counter, bounds)) = self.with_one_counter(*part, fuel)? {
-                *part = counter;
-                found = Some(bounds);
-                break;
-            }
-        }
+        let found = parts
+            .iter()
+            .enumerate()
+            .filter(|&(_, &part)| !self.facts(part).logical)
+            .find_map(|(index, &part)| Some((index, self.count_at_end(part)?)));
         let result = match found {
-            Some(bounds) => Some((self.and(parts, fuel)?, bounds)),
+            // Without a table lower bounds are searched through.
+            Some((_, (_, bounds))) if bounds.min > 0 && self.length_failures >= FAILURES => None,
+            Some((index, (inner, bounds))) => {
+                let mut spine = self.spine(parts[index]);
+                fuel.spend(spine.len())?;
+                let counter = Node::Counter {
+                    inner,
+                    lower: false,
+                    upper: true,
+                    taken: 0,
+                };
+                let last = spine.len() - 1;
+                spine[last] = self.intern(counter, fuel)?;
+                parts[index] = self.rebuilt(spine, fuel)?;
+                Some((self.and(parts, fuel)?, bounds))
+            }
             None => None,
         };
         self.intersections.insert(id, result);
         Ok(result)
     }
 
-    /// The expression with a counter without a lower bound in place of the repetition with bounds at its end, so that
-    /// nothing is read behind it.
-    fn with_one_counter(
-        &mut self,
-        id: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<Option<(RegexId, Bounds)>, Error> {
-        let mut spine = self.spine(id);
-        let index = spine.len() - 1;
-        let found = match *self.node(spine[index]) {
-            Node::Repeat { inner, min, max } => Some((inner, Bounds { min, max })),
+    /// The repetition with bounds at the end of an expression, behind which nothing is read: what is repeated, and the
+    /// bounds.
+    fn count_at_end(&self, id: RegexId) -> Option<(RegexId, Bounds)> {
+        let mut last = id;
+        while let (_, Some(tail)) = self.split(last) {
+            last = tail;
+        }
+        match *self.node(last) {
+            Node::Repeat { inner, min, max }
+                if min > SMALL || max.is_some_and(|max| max > SMALL) =>
+            {
+                Some((inner, Bounds { min, max }))
+            }
             _ => None,
-        };
-        let is_counted =
-            |bounds: Bounds| bounds.min > SMALL || bounds.max.is_some_and(|max| max > SMALL);
-        fuel.spend(spine.len())?;
-        let Some((inner, bounds)) = found.filter(|&(_, bounds)| is_counted(bounds)) else {
-            return Ok(None);
-        };
-        let counter = Node::Counter {
-            inner,
-            lower: false,
-            upper: true,
-            taken: 0,
-        };
-        spine[index] = self.intern(counter, fuel)?;
-        Ok(Some((self.rebuilt(spine, fuel)?, bounds)))
+        }
     }
 
     /// Whether an intersection with a count has any word; None if that is not found out.
@@ -145,10 +149,33 @@ impl Residuals {
         let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
             return Ok(None);
         };
+        if bounds.min == 0 {
+            // A word that is found without the bounds has no more units than bytes.
+            let unbounded = self.with_bounds(counter, Bounds::NONE, fuel)?;
+            if !self.is_inhabited(unbounded, fuel)? {
+                return Ok(Some(false));
+            }
+            let fits = |bytes: u32| bounds.max.is_none_or(|max| bytes <= max);
+            if self.known_word(unbounded).is_some_and(fits) {
+                return Ok(Some(true));
+            }
+        }
         let Some((table, place)) = self.lengths_of(counter, fuel)? else {
             return Ok(None);
         };
         Ok(Some(self.lengths[table].within_bounds(place, bounds)))
+    }
+
+    /// Length of some word, if one is known.
+    pub(super) fn known_word(&self, id: RegexId) -> Option<u32> {
+        let facts = self.facts(id);
+        if facts.nullable {
+            Some(0)
+        } else if facts.logical {
+            self.words.get(&id).copied()
+        } else {
+            Some(facts.shortest).filter(|&length| length != u32::MAX)
+        }
     }
 
     /// Which table speaks of an intersection with a counter, and which place it is there.

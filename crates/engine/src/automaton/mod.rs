@@ -3,6 +3,7 @@
 //! * [`classes`](self::classes) sorts the 256 bytes into classes that behave alike;
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `build` turns the grammar's regular languages into residuals;
+//! * `size` tells endless languages from finite ones;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
 //! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `lengths` knows how many units the words of an intersection with a count have;
@@ -17,6 +18,7 @@ mod counted;
 mod derive;
 mod lengths;
 mod residual;
+mod size;
 mod stretch;
 mod union;
 

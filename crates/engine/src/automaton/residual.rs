@@ -10,6 +10,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::classes::{Classes, ClassesId};
 use super::counted::{Bounds, Taken};
 use super::lengths::Lengths;
+use super::size::Size;
 use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -69,53 +70,6 @@ pub(super) enum Node {
     },
 }
 
-/// How many words there are, as far as the form says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
-    /// Nothing is known.
-    Unknown,
-    /// Finitely many, maybe none.
-    Finite,
-    /// Infinitely many.
-    Infinite,
-    /// All but finitely many.
-    Cofinite,
-}
-
-impl Size {
-    /// Whether they certainly never end, so that there is one, and a longer one.
-    pub(super) fn endless(self) -> bool {
-        matches!(self, Self::Infinite | Self::Cofinite)
-    }
-
-    /// Each behind one and the same word.
-    fn behind_some(self) -> Self {
-        match self {
-            Self::Cofinite => Self::Infinite,
-            size => size,
-        }
-    }
-
-    /// Those of two languages.
-    fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Cofinite, _) | (_, Self::Cofinite) => Self::Cofinite,
-            (Self::Infinite, _) | (_, Self::Infinite) => Self::Infinite,
-            (Self::Finite, Self::Finite) => Self::Finite,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Those that two languages share.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Finite, _) | (_, Self::Finite) => Self::Finite,
-            (Self::Cofinite, size) | (size, Self::Cofinite) => size,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 /// What is known of an expression from its form, and what was found out.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -130,7 +84,7 @@ pub(super) struct Facts {
     pub(super) classes: Option<ClassesId>,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
     pub(super) first: ByteSet,
-    /// Length of a shortest word, for expressions that are not logical.
+    /// Length of a shortest word; for logical expressions a guess, what their parts need together.
     pub(super) shortest: u32,
     /// No word is shorter.
     pub(super) least: u32,
@@ -187,6 +141,8 @@ pub(crate) struct Residuals {
     pub(super) roomy_failures: u32,
     /// Intersections with a counter in place of a count, with the bounds of the count.
     pub(super) intersections: FxHashMap<RegexId, Option<(RegexId, Bounds)>>,
+    /// Lengths of some words of logical expressions.
+    pub(super) words: FxHashMap<RegexId, u32>,
     /// How many units words of intersections have.
     pub(super) lengths: Vec<Lengths>,
     /// How often there was no table.
@@ -218,6 +174,7 @@ impl Residuals {
             roomy: FxHashMap::default(),
             roomy_failures: 0,
             intersections: FxHashMap::default(),
+            words: FxHashMap::default(),
             lengths: Vec::new(),
             length_failures: 0,
             places: FxHashMap::default(),
@@ -257,7 +214,7 @@ impl Residuals {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
-            + (self.intersections.len() + self.places.len()) * 40
+            + (self.intersections.len() + self.places.len() + self.words.len()) * 40
             + self.heap
     }
 
@@ -399,6 +356,7 @@ impl Residuals {
                     _ => Size::Unknown,
                 };
                 facts.first = ByteSet::FULL;
+                facts.shortest = 0;
                 facts.logical = true;
                 facts.taken = inner.taken.fixed();
             }
@@ -443,6 +401,7 @@ impl Residuals {
                 ..
             } => {
                 let inner = self.facts(*inner);
+                facts.size = Size::Unknown;
                 facts.nullable = !*lower;
                 facts.logical = inner.logical;
                 facts.taken = Taken::All(*taken);
@@ -480,6 +439,7 @@ impl Residuals {
             (facts.least, facts.most) = (u32::MAX, 0);
         } else {
             facts.first = ByteSet::FULL;
+            facts.shortest = 0;
         }
         for &part in parts {
             let part = self.facts(part);
@@ -507,7 +467,11 @@ impl Residuals {
             facts.counted |= part.counted;
             facts.taken = facts.taken.with(part.taken);
             facts.within = facts.within.max(part.within);
-            facts.shortest = facts.shortest.min(part.shortest);
+            facts.shortest = if any {
+                facts.shortest.min(part.shortest)
+            } else {
+                facts.shortest.saturating_add(part.shortest)
+            };
         }
     }
 

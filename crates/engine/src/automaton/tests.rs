@@ -103,7 +103,7 @@ fn regexes() -> impl Strategy<Value = Regex> {
                 .prop_map(|words| Regex::alt(words.iter().map(|word| Regex::literal(word)).collect())),
             2 => parts.prop_map(|parts| Regex::And(parts.into())),
             1 => inner.clone().prop_map(|inner| Regex::Not(Arc::new(inner))),
-            3 => (inner, 0_u32..4, prop::option::of(0_u32..4))
+            3 => (inner, 0_u32..7, prop::option::of(0_u32..8))
                 .prop_map(|(inner, min, max)| Regex::repeat(inner, min, max)),
         ]
     })
