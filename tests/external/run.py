@@ -31,6 +31,7 @@ SUITES = {
     "renders": Suite("autoparser/renders.json", ("renders",)),
     "autoparser": Suite("autoparser/roundtrip.jsonl", ("autoparser",)),
     "openchatml": Suite("openchatml/vectors.jsonl", ("openchatml",)),
+    "agreement": Suite("openchatml/harmony_vectors.jsonl", ("agreement",)),
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
     "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
