@@ -57,8 +57,9 @@ class MessageMachine(CallBodies):
         self._go(self._echo, "reasoning")
 
     def close_reasoning(self) -> None:
-        """Start outside reasoning."""
-        self._between_messages()
+        """Start in an answer, although the prompt has begun thoughts."""
+        self.window.unmark()
+        self._text_body("content", None)
 
     def _echo(self, final: bool) -> bool:
         routes = self._routes
