@@ -32,6 +32,7 @@ SUITES = {
     "autoparser": Suite("autoparser/roundtrip.jsonl", ("autoparser",)),
     "openchatml": Suite("openchatml/vectors.jsonl", ("openchatml",)),
     "schemas": Suite("engine/schemas.jsonl", ("schemas",)),
+    "agreement": Suite("openchatml/harmony_vectors.jsonl", ("agreement",)),
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
     "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),

@@ -190,9 +190,10 @@ class CallBodies(Machine):
             return super()._arguments(final)
         window = self.window
         at, key = self._next(self._ends, window.pos, final=final)
-        if key is not None and at == window.pos and source.in_string and not window.is_token(at):
+        quoted = key is not None and at == window.pos and source.in_string and not window.is_token(at)
+        if quoted and key is not None:
             # Text inside a string is text, whatever it spells; only a token ends a message there.
-            at, key = at + len(key), None
+            at += len(key)
         room = self._limits.parser_argument_chars - self._argument_chars
         start = window.here
         after, fragment = source.feed(window.text, window.pos, min(at, window.pos + room))
@@ -206,10 +207,10 @@ class CallBodies(Machine):
             code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
             self._out.malformed(code, "the arguments cannot be read from here on", here)
             return self._go(self._unread, "call")
-        if window.here > start:
-            return True
         if key is None and not final:
             return False
+        if quoted or window.here > start:
+            return True
         self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
         return self._call_over(key, complete=False)
 

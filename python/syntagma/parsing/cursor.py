@@ -242,15 +242,20 @@ class Cursor:
         if not closer:
             self.status = "dead"
             return
-        at = index
-        for op in self.alternative.decisive:
-            at = window.behind_blanks(at) if at > index else at
-            if not window.text.startswith(op.text, at):
-                if at < len(window.text) and not window.cut_at(at, op.text):
-                    self.status = "dead"
+        waiting = False
+        for ops in (self.alternative.decisive, *((op,) for op in self.alternative.ends)):
+            at = index
+            for op in ops:
+                at = window.behind_blanks(at) if at > index else at
+                if not window.text.startswith(op.text, at):
+                    waiting = waiting or at == len(window.text) or window.cut_at(at, op.text)
+                    break
+                at += len(op.text)
+            else:
+                self._commit(HeldArguments(), window.base + at)
                 return
-            at += len(op.text)
-        self._commit(HeldArguments(), window.base + at)
+        if not waiting:
+            self.status = "dead"
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""

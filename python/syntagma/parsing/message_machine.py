@@ -57,8 +57,9 @@ class MessageMachine(CallBodies):
         self._go(self._echo, "reasoning")
 
     def close_reasoning(self) -> None:
-        """Start outside reasoning."""
-        self._between_messages()
+        """Start in an answer, although the prompt has begun thoughts."""
+        self.window.unmark()
+        self._text_body("content", None)
 
     def _echo(self, final: bool) -> bool:
         routes = self._routes
@@ -258,17 +259,15 @@ class MessageMachine(CallBodies):
         kind: RouteKind = found[0].kind if found else self._routes.otherwise
         window.unmark()
         self.cut = False
-        if kind == "call":
-            return self._call_begins(found, name, raw, start)
-        if kind == "reasoning":
-            self._tag(raw, start)
-        return self._text_body(kind, found[0].block if found else None)
-
-    def _tag(self, raw: str, start: int) -> None:
-        """A header of thoughts, without what opens a message."""
         opener = next((one for one in self._routes.starts if raw.startswith(one)), "")
-        self._prefilled = raw[len(opener) :]
-        self._out.tag(self._prefilled, start + len(opener))
+        if kind == "call":
+            # Where a call stays text, what opens its message is part of it only behind other text.
+            shown = "" if self.content_begun else opener
+            return self._call_begins(found, name, raw[len(shown) :], start + len(shown))
+        if kind == "reasoning":
+            self._prefilled = raw[len(opener) :]
+            self._out.tag(self._prefilled, start + len(opener))
+        return self._text_body(kind, found[0].block if found else None)
 
     def _without_body(self) -> RouteKind | None:
         """A header that ends without the marker of the body: the body is in it. None: nothing is."""

@@ -123,6 +123,8 @@ class Alternative(msgspec.Struct, frozen=True):
     after: str
     bare_call: bool
     """the call itself begins with an object or a name, whatever opens its section"""
+    ends: tuple[Op, ...] = ()
+    """what ends arguments one by one as the first of `closer` does"""
 
     @property
     def decisive(self) -> tuple[Op, ...]:

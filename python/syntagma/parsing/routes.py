@@ -203,12 +203,14 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     end = next((one for one in messages.end if text.endswith(one)), "")
     bare = Pattern.of(text.removesuffix(end))
     # Arguments one by one end at what follows them, be it the end of the message.
-    body = header.body if form.argument and bare.holes[-1:] == ("arguments",) and not bare.closer else bare
+    open_ended = bool(form.argument) and bare.holes[-1:] == ("arguments",) and not bare.closer
+    body = header.body if open_ended else bare
     named = any(shape.holes for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
     # Between the header and what is read there may be blanks.
     calls = form_parts(alone, named=named)[2]
-    spaced = tuple(msgspec.structs.replace(call, ops=(Op("blank"), *call.ops)) for call in calls)
+    others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
+    spaced = tuple(msgspec.structs.replace(call, ops=(Op("blank"), *call.ops), ends=others) for call in calls)
     return Route("call", dict(header.fields), None, spaced, end)
 
 

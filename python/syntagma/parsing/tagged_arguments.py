@@ -34,7 +34,7 @@ class TaggedArguments:
     """
 
     __slots__ = (
-        *("_allowed", "_closer", "_cursor", "_escapes", "_form", "_held", "_json", "_limits", "_make", "_opened"),
+        *("_allowed", "_closers", "_cursor", "_escapes", "_form", "_held", "_json", "_limits", "_make", "_opened"),
         *("_properties", "_raw", "_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
         *(),
     )
@@ -55,7 +55,7 @@ class TaggedArguments:
         self._form: Form = form
         self._limits = limits
         self._make = make
-        self._closer: Op = alternative.closer[0]
+        self._closers: tuple[Op, ...] = (alternative.closer[0], *alternative.ends)
         self._value: Block = form.value
         self._scanner = Scanner({self._value.closer, self._value.before_closer + self._value.closer})
         self._schema: Any = None
@@ -180,7 +180,7 @@ class TaggedArguments:
             return at
         separator, argument = self._form.argument_separator, self._form.argument
         assert argument is not None
-        if text.startswith(self._closer.text, at) and self._window.are_markers(at, self._closer.pieces):
+        if any(text.startswith(op.text, at) and self._window.are_markers(at, op.pieces) for op in self._closers):
             self.done = True
             out.append("}")
             return at
@@ -191,7 +191,7 @@ class TaggedArguments:
         if text.startswith(first, at):
             self._cursor = self._make(argument, self._window.base + at, self._limits)
             return self._next(at)
-        wanted = (self._closer.text, "" if self._separated else separator, first)
+        wanted = (*(op.text for op in self._closers), "" if self._separated else separator, first)
         self.bad = not any(one and self._window.cut_at(at, one) for one in wanted)
         return at
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     ContentSpec,
@@ -16,6 +18,7 @@ from syntagma.format_schema import (
     Hole,
     Literal,
     Members,
+    MessagesSpec,
     Pattern,
     ReasoningSpec,
     ToolsSpec,
@@ -61,7 +64,8 @@ def write_response_template(
     lost: list[NotCarried] = []
     fields: dict[str, Any] = {}
     if spec.messages is not None:
-        lost.append(NotCarried("/messages", "headers are not read; only the bodies' markers are"))
+        lost.append(NotCarried("/messages", "only the headers that the examples show are read"))
+        spec = _with_openers(spec, spec.messages)
     if spec.reasoning is not None:
         fields["thinking"] = _thoughts(spec.reasoning, lost)
     fields["content"] = _content(spec.content, spec.end_of_turn, lost)
@@ -72,6 +76,23 @@ def write_response_template(
             lost.append(NotCarried("/tools", str(error)))
     template = {"version": 1, "defaults": {"role": "assistant"}, "start_anchor": anchor, "fields": fields}
     return template, tuple(lost)
+
+
+def _with_openers(spec: FormatSpec, messages: MessagesSpec) -> FormatSpec:
+    """The format with what opens a message in front of every example, or not: the prompt holds that of the first."""
+    start = messages.start[0] if messages.start else ""
+    reasoning, content, tools = spec.reasoning, spec.content, spec.tools
+    if reasoning is not None:
+        reasoning = msgspec.structs.replace(reasoning, block=_both(reasoning.block, start))
+    if content is not None:
+        content = msgspec.structs.replace(content, block=_both(content.block, start))
+    if tools is not None:
+        tools = msgspec.structs.replace(tools, section=(Pattern.of(start + "{calls}"),))
+    return msgspec.structs.replace(spec, reasoning=reasoning, content=content, tools=tools)
+
+
+def _both(blocks: tuple[Pattern, ...], start: str) -> tuple[Pattern, ...]:
+    return (*blocks, *(Pattern.of(start + block.text) for block in blocks if start))
 
 
 def _thoughts(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
