@@ -203,7 +203,7 @@ fn tokens_by_number_can_be_negated() {
 #[test]
 fn what_a_schema_leaves_open_is_reported() {
     let grammar = parsed("start: %json {\"type\": \"array\", \"uniqueItems\": true}");
-    assert_eq!(grammar.report().pointers[0].0, "/uniqueItems");
+    assert_eq!(grammar.report().pointers[0].0, "%json@1:14/uniqueItems");
 }
 
 #[test]
