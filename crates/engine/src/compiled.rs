@@ -35,7 +35,9 @@ pub struct CompiledGrammar {
     report: Report,
     limits: Limits,
     verify: bool,
-    fingerprint: u128,
+    /// What was compiled, and its fingerprint, once somebody asked.
+    lnf: Lnf,
+    fingerprint: OnceLock<u128>,
     /// The panic after which nothing in `found` can be relied on.
     broken: OnceLock<Error>,
     start: StateId,
@@ -69,19 +71,19 @@ impl CompiledGrammar {
         verify: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
-        Self::with_shared(lnf, report, vocabulary, limits, verify, shared)
+        Self::with_shared(lnf.clone(), report, vocabulary, limits, verify, shared)
     }
 
     /// The same, with what other grammars of the vocabulary have found out.
     pub(crate) fn with_shared(
-        lnf: &Lnf,
+        lnf: Lnf,
         report: Report,
         vocabulary: Arc<Vocabulary>,
         limits: &Limits,
         verify: bool,
         shared: Arc<Shared>,
     ) -> Result<Self, Error> {
-        let (recognizer, start) = Recognizer::new(lnf, &vocabulary, &mut Fuel::compile(limits))?;
+        let (recognizer, start) = Recognizer::new(&lnf, &vocabulary, &mut Fuel::compile(limits))?;
         let found = Found {
             recognizer,
             memo: Memo::default(),
@@ -95,7 +97,8 @@ impl CompiledGrammar {
             report,
             limits: limits.clone(),
             verify,
-            fingerprint: fingerprint::of_grammar(lnf),
+            fingerprint: OnceLock::new(),
+            lnf,
             broken: OnceLock::new(),
             start,
             found: RwLock::new(found),
@@ -118,7 +121,9 @@ impl CompiledGrammar {
     /// The same for the same grammar in every process, whatever the vocabulary.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        self.fingerprint
+        *self
+            .fingerprint
+            .get_or_init(|| fingerprint::of_grammar(&self.lnf))
     }
 
     /// The panic that broke it, if one did.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use syntagma_grammar::ir::{ByteSet, Lnf, Regex, Symbol, TokenSet};
+use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
 
 const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -123,7 +123,7 @@ impl Regexes {
         let head = match node {
             Regex::Nothing => [0, 0, 0, 0, 0],
             Regex::Class(set) => {
-                let words = words(set);
+                let words = set.words();
                 [1, words[0], words[1], words[2], words[3]]
             }
             Regex::Literal(bytes) => {
@@ -161,17 +161,9 @@ fn parts(node: &Regex) -> impl Iterator<Item = &Regex> {
     parts.iter()
 }
 
-fn words(set: &ByteSet) -> [u64; 4] {
-    let mut words = [0; 4];
-    for byte in set.iter() {
-        words[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
-    use syntagma_grammar::ir::{NonterminalId, Production, SymbolTable};
+    use syntagma_grammar::ir::{ByteSet, NonterminalId, Production, SymbolTable};
 
     use super::*;
 

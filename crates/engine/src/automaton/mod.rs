@@ -2,6 +2,7 @@
 //!
 //! * [`classes`](self::classes) sorts the 256 bytes into classes that behave alike;
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
+//! * `facts` tells what the form of an expression says;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `size` tells endless languages from finite ones;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
@@ -16,6 +17,7 @@ mod classes;
 mod compare;
 mod counted;
 mod derive;
+mod facts;
 mod lengths;
 mod residual;
 mod size;

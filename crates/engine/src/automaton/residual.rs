@@ -1,6 +1,5 @@
 //! Interned, normalised expressions: what remains of a terminal is one number.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -8,9 +7,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
-use super::counted::{Bounds, Taken};
+use super::counted::Bounds;
+use super::facts::Facts;
 use super::lengths::Lengths;
-use super::size::Size;
 use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -70,53 +69,8 @@ pub(super) enum Node {
     },
 }
 
-/// What is known of an expression from its form, and what was found out.
-#[derive(Debug)]
-pub(super) struct Facts {
-    /// Whether the empty string is in it.
-    pub(super) nullable: bool,
-    /// Whether it has an intersection or complement anywhere, so that form alone does not say whether it is empty.
-    pub(super) logical: bool,
-    /// How many words it has. An infinite language without finitely many words is still infinite: that decides about most
-    /// complements without a search.
-    pub(super) size: Size,
-    /// The bytes that it does not tell apart, once somebody asked.
-    pub(super) classes: Option<ClassesId>,
-    /// Every byte that a word may begin with, and for logical expressions maybe more.
-    pub(super) first: ByteSet,
-    /// Length of a shortest word; for logical expressions a guess, what their parts need together.
-    pub(super) shortest: u32,
-    /// No word is shorter.
-    pub(super) least: u32,
-    /// No word is longer.
-    pub(super) most: u32,
-    /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
-    pub(super) within: u32,
-    /// Whether a repetition in it has a bound that may be kept beside the automaton.
-    pub(super) counted: bool,
-    /// What its counters have taken.
-    pub(super) taken: Taken,
-    /// A number of the form alone, the same in every store, once computed.
-    pub(super) fingerprint: Option<u128>,
-    /// The same for words of up to so many bytes, with fewer counts, once computed.
-    pub(super) uncounted: Option<(u32, RegexId)>,
-    /// Whether it has any word, once decided; for logical expressions.
-    pub(super) inhabited: Option<bool>,
-    /// The same language with ε or ∅ recognised, once decided; for logical expressions.
-    pub(super) trimmed: Option<RegexId>,
-    /// Where its derivatives by class begin in `Residuals::derivatives`.
-    pub(super) row: Option<u32>,
-}
-
 /// Bounds up to this are never far, however short the tokens are.
 const LEAST_FAR: u32 = 16;
-impl Facts {
-    /// Whether the form alone says that there is a word.
-    fn surely_inhabited(&self) -> bool {
-        self.nullable || self.size.endless() || (!self.logical && self.shortest != u32::MAX)
-    }
-}
-
 /// All expressions met so far.
 #[derive(Debug)]
 pub(crate) struct Residuals {
@@ -259,220 +213,6 @@ impl Residuals {
 
     pub(crate) fn class_table(&mut self) -> &mut Classes {
         &mut self.classes
-    }
-
-    fn facts_of(&self, node: &Node) -> Facts {
-        let mut facts = Facts {
-            nullable: false,
-            logical: false,
-            size: Size::Unknown,
-            classes: None,
-            first: ByteSet::EMPTY,
-            shortest: u32::MAX,
-            least: 0,
-            most: u32::MAX,
-            within: u32::MAX,
-            counted: false,
-            taken: Taken::Nothing,
-            fingerprint: None,
-            uncounted: None,
-            inhabited: None,
-            trimmed: None,
-            row: None,
-        };
-        match node {
-            Node::Nothing => facts.size = Size::Finite,
-            Node::Empty => {
-                facts.nullable = true;
-                facts.size = Size::Finite;
-                facts.most = 0;
-                facts.shortest = 0;
-                facts.within = 0;
-            }
-            Node::Class(set) => {
-                facts.first = *set;
-                facts.size = Size::Finite;
-                (facts.least, facts.most) = (1, 1);
-                facts.shortest = 1;
-                facts.within = 1;
-            }
-            Node::Literal { bytes, at, tail } => {
-                let literal = &self.literals[*bytes as usize];
-                let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
-                facts.first = ByteSet::byte(first);
-                let tail = self.facts(*tail);
-                facts.logical = tail.logical;
-                facts.size = tail.size.behind_some();
-                facts.least = tail.least.saturating_add(rest);
-                facts.most = tail.most.saturating_add(rest);
-                facts.counted = tail.counted;
-                facts.taken = tail.taken;
-                facts.shortest = tail.shortest.saturating_add(rest);
-                facts.within = facts.shortest.max(tail.within);
-            }
-            &Node::Words {
-                table,
-                first,
-                end,
-                at,
-            } => {
-                self.facts_of_words(table, first..end, at, &mut facts);
-            }
-            Node::Concat(head, tail) => {
-                let (head, tail) = (self.facts(*head), self.facts(*tail));
-                facts.size = match (head.size, tail.size) {
-                    (Size::Finite, Size::Finite) => Size::Finite,
-                    _ if (head.size.endless() && tail.surely_inhabited())
-                        || (tail.size.endless() && head.surely_inhabited()) =>
-                    {
-                        Size::Infinite
-                    }
-                    _ => Size::Unknown,
-                };
-                facts.nullable = head.nullable && tail.nullable;
-                facts.least = head.least.saturating_add(tail.least);
-                facts.most = head.most.saturating_add(tail.most);
-                facts.logical = head.logical || tail.logical;
-                facts.counted = head.counted || tail.counted;
-                facts.taken = head.taken.with(tail.taken);
-                facts.shortest = head.shortest.saturating_add(tail.shortest);
-                facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
-                facts.first = if head.nullable {
-                    head.first.union(&tail.first)
-                } else {
-                    head.first
-                };
-            }
-            Node::Alt(parts) | Node::And(parts) => {
-                self.facts_of_parts(parts, matches!(node, Node::Alt(_)), &mut facts);
-            }
-            Node::Not(inner) => {
-                let inner = self.facts(*inner);
-                facts.nullable = !inner.nullable;
-                facts.least = u32::from(inner.nullable);
-                facts.size = match inner.size {
-                    Size::Finite => Size::Cofinite,
-                    Size::Cofinite => Size::Finite,
-                    _ => Size::Unknown,
-                };
-                facts.first = ByteSet::FULL;
-                facts.shortest = 0;
-                facts.logical = true;
-                facts.taken = inner.taken.fixed();
-            }
-            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
-        }
-        facts
-    }
-
-    fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
-        match node {
-            Node::Repeat { inner, min, max } => {
-                let inner = self.facts(*inner);
-                facts.size = match inner.size {
-                    // No part of an expression that is not logical is empty.
-                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
-                        Size::Infinite
-                    }
-                    Size::Finite if max.is_some() => Size::Finite,
-                    size if size.endless() && *max != Some(0) => Size::Infinite,
-                    _ => Size::Unknown,
-                };
-                facts.nullable = *min == 0 || inner.nullable;
-                facts.least = inner.least.saturating_mul(*min);
-                facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
-                facts.logical = inner.logical;
-                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
-                facts.taken = inner.taken.fixed();
-                facts.first = inner.first;
-                facts.shortest = if *min == 0 {
-                    0
-                } else {
-                    inner.shortest.saturating_mul(*min)
-                };
-                facts.within = inner
-                    .within
-                    .saturating_add(inner.shortest.saturating_mul(*min));
-            }
-            Node::Counter {
-                inner,
-                lower,
-                taken,
-                ..
-            } => {
-                let inner = self.facts(*inner);
-                facts.size = Size::Unknown;
-                facts.nullable = !*lower;
-                facts.logical = inner.logical;
-                facts.taken = Taken::All(*taken);
-                facts.first = inner.first;
-                facts.shortest = if *lower { u32::MAX } else { 0 };
-            }
-            _ => {}
-        }
-    }
-
-    fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
-        let words = &self.tables[table as usize][range.start as usize..range.end as usize];
-        facts.size = Size::Finite;
-        (facts.least, facts.most) = (u32::MAX, 0);
-        facts.within = 0;
-        for &word in words {
-            let word = &self.literals[word as usize];
-            facts.nullable |= word.len() == at as usize;
-            facts.shortest = facts.shortest.min(word.len() as u32 - at);
-            facts.within = facts.within.max(word.len() as u32 - at);
-            facts.least = facts.shortest;
-            facts.most = facts.within;
-            if let Some(&byte) = word.get(at as usize) {
-                facts.first.insert(byte);
-            }
-        }
-    }
-
-    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) {
-        facts.nullable = !any;
-        facts.logical = !any;
-        facts.size = if any { Size::Finite } else { Size::Cofinite };
-        if any {
-            facts.within = 0;
-            (facts.least, facts.most) = (u32::MAX, 0);
-        } else {
-            facts.first = ByteSet::FULL;
-            facts.shortest = 0;
-        }
-        for &part in parts {
-            let part = self.facts(part);
-            facts.size = if any {
-                facts.size.or(part.size)
-            } else {
-                facts.size.and(part.size)
-            };
-            (facts.least, facts.most) = if any {
-                (facts.least.min(part.least), facts.most.max(part.most))
-            } else {
-                (facts.least.max(part.least), facts.most.min(part.most))
-            };
-            facts.nullable = if any {
-                facts.nullable || part.nullable
-            } else {
-                facts.nullable && part.nullable
-            };
-            facts.first = if any {
-                facts.first.union(&part.first)
-            } else {
-                facts.first.intersection(&part.first)
-            };
-            facts.logical |= part.logical;
-            facts.counted |= part.counted;
-            facts.taken = facts.taken.with(part.taken);
-            facts.within = facts.within.max(part.within);
-            facts.shortest = if any {
-                facts.shortest.min(part.shortest)
-            } else {
-                facts.shortest.saturating_add(part.shortest)
-            };
-        }
     }
 
     pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {

@@ -115,7 +115,7 @@ impl GrammarCompiler {
         let lnf = Lnf::new(grammar, &limits)?;
         let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
         let shared = Arc::clone(&self.shared);
-        CompiledGrammar::with_shared(&lnf, report, vocabulary, &self.limits, self.verify, shared)
+        CompiledGrammar::with_shared(lnf, report, vocabulary, &self.limits, self.verify, shared)
             .map(Arc::new)
     }
 }

@@ -33,7 +33,51 @@ impl Grammar {
     /// to match something.
     #[must_use]
     pub fn is_empty_language(&self) -> bool {
-        !self.matching().any(self, self.rule(self.start()).body)
+        !self.soon_matches() && !self.matching().any(self, self.rule(self.start()).body)
+    }
+
+    /// Whether a few sweeps over the expressions show that something matches: enough for most grammars, whose expressions
+    /// stand behind their parts and before the rules that they name.
+    fn soon_matches(&self) -> bool {
+        const SWEEPS: usize = 6;
+        let mut full = vec![false; self.expr_count()];
+        let start = self.rule(self.start()).body.0 as usize;
+        for sweep in 0..SWEEPS {
+            for step in 0..full.len() {
+                let at = if sweep % 2 == 0 {
+                    step
+                } else {
+                    full.len() - 1 - step
+                };
+                if full[at] {
+                    continue;
+                }
+                let has = |id: &ExprId| full[id.0 as usize];
+                full[at] = match self.expr(ExprId(at as u32)) {
+                    Expr::Empty | Expr::Marker(_) | Expr::Token(TokenSet::Text(_)) => true,
+                    Expr::Regex(regex) => !is_visibly_nothing(regex),
+                    Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
+                    Expr::Rule(rule) => has(&self.rule(*rule).body),
+                    Expr::Seq(parts) => parts.iter().all(has),
+                    Expr::Alt(parts) => parts.iter().any(has),
+                    Expr::Repeat {
+                        inner,
+                        min,
+                        max,
+                        separator,
+                    } => {
+                        max.is_none_or(|max| max >= *min)
+                            && (*min == 0 || has(inner) && (*min == 1 || separator.iter().all(has)))
+                    }
+                    Expr::Capture { inner, .. } => has(inner),
+                    Expr::Embed(_) => false,
+                };
+            }
+            if full[start] {
+                return true;
+            }
+        }
+        false
     }
 
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.

@@ -1,6 +1,7 @@
 //! Regular languages over bytes, as written: nothing expanded, nothing determinised.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::facts::Facts;
@@ -97,7 +98,7 @@ impl fmt::Debug for ByteSet {
 ///
 /// Front ends build it; the engine derives it lazily. Depth is bounded by the front ends' limits, yet walks over it must
 /// not recurse: a chain of concatenations may be as long as the source.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub enum Regex {
     /// No string at all.
     Nothing,
@@ -197,5 +198,67 @@ impl Regex {
     #[must_use]
     pub fn is_nullable(&self) -> bool {
         Facts::of(self).nullable
+    }
+}
+
+// Compound expressions compare and hash by what they know of their parts; what remains is to follow chains of complements
+// and repetitions without recursion.
+
+impl PartialEq for Regex {
+    fn eq(&self, other: &Self) -> bool {
+        let (mut left, mut right) = (self, other);
+        loop {
+            (left, right) = match (left, right) {
+                (Self::Not(left), Self::Not(right)) if Arc::ptr_eq(left, right) => return true,
+                (Self::Not(left), Self::Not(right)) => (&**left, &**right),
+                (
+                    Self::Repeat { inner, min, max },
+                    Self::Repeat {
+                        inner: other,
+                        min: other_min,
+                        max: other_max,
+                    },
+                ) => {
+                    if (min, max) != (other_min, other_max) {
+                        return false;
+                    }
+                    if Arc::ptr_eq(inner, other) {
+                        return true;
+                    }
+                    (&**inner, &**other)
+                }
+                (Self::Nothing, Self::Nothing) => return true,
+                (Self::Class(left), Self::Class(right)) => return left == right,
+                (Self::Literal(left), Self::Literal(right)) => return left == right,
+                (Self::Concat(left), Self::Concat(right))
+                | (Self::Alt(left), Self::Alt(right))
+                | (Self::And(left), Self::And(right)) => return left == right,
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl Eq for Regex {}
+
+impl Hash for Regex {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let mut node = self;
+        loop {
+            std::mem::discriminant(node).hash(state);
+            node = match node {
+                Self::Nothing => return,
+                Self::Class(set) => return set.hash(state),
+                Self::Literal(bytes) => return bytes.hash(state),
+                Self::Concat(parts) | Self::Alt(parts) | Self::And(parts) => {
+                    return parts.hash(state);
+                }
+                Self::Not(inner) => inner,
+                Self::Repeat { inner, min, max } => {
+                    (min, max).hash(state);
+                    inner
+                }
+            }
+        }
     }
 }

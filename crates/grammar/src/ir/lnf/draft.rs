@@ -88,6 +88,8 @@ pub(super) struct Draft {
     markers: Interner<Arc<str>>,
     tokens: Interner<TokenSet>,
     fuel: Fuel,
+    /// How often a pass that makes room for others has changed something.
+    pub(super) changes: usize,
 }
 
 /// Work that may still be done.
@@ -107,6 +109,7 @@ impl Draft {
             facts: Vec::new(),
             markers: Interner::default(),
             tokens: Interner::default(),
+            changes: 0,
             fuel: Fuel {
                 left: limits.compile_fuel,
                 allowed: limits.compile_fuel,

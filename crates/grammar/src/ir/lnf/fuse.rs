@@ -10,7 +10,6 @@ use crate::ir::regex::Regex;
 
 /// Fuses neighbouring terminals.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.size())?;
     for at in 0..draft.rules.len() {
         let mut rules = std::mem::take(&mut draft.rules[at]);
         for rhs in &mut rules {
@@ -46,6 +45,7 @@ fn fuse(draft: &mut Draft, rhs: &mut Rhs) -> Result<(), Error> {
             other => out.push(other),
         }
     }
+    draft.changes += 1;
     *rhs = out;
     Ok(())
 }

@@ -12,12 +12,12 @@ const COPIED_WEIGHT: u32 = 32;
 
 /// Replaces names by what they name. Expects every nonterminal to be reachable.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.size())?;
     move_start(draft);
     let uses = draft.uses();
     let mut named = names(draft, &uses);
     break_cycles(draft, &mut named);
     if named.contains(&true) {
+        draft.changes += 1;
         let mut meanings: Vec<Rhs> = vec![Rhs::new(); named.len()];
         for (at, _) in named.iter().enumerate().filter(|(_, named)| **named) {
             meanings[at] = draft.rules[at].pop().unwrap_or_default();
@@ -43,6 +43,7 @@ fn move_start(draft: &mut Draft) {
     {
         draft.names[next.0 as usize] = draft.names[draft.start.0 as usize].clone();
         draft.start = next;
+        draft.changes += 1;
         steps -= 1;
     }
 }
@@ -136,6 +137,7 @@ fn spread_units(draft: &mut Draft) -> Result<(), Error> {
         if !draft.rules_of(lhs).iter().any(spread) {
             continue;
         }
+        draft.changes += 1;
         let mut done: Vec<Rhs> = Vec::new();
         let mut work: Vec<Rhs> = std::mem::take(&mut draft.rules[lhs.0 as usize]);
         work.reverse();

@@ -98,12 +98,18 @@ impl Lnf {
         merge::duplicates(&mut draft)?;
         prune::unproductive(&mut draft)?;
         prune::unreachable(&mut draft)?;
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let before = (draft.rules.len(), draft.size());
+            draft.spend(before.1)?;
+            let changes = draft.changes;
             units::run(&mut draft)?;
             regular::run(&mut draft)?;
             inline::run(&mut draft)?;
             fuse::run(&mut draft)?;
+            // Equals are merged, and nothing has changed since.
+            if round > 0 && draft.changes == changes {
+                break;
+            }
             merge::duplicates(&mut draft)?;
             merge::equals(&mut draft)?;
             // Every pass keeps languages: what is productive stays so.

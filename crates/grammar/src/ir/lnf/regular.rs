@@ -13,7 +13,6 @@ pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Joins regular productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.size())?;
     for lhs in draft.nonterminals() {
         join(draft, lhs);
     }
@@ -96,10 +95,12 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
             }
         };
         let symbol = draft.regex(regex);
+        draft.changes += 1;
         draft.rules[lhs.0 as usize] = vec![smallvec![symbol]];
     } else if shapes.plain.len() > 1 {
         let joined = alternation(alternatives(draft, &shapes.plain));
         let symbol = draft.regex(joined);
+        draft.changes += 1;
         let rules = &mut draft.rules[lhs.0 as usize];
         rules.retain(|rhs| !matches!(rhs[..], [Symbol::Regex(_)]));
         rules.push(smallvec![symbol]);

@@ -8,7 +8,6 @@ use crate::error::Error;
 
 /// Removes cycles of unit productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.size())?;
     if !draft.rules.iter().flatten().any(|rhs| unit(rhs).is_some()) {
         return Ok(());
     }
@@ -26,9 +25,15 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         .nonterminals()
         .map(|id| *representative[components[id.0 as usize] as usize].get_or_insert(id))
         .collect();
-    rename(draft, &target);
+    if draft.nonterminals().zip(&target).any(|(id, to)| id != *to) {
+        draft.changes += 1;
+        rename(draft, &target);
+    }
     for lhs in draft.nonterminals() {
-        draft.rules[lhs.0 as usize].retain(|rhs| unit(rhs) != Some(lhs));
+        let rules = &mut draft.rules[lhs.0 as usize];
+        let before = rules.len();
+        rules.retain(|rhs| unit(rhs) != Some(lhs));
+        draft.changes += before - rules.len();
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         if demands.evaluation || choice.choice.holds == Holds::One {
             return Ok(false);
         }
-        for &branch in &choice.choice.branches {
+        for &branch in choice.choice.branches.iter() {
             let branch = self.schemas.conjunction([branch])?;
             if branch
                 .members

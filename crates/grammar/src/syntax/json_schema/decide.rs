@@ -255,7 +255,7 @@ impl Schemas<'_> {
         for open in &demands.choices {
             let mut certain = 0;
             let mut unknown = 0;
-            for &branch in &open.choice.branches {
+            for &branch in open.choice.branches.iter() {
                 let branch = self.conjunction([branch])?;
                 match self.allows_within(&branch, value, depth - 1)? {
                     Some(true) => certain += 1,

@@ -104,7 +104,7 @@ impl Schemas<'_> {
         }
         branches.push(found.schema);
         let choice = Choice {
-            branches,
+            branches: branches.into(),
             holds: Holds::Any,
             pointer: std::rc::Rc::clone(pointer),
         };
@@ -134,7 +134,7 @@ impl Schemas<'_> {
                     return Ok(Found::Unknown("too many branches may evaluate"));
                 }
                 let mut any = false;
-                for &branch in &choice.branches {
+                for &branch in choice.branches.iter() {
                     let inside = self.conjunction([branch])?;
                     if inside.members.iter().all(|member| present.contains(member)) {
                         any = true;

@@ -102,7 +102,7 @@ pub(super) enum Holds {
 /// Some of these must hold.
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
-    pub(super) branches: Vec<LocationId>,
+    pub(super) branches: Rc<[LocationId]>,
     pub(super) holds: Holds,
     pub(super) pointer: Rc<str>,
 }

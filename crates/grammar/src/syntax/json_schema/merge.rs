@@ -108,9 +108,9 @@ pub(super) struct Demands {
     pub(super) widened: Vec<(String, String)>,
     pub(super) choices: Vec<Open>,
     /// The members themselves, for what is not merged into one value.
-    pub(super) members: Vec<Rc<Keywords>>,
+    pub(super) members: SmallVec<[Rc<Keywords>; 1]>,
     /// Where the members stand.
-    pub(super) pointers: Vec<Rc<str>>,
+    pub(super) pointers: SmallVec<[Rc<str>; 1]>,
 }
 
 impl Demands {
@@ -265,8 +265,8 @@ impl Schemas<'_> {
             evaluation: false,
             widened: Vec::new(),
             choices: Vec::new(),
-            members: Vec::new(),
-            pointers: Vec::new(),
+            members: SmallVec::new(),
+            pointers: SmallVec::new(),
         };
         for &id in &conjunction.members {
             let member = self.keywords(id)?;

@@ -229,7 +229,7 @@ impl<'d> Reader<'_, 'd> {
             if let Some(branches) = self.schemas(keyword)? {
                 let pointer = self.sub(keyword).into();
                 self.out.choices.push(Choice {
-                    branches,
+                    branches: branches.into(),
                     holds,
                     pointer,
                 });
@@ -266,7 +266,7 @@ impl<'d> Reader<'_, 'd> {
             })
             .to_vec();
         self.out.choices.push(Choice {
-            branches,
+            branches: branches.into(),
             holds: Holds::Disjoint,
             pointer,
         });
@@ -482,7 +482,7 @@ impl<'d> Reader<'_, 'd> {
         };
         let present = self.locations.made(&pointer, present);
         self.out.choices.push(Choice {
-            branches: vec![absent, present],
+            branches: [absent, present].into(),
             holds: Holds::Disjoint,
             pointer,
         });
