@@ -104,7 +104,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
     (
         r#"start ::= b? b? b? b? b? b? b? b? b? b? b? b? ; b ::= "x" | "(" b ")" ;"#,
         b"x()",
-        6,
+        5,
         6,
         3,
     ),
@@ -112,7 +112,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
     (
         r#"start ::= ws "a" ws ":" ws value | ws "b" start ; value ::= "a" | "b" ws ; ws ::= " "* ;"#,
         b"ab: ",
-        6,
+        5,
         2,
         2,
     ),
@@ -120,7 +120,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
     (
         r##"start ::= "a" #"[a-z]*" ":" start | ":" ;"##,
         b"ab:",
-        6,
+        5,
         3,
         3,
     ),
@@ -128,7 +128,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
     (
         r#"start ::= word start | "." ; word ::= "a" | "ab" | "ba" | "bb" | "abab" | "aab" | "b" "a" "b" ;"#,
         b"ab.",
-        7,
+        6,
         2,
         2,
     ),

@@ -52,7 +52,7 @@ pub(super) fn told(source: &str, error: &Error, languages_of_rules: bool) -> Vec
         .take(24)
         .filter(char::is_ascii_alphabetic)
         .collect();
-    vec![number((error.code(), kind, error.to_string().len() / 64))]
+    vec![number((error.code(), kind))]
 }
 
 fn read(
