@@ -73,6 +73,12 @@ impl ByteSet {
         Self(self.0.map(|word| !word))
     }
 
+    /// The members as bits: bit `i` of word `w` is the byte `64 w + i`.
+    #[must_use]
+    pub fn words(&self) -> [u64; 4] {
+        self.0
+    }
+
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=u8::MAX).filter(|&byte| self.contains(byte))
