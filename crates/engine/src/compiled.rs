@@ -208,6 +208,15 @@ impl CompiledGrammar {
         Ok(Some(recognizer.intern(frames)))
     }
 
+    /// Whether the mask of a state, or where a token leads from it, need not be computed.
+    pub(crate) fn is_known(&self, state: StateId, token: Option<u32>) -> bool {
+        let found = self.read();
+        match token {
+            Some(id) => found.memo.step(state, id).is_some(),
+            None => !self.verify && found.memo.mask(state).is_some(),
+        }
+    }
+
     /// Whether a token may come next in a state.
     pub(crate) fn allows(&self, state: StateId, id: u32) -> Result<bool, Error> {
         let found = self.read();

@@ -38,12 +38,9 @@ impl Fingerprint {
         self.0 ^ self.0 >> 61
     }
 
-    fn all(words: impl IntoIterator<Item = u64>) -> u128 {
-        let mut all = Self::new();
-        for word in words {
-            all.word(word);
-        }
-        all.finish()
+    fn value(&mut self, value: u128) {
+        self.word(value as u64);
+        self.word((value >> 64) as u64);
     }
 }
 
@@ -53,9 +50,7 @@ pub(crate) fn of_grammar(lnf: &Lnf) -> u128 {
     let mut regexes = Regexes::default();
     whole.word(lnf.symbols.regexes.len() as u64);
     for regex in &lnf.symbols.regexes {
-        let part = regexes.fingerprint(regex);
-        whole.word(part as u64);
-        whole.word((part >> 64) as u64);
+        whole.value(regexes.fingerprint(regex));
     }
     whole.word(lnf.symbols.markers.len() as u64);
     for marker in &lnf.symbols.markers {
@@ -92,73 +87,95 @@ pub(crate) fn of_grammar(lnf: &Lnf) -> u128 {
     whole.finish()
 }
 
-/// Fingerprints of regular languages, by address: a shared part is looked at once.
+/// Fingerprints of regular languages that have parts, by address: a shared part is looked at once.
 #[derive(Default)]
 struct Regexes {
     known: FxHashMap<*const Regex, u128>,
 }
 
-impl Regexes {
-    fn fingerprint(&mut self, root: &Regex) -> u128 {
-        let mut work: Vec<&Regex> = vec![root];
-        while let Some(&node) = work.last() {
-            if self.known.contains_key(&std::ptr::from_ref(node)) {
-                work.pop();
-                continue;
-            }
-            let before = work.len();
-            work.extend(
-                parts(node).filter(|&part| !self.known.contains_key(&std::ptr::from_ref(part))),
-            );
-            if work.len() == before {
-                let value = self.of_known_parts(node);
-                self.known.insert(std::ptr::from_ref(node), value);
-                work.pop();
-            }
-        }
-        self.known[&std::ptr::from_ref(root)]
-    }
+/// A part that has parts, half done.
+struct Open<'a> {
+    node: &'a Regex,
+    rest: std::slice::Iter<'a, Regex>,
+    so_far: Fingerprint,
+}
 
-    fn of_known_parts(&self, node: &Regex) -> u128 {
-        let head = match node {
-            Regex::Nothing => [0, 0, 0, 0, 0],
-            Regex::Class(set) => {
-                let words = set.words();
-                [1, words[0], words[1], words[2], words[3]]
-            }
-            Regex::Literal(bytes) => {
-                let mut text = Fingerprint::new();
-                text.bytes(bytes);
-                let text = text.finish();
-                [2, text as u64, (text >> 64) as u64, 0, 0]
-            }
-            Regex::Concat(parts) => [3, parts.len() as u64, 0, 0, 0],
-            Regex::Alt(parts) => [4, parts.len() as u64, 0, 0, 0],
-            Regex::And(parts) => [5, parts.len() as u64, 0, 0, 0],
-            Regex::Not(_) => [6, 0, 0, 0, 0],
-            Regex::Repeat { min, max, .. } => [
-                7,
-                u64::from(*min),
-                u64::from(max.is_some()),
-                u64::from(max.unwrap_or(0)),
-                0,
-            ],
-        };
-        let below = parts(node).flat_map(|part| {
-            let value = self.known[&std::ptr::from_ref(part)];
-            [value as u64, (value >> 64) as u64]
-        });
-        Fingerprint::all(head.into_iter().chain(below))
+impl<'a> Open<'a> {
+    fn new(node: &'a Regex) -> Self {
+        let (parts, so_far) = parts(node);
+        let rest = parts.iter();
+        Self { node, rest, so_far }
     }
 }
 
-fn parts(node: &Regex) -> impl Iterator<Item = &Regex> {
+impl Regexes {
+    fn fingerprint(&mut self, root: &Regex) -> u128 {
+        let mut work = vec![Open::new(root)];
+        let mut last = 0;
+        while let Some(open) = work.last_mut() {
+            let Some(part) = open.rest.next() else {
+                last = open.so_far.finish();
+                self.known.insert(std::ptr::from_ref(open.node), last);
+                work.pop();
+                if let Some(around) = work.last_mut() {
+                    around.so_far.value(last);
+                }
+                continue;
+            };
+            if parts(part).0.is_empty() {
+                open.so_far.value(parts(part).1.finish());
+            } else if let Some(&known) = self.known.get(&std::ptr::from_ref(part)) {
+                open.so_far.value(known);
+            } else {
+                work.push(Open::new(part));
+            }
+        }
+        last
+    }
+}
+
+/// The parts of a language, and the fingerprint of everything but them.
+fn parts(node: &Regex) -> (&[Regex], Fingerprint) {
+    let mut own = Fingerprint::new();
     let parts: &[Regex] = match node {
-        Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => &[],
-        Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
-        Regex::Not(inner) | Regex::Repeat { inner, .. } => std::slice::from_ref(Arc::as_ref(inner)),
+        Regex::Nothing => &[],
+        Regex::Class(set) => {
+            own.word(1);
+            for word in set.words() {
+                own.word(word);
+            }
+            &[]
+        }
+        Regex::Literal(bytes) => {
+            own.word(2);
+            own.bytes(bytes);
+            &[]
+        }
+        Regex::Concat(parts) => {
+            own.word(3);
+            parts
+        }
+        Regex::Alt(parts) => {
+            own.word(4);
+            parts
+        }
+        Regex::And(parts) => {
+            own.word(5);
+            parts
+        }
+        Regex::Not(inner) => {
+            own.word(6);
+            std::slice::from_ref(Arc::as_ref(inner))
+        }
+        Regex::Repeat { inner, min, max } => {
+            own.word(7);
+            own.word(u64::from(*min));
+            own.word(max.map_or(0, |max| u64::from(max) + 1));
+            std::slice::from_ref(Arc::as_ref(inner))
+        }
     };
-    parts.iter()
+    own.word(parts.len() as u64);
+    (parts, own)
 }
 
 #[cfg(test)]

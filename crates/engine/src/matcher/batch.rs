@@ -38,17 +38,13 @@ pub fn fill_next_token_bitmask_batch(
         };
         jobs.push((matcher, row));
     }
-    let fill = |jobs: Vec<(&GrammarMatcher, &mut [i32])>| {
-        let mut first = Ok(());
-        for (matcher, row) in jobs {
-            let result = matcher.fill_next_token_bitmask(row);
-            first = first.and(result);
-        }
-        first
-    };
-    share(jobs, threads, fill)
-        .into_iter()
-        .fold(Ok(()), Result::and)
+    let done = share(
+        jobs,
+        threads,
+        |(matcher, _)| matcher.is_known(None),
+        |(matcher, row)| matcher.fill_next_token_bitmask(row),
+    );
+    done.into_iter().fold(Ok(()), Result::and)
 }
 
 /// Accepts one token on each matcher, on up to `threads` threads (default 1); the answers in order. Every matcher is
@@ -64,44 +60,52 @@ pub fn accept_token_batch(
         return Err(size_error(ids.len(), "ids", matchers.len()));
     }
     let matchers = matchers.iter_mut().map(|matcher| &mut **matcher);
-    let jobs = matchers.zip(ids.iter().copied()).collect();
-    let accept = |jobs: Vec<(&mut GrammarMatcher, u32)>| -> Vec<Result<bool, Error>> {
-        jobs.into_iter()
-            .map(|(matcher, id)| matcher.accept_token(id))
-            .collect()
-    };
-    Ok(share(jobs, threads, accept).into_iter().flatten().collect())
+    Ok(share(
+        matchers.zip(ids.iter().copied()).collect(),
+        threads,
+        |(matcher, id)| matcher.is_known(Some(*id)),
+        |(matcher, id)| matcher.accept_token(id),
+    ))
 }
 
-/// Divides jobs among threads, the calling one included; the results in the order of the jobs.
+/// Does jobs on several threads, the calling one included; the results in the order of the jobs. What is known already is
+/// quicker done than given to a thread.
 fn share<J: Send, R: Send>(
-    mut jobs: Vec<J>,
+    jobs: Vec<J>,
     threads: Option<usize>,
-    work: impl Fn(Vec<J>) -> R + Sync,
+    is_known: impl Fn(&J) -> bool,
+    work: impl Fn(J) -> R + Sync,
 ) -> Vec<R> {
-    let threads = threads.unwrap_or(1).clamp(1, jobs.len().max(1));
-    if threads == 1 {
-        return vec![work(jobs)];
+    let threads = threads.unwrap_or(1);
+    if threads <= 1 {
+        return jobs.into_iter().map(work).collect();
     }
-    let share = jobs.len().div_ceil(threads);
+    let jobs = jobs.into_iter().enumerate();
+    let (known, mut open): (Vec<_>, Vec<_>) = jobs.partition(|(_, job)| is_known(job));
+    let run = |jobs: Vec<(usize, J)>| -> Vec<(usize, R)> {
+        jobs.into_iter().map(|(at, job)| (at, work(job))).collect()
+    };
+    let mut done = run(known);
+    let share = open.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
-        let mut workers = Vec::with_capacity(threads - 1);
-        let mut rest = jobs.split_off(share);
+        let mut rest = open.split_off(share.min(open.len()));
+        let mut workers = Vec::new();
         while !rest.is_empty() {
             let behind = rest.split_off(share.min(rest.len()));
             let part = std::mem::replace(&mut rest, behind);
-            let work = &work;
-            workers.push(scope.spawn(move || work(part)));
+            let run = &run;
+            workers.push(scope.spawn(move || run(part)));
         }
-        let mut results = vec![work(jobs)];
+        done.extend(run(open));
         for worker in workers {
             match worker.join() {
-                Ok(result) => results.push(result),
+                Ok(results) => done.extend(results),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        results
-    })
+    });
+    done.sort_unstable_by_key(|&(at, _)| at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn size_error(given: usize, what: &str, matchers: usize) -> Error {

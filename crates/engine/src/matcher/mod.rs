@@ -272,6 +272,14 @@ impl GrammarMatcher {
             .unwrap_or(Place::At(self.compiled.start()))
     }
 
+    /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
+    fn is_known(&self, token: Option<u32>) -> bool {
+        match self.place() {
+            Place::Ended => true,
+            Place::At(state) => self.compiled.is_known(state, token),
+        }
+    }
+
     fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {
         self.compiled.vocabulary().check_id(id)?;
         let Place::At(state) = place else {
