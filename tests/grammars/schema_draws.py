@@ -50,7 +50,9 @@ class Draw:
 
     def _sub(self, depth: int) -> Any:
         if depth <= 0 or self._maybe(0.1):
-            return self._rng.choice([True, {"type": "null"}, {"type": "integer"}, {"type": "string"}, {"$ref": "#/$defs/two"}])
+            return self._rng.choice(
+                [True, {"type": "null"}, {"type": "integer"}, {"type": "string"}, {"$ref": "#/$defs/two"}]
+            )
         if self._maybe(0.05):
             return self._rng.choice([False, {"$ref": "#/$defs/one"}])
         return self._one(depth - 1)
@@ -70,11 +72,11 @@ class Draw:
                 schema[keyword] = self._some(depth - 1)
         return schema
 
-    def _mixed(self, depth: int) -> dict[str, Any]:
+    def _mixed(self, _depth: int) -> dict[str, Any]:
         kinds = self._rng.sample(["null", "boolean", "integer", "number", "string", "array", "object"], 2)
         return {"type": kinds} if self._maybe(0.7) else {}
 
-    def _values(self, depth: int) -> dict[str, Any]:
+    def _values(self, _depth: int) -> dict[str, Any]:
         pool = [None, True, 0, 1, -3, 2.5, "", "a", "é\n", [], [1], {}, {"a": 1}]
         if self._maybe(0.3):
             return {"const": self._rng.choice(pool)}
@@ -85,19 +87,19 @@ class Draw:
         chosen = {keys[0]: first} if self._maybe(0.4) else {}
         return chosen | ({keys[1]: last} if self._maybe(0.4) else {})
 
-    def _integer(self, depth: int) -> dict[str, Any]:
+    def _integer(self, _depth: int) -> dict[str, Any]:
         schema = {"type": "integer"} | self._bounds(("minimum", "maximum"), -30, 40)
         if self._maybe(0.3):
             schema["multipleOf"] = self._rng.choice([2, 3, 5, 7, 1.5])
         return schema
 
-    def _number(self, depth: int) -> dict[str, Any]:
+    def _number(self, _depth: int) -> dict[str, Any]:
         schema = {"type": "number"} | self._bounds(("exclusiveMinimum", "maximum"), -5, 9)
         if self._maybe(0.2):
             schema["multipleOf"] = self._rng.choice([0.5, 0.25, 3])
         return schema
 
-    def _string(self, depth: int) -> dict[str, Any]:
+    def _string(self, _depth: int) -> dict[str, Any]:
         schema = {"type": "string"} | self._bounds(("minLength", "maxLength"), 0, 5)
         if self._maybe(0.3):
             schema["pattern"] = self._rng.choice(_PATTERNS)
@@ -155,7 +157,7 @@ def mutated(value: Any, rng: random.Random) -> Any:
         at = rng.randrange(len(value))
         if rng.random() < 0.3:
             return value[:at] + value[at + 1 :]
-        return value[:at] + [mutated(value[at], rng)] + value[at + 1 :]
+        return [*value[:at], mutated(value[at], rng), *value[at + 1 :]]
     if isinstance(value, list) and rng.random() < 0.6:
         return [*value, rng.choice([1, "a", None, [], {}])]
     if isinstance(value, int) and not isinstance(value, bool):
@@ -174,7 +176,9 @@ def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int 
         told[error.code] += 1
         if error.code in ("E-SCHEMA-UNSATISFIABLE", "E-GRAMMAR-EMPTY"):
             values = [None, True, 0, 1, "", "a", [], {}, 0.5]
-            yield from (f"{value!r} is valid, and the schema refused as empty" for value in values if judge.is_valid(value))
+            yield from (
+                f"{value!r} is valid, and the schema refused as empty" for value in values if judge.is_valid(value)
+            )
         return
     except sg.LimitError as error:
         told[error.code] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syntagma.grammars.grammar import Gbnf, Grammar
+from syntagma.grammars.json_schema import Draft, Order, Whitespace
 from syntagma.grammars.report import Report, Violation
 
-__all__ = ["Gbnf", "Grammar", "Report", "Violation"]
+__all__ = ["Draft", "Gbnf", "Grammar", "Order", "Report", "Violation", "Whitespace"]
