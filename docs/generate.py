@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +49,43 @@ def formats() -> str:
     return "".join(pages)
 
 
-PAGES = {"reference/cli.md": command_line, "reference/formats.md": formats}
+OUTCOMES = {
+    "outside": "a reference leads out of the schema, which is refused: nothing is fetched",
+    "widened": "reported as not held: a format, a multiple or a negation that is not enforced, `minProperties` that a"
+    " repeated property would reach, or open values of `uniqueItems`",
+    "rejected": "a spelling that is not given (1.0 for 1, an exponent, a leap second with an offset), or `format` and"
+    " vocabularies, which always count here and are optional in the suite",
+    "annotation": "a keyword that is an annotation here: contentEncoding, contentMediaType",
+}
+"""why a group is not exact, by its outcome in the baseline"""
+
+
+def schema_suite() -> str:
+    """Each file of the JSON Schema Test Suite: how many of its groups are held exactly, what becomes of the others."""
+    baseline = tomllib.loads((DOCS.parent / "conformance" / "json_schema" / "suite.toml").read_text())
+    rows: dict[str, list[str]] = {}
+    for draft, files in baseline.items():
+        for file, entry in files.items():
+            outcomes = Counter(entry.get("not_exact", {}).values())
+            cell = f"{entry['groups'] - outcomes.total()}/{entry['groups']}"
+            cell += "".join(f", {count} {outcome}" for outcome, count in sorted(outcomes.items()))
+            row = rows.setdefault(file.removesuffix(".json"), [""] * len(baseline))
+            row[list(baseline).index(draft)] = cell
+    table = [f"| `{file}` | " + " | ".join(cells) + " |\n" for file, cells in sorted(rows.items())]
+    reasons = [f"* **{outcome}**: {reason}.\n" for outcome, reason in OUTCOMES.items()]
+    head = (
+        "# JSON Schema Test Suite\n\nOf all groups of a file, those whose every instance is judged right by a grammar that"
+        " is said to be exact;\nthen what becomes of the others. Nothing invalid is accepted by such a grammar.\n\n"
+    )
+    drafts = f"\n| | {' | '.join(baseline)} |\n|---|{'---|' * len(baseline)}\n"
+    return "".join([NOTE, head, *reasons, drafts, *table])
+
+
+PAGES = {
+    "reference/cli.md": command_line,
+    "reference/formats.md": formats,
+    "reference/schema-suite.md": schema_suite,
+}
 
 
 def main() -> int:

@@ -185,6 +185,26 @@ def test_grammar_checks_a_text(
     assert shown.strip() == "accepted" if reason is None else f"{line}:{column}" in shown and "^" in shown
 
 
+def test_grammar_says_why_an_instance_is_refused(files: Path) -> None:
+    given = ["grammar", str(files / "small.json"), "--check", "-"]
+    check = json.loads(call(*given, "--json", text='{"a": "x"}', code=1))["check"]
+    assert check["column"] == 7
+    assert "'0'-'9'" in check["expected"]
+    assert "'-'" in call(*given, text='{"a": "x"}', code=1)
+    # An order that is not declared, and one that is not known.
+    call(*given, text='{"b": 0, "a": 1}', code=1)
+    call(*given, "--order", "any", text='{"b": 0, "a": 1}')
+    assert failure(*given, "--order", "sorted", text="{}")["code"] == "E-SCHEMA-OPTION"
+
+
+def test_grammar_checks_what_it_does_not_hold(files: Path) -> None:
+    (files / "tags.json").write_text(json.dumps({"type": "array", "uniqueItems": True}))
+    given = ["grammar", str(files / "tags.json"), "--report", "--check", "-"]
+    assert "/uniqueItems" in call(*given, text="[1, 2]")
+    assert "non-unique" in call(*given, text="[1, 1]", code=1)
+    assert failure("grammar", str(files / "tags.json"), "--strict")["code"] == "E-SCHEMA-WIDENED"
+
+
 def test_mask(files: Path) -> None:
     given = ["mask", str(files / "yes.ebnf"), "--tokenizer", "embedded"]
     start = json.loads(call(*given, "--json"))

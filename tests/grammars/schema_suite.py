@@ -58,9 +58,7 @@ def files() -> Path | None:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
         try:
-            subprocess.run(
-                [*command, "--dest", folder, _SOURCE], check=True, capture_output=True, timeout=_SECONDS
-            )
+            subprocess.run([*command, "--dest", folder, _SOURCE], check=True, capture_output=True, timeout=_SECONDS)
         except (subprocess.SubprocessError, OSError):
             return None
         [archive] = Path(folder).glob("*.tar.gz")
@@ -91,8 +89,9 @@ _COMPILER = byte_compiler()
 def outcome(group: Group) -> str:
     """`exact`: every instance is judged right; else what is wrong.
 
-    `outside`: a reference leaves the schema. `widened`: reported so, and nothing valid is rejected. `limit`. `rejected`: a
-    valid instance is. `annotation`: an invalid instance is accepted, of a keyword that need not be enforced. `accepted`: an invalid instance is, by a grammar that is said to be exact; that must not be.
+    `outside`: a reference leaves the schema. `widened`: reported so, and nothing valid is rejected. `limit`: it takes
+    too much. `rejected`: a valid instance is. `annotation`: an invalid instance is accepted, of a keyword that need
+    not be enforced. `accepted`: an invalid instance is, by a grammar that is said to be exact; that must not be.
     """
     try:
         grammar = sg.Grammar.from_json_schema(group.schema, order="any", draft=DRAFTS[group.draft])
@@ -103,7 +102,9 @@ def outcome(group: Group) -> str:
         return "outside" if error.code == "E-SCHEMA-REF" else f"refused {error.code}"
     except sg.LimitError:
         return "limit"
-    verdicts = [(test["valid"], accepts(compiled, json.dumps(test["data"], ensure_ascii=False))) for test in group.tests]
+    verdicts = [
+        (test["valid"], accepts(compiled, json.dumps(test["data"], ensure_ascii=False))) for test in group.tests
+    ]
     if (False, True) in verdicts and grammar.report.status == "exact":
         return "annotation" if group.file in _ANNOTATIONS else "accepted"
     if (True, False) in verdicts:

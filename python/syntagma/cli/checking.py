@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
+from syntagma.errors import ArgumentError
 from syntagma.grammars import Grammar
 
 __all__ = ["Check", "check_text"]
@@ -20,6 +23,10 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
         line: 1-based.
         column: 1-based, in code points.
         excerpt: the line with a caret.
+        rules: the rules of the grammar in which something was expected there.
+        expected: what might have come next, as ranges of characters; `beyond ASCII` stands for all of those.
+        violations: of a text that is accepted by a grammar that holds less than its schema: what the schema does not
+            allow in it.
     """
 
     accepted: bool
@@ -28,6 +35,9 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int | None = None
     column: int | None = None
     excerpt: str | None = None
+    rules: tuple[str, ...] = ()
+    expected: str | None = None
+    violations: tuple[str, ...] = ()
 
 
 def check_text(grammar: Grammar, text: str) -> Check:
@@ -45,11 +55,45 @@ def check_text(grammar: Grammar, text: str) -> Check:
         if not matcher.accept_bytes(character.encode("utf-8", "replace")):
             if offset == len(text) - 1 and character == "\n" and matcher.is_accepting():
                 break
-            return _place(text, offset, "refused")
-    return Check(accepted=True) if matcher.is_accepting() else _place(text, len(text), "incomplete")
+            return _place(matcher, text, offset, "refused")
+    if not matcher.is_accepting():
+        return _place(matcher, text, len(text), "incomplete")
+    return Check(accepted=True, violations=_violations(grammar, text))
 
 
-def _place(text: str, offset: int, reason: str) -> Check:
+def _violations(grammar: Grammar, text: str) -> tuple[str, ...]:
+    report = grammar.report
+    if report.status == "exact" or report.schema is None:
+        return ()
+    try:
+        return tuple(str(violation) for violation in report.validate(json.loads(text)))
+    except ArgumentError as error:
+        return (f"not checked: {error.message}",)
+
+
+def _expected(following: bytes) -> str:
+    """Bytes as ranges of characters."""
+    ranges: list[list[int]] = []
+    for byte in following:
+        if byte >= 0x80:
+            ranges.append([0x80, 0x80])
+            break
+        if ranges and ranges[-1][1] == byte - 1:
+            ranges[-1][1] = byte
+        else:
+            ranges.append([byte, byte])
+    spelled = []
+    for first, last in ranges:
+        ends = [repr(chr(end)) for end in (first, last)]
+        if first == 0x80:
+            spelled.append("beyond ASCII")
+        else:
+            spelled.append(ends[0] if first == last else "-".join(ends))
+    return " ".join(spelled)
+
+
+def _place(matcher: GrammarMatcher, text: str, offset: int, reason: str) -> Check:
+    rules = dict.fromkeys(str(item["rule"]) for item in matcher.explain()["expected"])
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[begin : end if end >= 0 else len(text)]
@@ -61,4 +105,6 @@ def _place(text: str, offset: int, reason: str) -> Check:
         line=text.count("\n", 0, offset) + 1,
         column=column + 1,
         excerpt=f"{line}\n{' ' * column}^",
+        rules=tuple(rules),
+        expected=_expected(matcher.next_bytes()),
     )

@@ -20,10 +20,15 @@ def grammar(
     source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
+    order: Annotated[str, typer.Option(help="Of the properties of a JSON Schema: 'declared' or 'any'.")] = "declared",
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a JSON Schema that is not held exactly.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Say what is not held, beside what else is asked.")] = False,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
     gbnf: Annotated[bool, typer.Option("--gbnf", help="Print it as GBNF.")] = False,
     lnf: Annotated[bool, typer.Option("--lnf", help="Print the normal form that the engine runs.")] = False,
-    check: Annotated[str | None, typer.Option(help="File with a text to check; - is standard input.")] = None,
+    check: Annotated[
+        str | None, typer.Option(help="File with a text to check: whether it is accepted, else where and why not.")
+    ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="Measure size, compile time and time to the first mask.")
     ] = False,
@@ -31,11 +36,11 @@ def grammar(
     as_json: JsonOption = False,
 ) -> None:
     """Read a grammar or JSON Schema: report, print, check a text, measure."""
-    read = load_grammar(source, regex)
-    report = read.report
+    read = load_grammar(source, regex, order=order, strict=strict)
+    held = read.report
     answer: dict[str, Any] = {
-        "status": report.status,
-        "pointers": report.pointers,
+        "status": held.status,
+        "pointers": held.pointers,
         "warnings": msgspec.to_builtins(read.warnings),
     }
     if ebnf:
@@ -53,18 +58,21 @@ def grammar(
     else:
         for warning in read.warnings:
             warn(str(warning))
-        _print(answer, verdict)
-    if verdict is not None and not verdict.accepted:
+        _print(answer, verdict, report=report)
+    if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
 
 
-def _print(answer: dict[str, Any], verdict: Check | None) -> None:
+def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> None:
     if verdict is not None:
         if verdict.accepted:
             write("accepted")
+            for violation in verdict.violations:
+                write(f"  not held by the grammar: {violation}")
         else:
             what = "refused" if verdict.reason == "refused" else "the text ends too early"
             write(f"{what} at {verdict.line}:{verdict.column}\n{verdict.excerpt}")
+            write(f"in {', '.join(verdict.rules)}; expected: {verdict.expected}")
     shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lnf") if name in answer]
     for part in shown:
         write(part)
@@ -77,7 +85,7 @@ def _print(answer: dict[str, Any], verdict: Check | None) -> None:
             f"{measured['rules']} rules, compiled in {measured['compile_ms']} ms,"
             f" first mask in {measured['first_mask_ms']} ms ({measured['vocab_size']} tokens); {counts}"
         )
-    if not shown and verdict is None and measured is None:
+    if report or (not shown and verdict is None and measured is None):
         write(answer["status"])
         for pointer, reason in answer["pointers"].items():
             write(f"  {pointer or '/'}: {reason}")

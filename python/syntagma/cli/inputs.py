@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -14,7 +14,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import RequestError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
-from syntagma.grammars import Grammar
+from syntagma.grammars import Grammar, Order
 from syntagma.templates import ChatTemplate
 
 __all__ = [
@@ -97,36 +97,38 @@ def _shipped() -> str:
     return str(files("syntagma.embedded").joinpath("data"))
 
 
-def load_grammar(path: str | None, regex: str | None) -> Grammar:
+def load_grammar(path: str | None, regex: str | None, *, order: str = "declared", strict: bool = False) -> Grammar:
     """A grammar from a file or a regular expression; exactly one of them.
 
     The end of the file's name says what it holds: `.json` a JSON Schema or structural tag, `.gbnf` GBNF, `.lark` Lark,
-    anything else EBNF.
+    anything else EBNF. `order` and `strict` are about JSON Schemas, see `Grammar.from_json_schema`.
 
     Raises:
+        ArgumentError: `E-SCHEMA-OPTION`, an order that is not known.
         RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
         GrammarError: the source does not read.
     """
     if path is not None and regex is None:
         text = read_text(path)
+        if Path(path).suffix == ".json":
+            return _from_json(text, cast("Order", order), strict=strict)
         return _READERS.get(Path(path).suffix, Grammar.from_ebnf)(text)
     if regex is None or path is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give a grammar file or --regex, one of them")
     return Grammar.from_regex(regex)
 
 
-def _from_json(text: str) -> Grammar:
+def _from_json(text: str, order: Order, *, strict: bool) -> Grammar:
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         value = None
     if isinstance(value, dict) and value.get("type") == "structural_tag":
         return Grammar.from_structural_tag(text)
-    return Grammar.from_json_schema(text)
+    return Grammar.from_json_schema(text, order=order, allow_widened=not strict)
 
 
 _READERS: dict[str, Callable[[str], Grammar]] = {
-    ".json": _from_json,
     ".gbnf": Grammar.from_gbnf,
     ".lark": Grammar.from_lark,
 }

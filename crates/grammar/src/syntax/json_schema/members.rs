@@ -174,6 +174,16 @@ impl Lowering<'_> {
             (min, max) = (min.min(1), None);
         }
         let cap = cap(min, max);
+        let required = shape.listed.iter().filter(|one| one.required).count() as u64;
+        let repeatable = !shape.others.is_empty() || !in_order;
+        if repeatable && min > required + 1 {
+            self.blame(
+                demands,
+                "minProperties",
+                |member| member.min_properties > 1,
+                "a property that is repeated counts each time",
+            );
+        }
         let mut memory = Memory {
             cap,
             min,
@@ -188,7 +198,6 @@ impl Lowering<'_> {
             sets.saturating_mul((cap + 1) * has)
                 .saturating_mul(listed + 1)
         };
-        let required = shape.listed.iter().filter(|one| one.required).count() as u64;
         // Where many objects were written, the next ones get less.
         let most = (WAYS_OF_ALL.saturating_sub(self.ways) / 8).clamp(FEWEST_WAYS, WAYS);
         let all = ways(listed) <= most;

@@ -256,59 +256,72 @@ impl Lowering<'_> {
         Ok(Some(self.builder.alt(signs)))
     }
 
-    /// One rule a state.
+    /// One rule a state from which a number can still end.
     fn automaton(&mut self, reader: &Reader) -> Result<Option<ExprId>, Error> {
-        let mut rules: FxHashMap<State, RuleId> = FxHashMap::default();
-        let mut work: Vec<(State, RuleId)> = Vec::new();
-        let start = self.digits_rule(&mut rules, &mut work, reader.start());
-        while let Some((state, rule)) = work.pop() {
+        let mut numbers: FxHashMap<State, usize> = FxHashMap::default();
+        let mut states = vec![reader.start()];
+        numbers.insert(reader.start(), 0);
+        let mut ways: Vec<Vec<(usize, ByteSet)>> = Vec::new();
+        while let Some(state) = states.get(ways.len()).cloned() {
             self.spend(1)?;
-            if rules.len() > STATES {
+            if states.len() > STATES {
                 return Ok(None);
             }
-            let mut next: Vec<(State, ByteSet)> = Vec::new();
-            for digit in b'0'..=b'9' {
-                let Some(to) = reader.digit(&state, digit) else {
-                    continue;
-                };
-                match next.iter_mut().find(|(known, _)| *known == to) {
-                    Some((_, set)) => set.insert(digit),
-                    None => next.push((to, ByteSet::byte(digit))),
+            let digits = (b'0'..=b'9').map(|digit| (digit, reader.digit(&state, digit)));
+            let point = (b'.', reader.point(&state));
+            let mut own: Vec<(usize, ByteSet)> = Vec::new();
+            for (byte, to) in digits.chain([point]) {
+                let Some(to) = to else { continue };
+                let to = *numbers.entry(to.clone()).or_insert_with(|| {
+                    states.push(to);
+                    states.len() - 1
+                });
+                match own.iter_mut().find(|(known, _)| *known == to) {
+                    Some((_, set)) => set.insert(byte),
+                    None => own.push((to, ByteSet::byte(byte))),
                 }
             }
-            next.extend(reader.point(&state).map(|to| (to, ByteSet::byte(b'.'))));
-            let mut ways = Vec::with_capacity(next.len() + 1);
-            for (to, set) in next {
-                let to = self.digits_rule(&mut rules, &mut work, to);
-                let (byte, to) = (
-                    self.builder.regex(Regex::Class(set)),
-                    self.builder.reference(to),
-                );
-                ways.push(self.builder.seq(vec![byte, to]));
-            }
-            if reader.accepts(&state) {
-                ways.push(self.builder.add(Expr::Empty));
-            }
-            let body = self.builder.alt(ways);
-            self.builder.define(rule, body);
+            ways.push(own);
         }
-        Ok(Some(self.builder.reference(start)))
+        let ends: Vec<bool> = states.iter().map(|state| reader.accepts(state)).collect();
+        let live = live(&ways, &ends);
+        let rules: Vec<RuleId> = states.iter().map(|_| self.fresh("digits")).collect();
+        for (at, own) in ways.iter().enumerate() {
+            let mut parts = Vec::with_capacity(own.len() + 1);
+            for &(to, set) in own.iter().filter(|&&(to, _)| live[to]) {
+                let byte = self.builder.regex(Regex::Class(set));
+                let to = self.builder.reference(rules[to]);
+                parts.push(self.builder.seq(vec![byte, to]));
+            }
+            if ends[at] {
+                parts.push(self.builder.add(Expr::Empty));
+            }
+            let body = self.builder.alt(parts);
+            self.builder.define(rules[at], body);
+        }
+        Ok(Some(self.builder.reference(rules[0])))
     }
+}
 
-    fn digits_rule(
-        &mut self,
-        rules: &mut FxHashMap<State, RuleId>,
-        work: &mut Vec<(State, RuleId)>,
-        state: State,
-    ) -> RuleId {
-        if let Some(&rule) = rules.get(&state) {
-            return rule;
+/// From which states one that ends can be reached.
+fn live(ways: &[Vec<(usize, ByteSet)>], ends: &[bool]) -> Vec<bool> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
+    for (from, own) in ways.iter().enumerate() {
+        for &(to, _) in own {
+            before[to].push(from);
         }
-        let rule = self.fresh("digits");
-        rules.insert(state.clone(), rule);
-        work.push((state, rule));
-        rule
     }
+    let mut live = ends.to_vec();
+    let mut work: Vec<usize> = (0..ends.len()).filter(|&at| ends[at]).collect();
+    while let Some(at) = work.pop() {
+        for &from in &before[at] {
+            if !live[from] {
+                live[from] = true;
+                work.push(from);
+            }
+        }
+    }
+    live
 }
 
 fn common(mut left: u64, mut right: u64) -> u64 {
