@@ -10,6 +10,7 @@
 //! there. With `sample`, so many bits of every mask are compared with simulated acceptance instead.
 
 use std::error::Error;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -100,10 +101,10 @@ fn tell(id: &str, at: usize, matcher: &GrammarMatcher, before: CompiledStats) ->
     for one in expected.iter().take(3) {
         let symbol: String = one.symbol.chars().take(120).collect();
         let begun = if one.begun { " (begun)" } else { "" };
-        text += &format!(" {}{begun}: {symbol};", one.rule);
+        write!(text, " {}{begun}: {symbol};", one.rule)?;
     }
     if expected.len() > 3 {
-        text += &format!(" and {} more", expected.len() - 3);
+        write!(text, " and {} more", expected.len() - 3)?;
     }
     Ok(text)
 }

@@ -269,6 +269,8 @@ impl Composer {
             let near = unions.residuals().uncounted(residual, NEAR, fuel).ok()?;
             let other = if unions.residuals().first(shape).len() < MANY {
                 None
+            } else if !unions.residuals().is_logical(shape) {
+                (near != shape).then_some((near, NEAR))
             } else if unions.residuals().same_head(near, shape) {
                 let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
                 plainer.map(|plainer| (plainer, 0))

@@ -60,9 +60,9 @@ impl Tokens {
             let ends = runs.iter().map(|run| run.start).chain([all]);
             let starts = [0].into_iter().chain(runs.iter().map(|run| run.end));
             for (start, end) in starts.zip(ends) {
-                ids_of(start..end)
-                    .iter()
-                    .for_each(|&id| refuse(&mut row, id));
+                for &id in ids_of(start..end) {
+                    refuse(&mut row, id);
+                }
             }
             row
         } else {

@@ -1,5 +1,7 @@
 //! One terminal alone over bytes: a dense automaton of the residuals that a scan meets.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
 use crate::automaton::{RegexId, Residuals, Stretch};
@@ -35,7 +37,7 @@ const ROWS: usize = 4_096;
 struct Known {
     residual: RegexId,
     /// What it reads without dying, once somebody asked.
-    stretch: Option<Option<Stretch>>,
+    stretch: OnceCell<Option<Stretch>>,
 }
 
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
@@ -65,7 +67,7 @@ impl Lane {
         let rest = Rest(index | u32::from(ends) << 31);
         self.known.push(Known {
             residual,
-            stretch: None,
+            stretch: OnceCell::new(),
         });
         if (index as usize) < ROWS {
             self.rows.resize(self.rows.len() + 256, UNKNOWN);
@@ -129,10 +131,12 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
-        let known = &mut self.known[rest.index()];
-        let stretch = match &mut known.stretch {
-            Some(stretch) => stretch,
-            unknown => unknown.insert(residuals.stretch(known.residual, fuel)?),
+        let known = &self.known[rest.index()];
+        let stretch = if let Some(stretch) = known.stretch.get() {
+            stretch
+        } else {
+            let stretch = residuals.stretch(known.residual, fuel)?;
+            known.stretch.get_or_init(|| stretch)
         };
         let Some(stretch) = stretch else {
             return Ok(Reads::Unknown);

@@ -5,7 +5,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::trie::Node;
 
 /// Nodes with so many nodes below them are worth a note.
-const LARGE: u32 = 8;
+pub(super) const LARGE: u32 = 8;
 
 /// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
 pub(crate) const PLACES: usize = 8;
@@ -66,9 +66,9 @@ impl Below {
 /// What is below each of the larger nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Belows {
-    /// By node: an index into `notes`, or `u32::MAX`.
+    /// By node: an index into `large`, or `u32::MAX`.
     index: Vec<u32>,
-    notes: Vec<Below>,
+    large: Vec<Below>,
     /// How many bytes each token has, in the order of the trie; 255 for more.
     lengths: Vec<u8>,
 }
@@ -83,7 +83,7 @@ impl Belows {
         });
         let lengths = lengths.collect();
         let mut index = vec![u32::MAX; nodes.len()];
-        let mut notes = Vec::new();
+        let mut large = Vec::new();
         let nothing = Below {
             ascii: 0,
             from: (ASCII << 1) - 1,
@@ -111,10 +111,10 @@ impl Belows {
                 child = next as usize;
             }
             all[at] = below;
-            if end - at > LARGE as usize {
+            if nodes[at].next - at as u32 > LARGE {
                 let height = nodes[at].height;
-                index[at] = notes.len() as u32;
-                notes.push(Below {
+                index[at] = large.len() as u32;
+                large.push(Below {
                     height: (height < u8::MAX).then_some(u32::from(height)),
                     ..below
                 });
@@ -122,14 +122,14 @@ impl Belows {
         }
         Self {
             index,
-            notes,
+            large,
             lengths,
         }
     }
 
     #[inline]
     pub(super) fn get(&self, node: usize) -> Option<&Below> {
-        self.notes.get(*self.index.get(node)? as usize)
+        self.large.get(*self.index.get(node)? as usize)
     }
 
     pub(super) fn lengths(&self) -> &[u8] {
@@ -137,6 +137,6 @@ impl Belows {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.index.len() * 4 + self.lengths.len() + self.notes.len() * size_of::<Below>()
+        self.index.len() * 4 + self.lengths.len() + self.large.len() * size_of::<Below>()
     }
 }

@@ -1,6 +1,6 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-use super::below::{Below, Belows};
+use super::below::{Below, Belows, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
 #[derive(Debug, Clone, Copy)]
@@ -117,6 +117,10 @@ impl Trie {
     /// What is below a node, if it is a large one.
     #[inline]
     pub(crate) fn below(&self, node: usize) -> Option<&Below> {
+        let Node { next, .. } = self.nodes[node];
+        if next - node as u32 <= LARGE {
+            return None;
+        }
         self.belows.get(node)
     }
 
