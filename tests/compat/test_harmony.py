@@ -249,6 +249,12 @@ def test_malformed_completions() -> None:
     assert ENCODING.parse_messages_from_completion_tokens(ids, "assistant")[0].channel == "analysis"
     with pytest.raises(HarmonyError):
         ENCODING.parse_messages_from_completion_tokens(ids, "assistant", strict=True)
+    unopened = ids_of("<|channel|>analysis<|message|>a<|end|>assistant<|channel|>final<|message|>b<|return|>")
+    assert len(ENCODING.parse_messages_from_completion_tokens(unopened, "assistant")) == 2
+    with pytest.raises(HarmonyError, match="guessed"):
+        ENCODING.parse_messages_from_completion_tokens(unopened, "assistant", strict=True)
+    sound = ids_of("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>")
+    assert len(ENCODING.parse_messages_from_completion_tokens(sound, "assistant", strict=True)) == 2
     with pytest.raises(HarmonyError, match="name"):
         ENCODING.render(Message.from_role_and_content(Role.TOOL, "x"))
     with pytest.raises(ArgumentError, match="E-HARMONY-TOKENS"):

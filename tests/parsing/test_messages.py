@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from syntagma.events import ContentDelta, Malformed, ReasoningDelta, ToolCallDelta
 from syntagma.format_schema import FormatSpec, read_toml
+from syntagma.limits import Limits
 from syntagma.parsing import StreamParser
 
 from .conftest import chunkings, joined, read
@@ -53,3 +54,15 @@ def test_cutting_changes_nothing(spec: FormatSpec, text: str) -> None:
     for chunks in chunkings(text, two_way=False):
         events, _ = read(lambda: StreamParser(spec, id_seed=""), chunks)
         assert joined(events) == joined(whole)
+
+
+def test_a_long_text_without_a_header_is_no_longer_held_back() -> None:
+    parser = StreamParser(SPECS[0], id_seed="", limits=Limits(parser_header_chars=100))
+    text = "Long. " * 40
+    events = [event for at in range(0, len(text), 7) for event in parser.feed(text[at : at + 7])]
+    assert sum(len(event.text) for event in events if isinstance(event, ContentDelta)) > len(text) - 10
+    parser.feed("<begin>writer<kind>draft<body>Hm.<end>")
+    parser.finish()
+    assert parser.message.content == text
+    assert parser.message.reasoning_content == "Hm."
+    assert "E-LIMIT-HEADER" in [diagnostic.code for diagnostic in parser.message.diagnostics]

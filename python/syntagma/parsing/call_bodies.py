@@ -77,7 +77,7 @@ class CallBodies(Machine):
     def _end_marker(self, kind: RouteKind, end: str) -> bool:
         """The end of a message is next."""
         self.cut = False
-        if self._routes.keeps_ends:
+        if self._routes.keeps_ends or end in self._routes.begins:
             self._message_over(kind)
             return self._between_messages()
         if kind == "reasoning":
@@ -88,15 +88,15 @@ class CallBodies(Machine):
 
     # ---- free text
 
-    def _text_body(self, kind: RouteKind, block: Block | None) -> bool:
-        """Text of this kind comes, up to the end of the message."""
+    def _text_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> bool:
+        """Text of this kind comes, up to the end of the message; `loose`: or up to the beginning of the next."""
         self._body_kind = kind
         self.wrapper_open = kind == "content"
         before = block.before_closer if block is not None else ""
         content = self._compiled.spec.content
         drop = content.drop if content is not None and kind == "content" else ()
         self._edges = {**dict.fromkeys(drop, ""), **{before + end: end for end in self._routes.ends}}
-        self._edges.update({end: end for end in self._routes.ends})
+        self._edges.update({end: end for end in (*self._routes.ends, *(self._routes.begins if loose else ()))})
         self._body_scanner = Scanner(self._edges)
         phase: Literal["reasoning", "content"] = "reasoning" if kind == "reasoning" else "content"
         if block is None:

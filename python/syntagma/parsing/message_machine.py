@@ -187,7 +187,7 @@ class MessageMachine(CallBodies):
             here = window.here
             self._out.malformed("E-LIMIT-HEADER", "a header that does not end", (here, here))
             kind = self._without_body()
-            return self._text_body(kind or self._routes.otherwise, None)
+            return self._text_body(kind or self._routes.otherwise, None, loose=True)
         self._header_text(at)
         if key is not None:
             return self._header_marker(key)

@@ -71,8 +71,7 @@ class Routes:
     def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
         self.spec = messages
         self._routes = list(_routes(spec, messages))
-        named = {field for route in self._routes for field in route.fields}
-        self._leading = named
+        self._leading = {field for route in self._routes for field in route.fields}
         self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.holes}
         self.sections = tuple(field for field in messages.fields if not field[0].isspace())
         self._needed = required_fields(spec)

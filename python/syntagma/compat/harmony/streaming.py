@@ -97,9 +97,16 @@ class StreamableParser:
         inside = state == StreamState.CONTENT and not self._reader.is_inside_character
         self._known = self._texts if inside else {}
         if self._strict:
-            wrong = [report for report in self._reader.reader.errors if report.code != "E-STREAM-TRUNCATED"]
-            if wrong:
-                raise HarmonyError(f"{wrong[0].code}: {wrong[0].message}")
+            self._check()
+
+    def _check(self) -> None:
+        reader = self._reader.reader
+        wrong = [report for report in reader.errors if report.code != "E-STREAM-TRUNCATED"]
+        if wrong:
+            raise HarmonyError(f"{wrong[0].code}: {wrong[0].message}")
+        at_hand = reader.draft or (reader.messages[-1] if reader.messages else None)
+        if at_hand is not None and at_hand.recovered:
+            raise HarmonyError("E-PARSE-HEADER: a message whose header had to be guessed")
 
     def _reader_state(self) -> StreamState:
         if self._draft is not None:
