@@ -45,12 +45,22 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
     let mut by_digest: FxHashMap<u64, NonterminalId> = FxHashMap::default();
     let mut digests = Vec::new();
+    // In rounds, so that what uses many others is looked at once for all of them that were merged meanwhile.
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
     work.reverse();
+    let mut later: Vec<NonterminalId> = Vec::new();
     let mut queued = vec![true; count];
     // What is merged forms a ring.
     let mut next: Vec<NonterminalId> = target.clone();
-    while let Some(id) = work.pop() {
+    loop {
+        let Some(id) = work.pop() else {
+            if later.is_empty() {
+                break;
+            }
+            later.reverse();
+            std::mem::swap(&mut work, &mut later);
+            continue;
+        };
         queued[id.0 as usize] = false;
         if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
             continue;
@@ -79,7 +89,7 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
             for &user in users.of(member.0) {
                 let user = target[user as usize];
                 if !std::mem::replace(&mut queued[user.0 as usize], true) {
-                    work.push(user);
+                    later.push(user);
                 }
             }
             member = next[member.0 as usize];
@@ -89,7 +99,7 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         }
         next.swap(gone.0 as usize, kept.0 as usize);
         if !std::mem::replace(&mut queued[kept.0 as usize], true) {
-            work.push(kept);
+            later.push(kept);
         }
     }
     let mut changed = false;
