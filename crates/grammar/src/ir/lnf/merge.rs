@@ -19,6 +19,7 @@ const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
 
 /// Removes repeated productions, keeping the first.
 pub(super) fn duplicates(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.rules.len())?;
     for rules in &mut draft.rules {
         if rules.len() <= FEW {
             let mut at = 1;

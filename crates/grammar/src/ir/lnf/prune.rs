@@ -140,6 +140,7 @@ fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
 
 /// Drops nonterminals that the start does not reach, and numbers the rest in the order in which it does.
 pub(super) fn unreachable(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.rules.len())?;
     let mut new_ids: Vec<Option<NonterminalId>> = vec![None; draft.rules.len()];
     let mut order = vec![draft.start];
     new_ids[draft.start.0 as usize] = Some(NonterminalId(0));

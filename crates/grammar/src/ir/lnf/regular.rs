@@ -13,6 +13,7 @@ pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Joins regular productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.rules.len())?;
     for lhs in draft.nonterminals() {
         join(draft, lhs);
     }

@@ -8,6 +8,7 @@ use crate::error::Error;
 
 /// Removes cycles of unit productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.rules.len())?;
     if !draft.rules.iter().flatten().any(|rhs| unit(rhs).is_some()) {
         return Ok(());
     }
