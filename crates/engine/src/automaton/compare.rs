@@ -137,10 +137,10 @@ impl Residuals {
                     let max = max.filter(|&max| max < bytes);
                     residuals.repeat(inner, min.min(bytes), max, fuel)
                 }
-                Node::And(_) => Ok(match residuals.roomy(part, fuel)? {
-                    Some((rest, room)) if room >= bytes => rest,
-                    _ => part,
-                }),
+                Node::And(_) => match residuals.roomy(part, fuel)? {
+                    Some((rest, room)) if room >= bytes => Ok(rest),
+                    _ => residuals.with_room(part, bytes, fuel),
+                },
                 _ => Ok(part),
             },
         )

@@ -75,9 +75,45 @@ impl Lengths {
         let is_wide = |max: u32| max - bounds.min.min(max) >= room;
         (self.endless && bounds.max.is_none_or(is_wide)).then_some(self.rounds.len() as u32)
     }
+
+    /// Whether an upper bound decides nothing while so many units are read.
+    fn has_room(&self, bounds: Bounds, units: u32) -> bool {
+        let needed = if bounds.min == 0 {
+            self.within as usize
+        } else if self.endless {
+            self.start.max(bounds.min as usize) + self.period()
+        } else {
+            return false;
+        };
+        bounds
+            .max
+            .is_some_and(|max| max as usize >= needed + units as usize)
+    }
 }
 
 impl Residuals {
+    /// An intersection with a count without its upper bound, if that decides nothing within so many bytes; else itself.
+    pub(super) fn with_room(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
+            return Ok(id);
+        };
+        match self.lengths_of(counter, fuel)? {
+            Some((table, _)) if self.lengths[table].has_room(bounds, bytes) => {
+                let open = Bounds {
+                    min: bounds.min.min(bytes),
+                    max: None,
+                };
+                self.with_bounds(counter, open, fuel)
+            }
+            _ => Ok(id),
+        }
+    }
+
     /// The intersection with a counter in place of the repetition with bounds at the end of one of its parts, and the bounds.
     pub(super) fn intersection_with_counter(
         &mut self,
