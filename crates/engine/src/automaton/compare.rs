@@ -139,7 +139,10 @@ impl Residuals {
                 }
                 Node::And(_) => match residuals.roomy(part, fuel)? {
                     Some((rest, room)) if room >= bytes => Ok(rest),
-                    _ => residuals.with_room(part, bytes, fuel),
+                    _ => Ok(match residuals.without_upper_bound(part, bytes, fuel)? {
+                        Some((rest, room)) if room >= bytes => rest,
+                        _ => part,
+                    }),
                 },
                 _ => Ok(part),
             },
@@ -368,7 +371,11 @@ impl Residuals {
                         },
                     ) if (bytes_a, at_a) == (bytes_b, at_b) && tail_a.is_some() => {}
                     (Node::And(_), _) => {
-                        let Some((rest, room)) = self.roomy(head_a, fuel)? else {
+                        let roomy = match self.roomy(head_a, fuel)? {
+                            None => self.without_upper_bound(head_a, u32::MAX, fuel)?,
+                            found => found,
+                        };
+                        let Some((rest, room)) = roomy else {
                             return Ok(0);
                         };
                         let all = match tail_a {
