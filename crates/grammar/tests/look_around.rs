@@ -141,7 +141,7 @@ fn texts() -> Vec<String> {
 /// How many random patterns are tried; a long run takes more.
 fn cases() -> u32 {
     let given = std::env::var("REGEX_CASES").ok();
-    given.and_then(|given| given.parse().ok()).unwrap_or(120)
+    given.and_then(|given| given.parse().ok()).unwrap_or(80)
 }
 
 #[test]

@@ -137,10 +137,13 @@ impl Residuals {
                     let max = max.filter(|&max| max < bytes);
                     residuals.repeat(inner, min.min(bytes), max, fuel)
                 }
-                Node::And(_) => Ok(match residuals.roomy(part, fuel)? {
-                    Some((rest, room)) if room >= bytes => rest,
-                    _ => part,
-                }),
+                Node::And(_) => match residuals.roomy(part, fuel)? {
+                    Some((rest, room)) if room >= bytes => Ok(rest),
+                    _ => Ok(match residuals.without_upper_bound(part, bytes, fuel)? {
+                        Some((rest, room)) if room >= bytes => rest,
+                        _ => part,
+                    }),
+                },
                 _ => Ok(part),
             },
         )
@@ -368,7 +371,11 @@ impl Residuals {
                         },
                     ) if (bytes_a, at_a) == (bytes_b, at_b) && tail_a.is_some() => {}
                     (Node::And(_), _) => {
-                        let Some((rest, room)) = self.roomy(head_a, fuel)? else {
+                        let roomy = match self.roomy(head_a, fuel)? {
+                            None => self.without_upper_bound(head_a, u32::MAX, fuel)?,
+                            found => found,
+                        };
+                        let Some((rest, room)) = roomy else {
                             return Ok(0);
                         };
                         let all = match tail_a {

@@ -75,9 +75,47 @@ impl Lengths {
         let is_wide = |max: u32| max - bounds.min.min(max) >= room;
         (self.endless && bounds.max.is_none_or(is_wide)).then_some(self.rounds.len() as u32)
     }
+
+    /// While how many units are read an upper bound decides nothing.
+    fn room(&self, bounds: Bounds) -> Option<u32> {
+        let needed = if bounds.min == 0 {
+            self.within as usize
+        } else if self.endless {
+            self.start.max(bounds.min as usize) + self.period()
+        } else {
+            return None;
+        };
+        (bounds.max? as usize)
+            .checked_sub(needed)
+            .map(|room| room as u32)
+    }
 }
 
 impl Residuals {
+    /// An intersection with a count without its upper bound, and with a lower one of at most so many units; and while how
+    /// many bytes are read the upper bound decides nothing.
+    pub(super) fn without_upper_bound(
+        &mut self,
+        id: RegexId,
+        most: u32,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(RegexId, u32)>, Error> {
+        let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
+            return Ok(None);
+        };
+        let Some((table, _)) = self.lengths_of(counter, fuel)? else {
+            return Ok(None);
+        };
+        let Some(room) = self.lengths[table].room(bounds) else {
+            return Ok(None);
+        };
+        let open = Bounds {
+            min: bounds.min.min(most),
+            max: None,
+        };
+        Ok(Some((self.with_bounds(counter, open, fuel)?, room)))
+    }
+
     /// The intersection with a counter in place of the repetition with bounds at the end of one of its parts, and the bounds.
     pub(super) fn intersection_with_counter(
         &mut self,
