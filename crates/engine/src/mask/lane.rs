@@ -126,7 +126,7 @@ impl Lane {
                     loops |= 1_u128.checked_shl(byte as u32).unwrap_or(0);
                 }
             }
-            if next == rest {
+            if next == rest && rest != Rest::DEAD {
                 self.known[rest.index()].loops |= loops;
             }
         }
