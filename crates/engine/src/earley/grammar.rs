@@ -102,6 +102,8 @@ pub(crate) struct Dots {
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) tokens: Vec<TokenTerminal>,
+    /// Whether a rule that ends in a nonterminal is left before that begins.
+    pub(crate) tail_calls: bool,
 }
 
 /// The outer rule's nonterminal.
@@ -173,6 +175,7 @@ impl Dots {
             names,
             terminals,
             tokens,
+            tail_calls: true,
         };
         for (lhs, rhs) in rules.iter() {
             dots.rules[lhs as usize].push(dots.places.len() as u32);

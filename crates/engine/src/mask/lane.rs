@@ -51,6 +51,8 @@ pub(super) struct Lane {
     rows: Vec<Rest>,
     known: Vec<Known>,
     numbers: FxHashMap<(RegexId, bool), Rest>,
+    /// Whether [`Self::reads`] looks for anything.
+    pub(super) stretches: bool,
 }
 
 impl Lane {
@@ -143,6 +145,9 @@ impl Lane {
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
         let known = &self.known[rest.index()];
+        if !self.stretches {
+            return Ok(Reads::Unknown);
+        }
         let stretch = if let Some(stretch) = known.stretch.get() {
             stretch
         } else {
