@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import tempfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 Reader = tuple[str, Callable[[], Callable[[str], object]], list[list[str]]]
 """Name of a peer, what makes a reader of one text, and the texts in chunks."""
+
+RANKS = "o200k_base.tiktoken"
 
 # What transformers needs to know of three of the formats.
 _TEMPLATES: dict[str, dict[str, Any]] = {
@@ -84,13 +86,17 @@ def harmony_encoding() -> Any:
     import openai_harmony
 
     if "TIKTOKEN_ENCODINGS_BASE" not in os.environ:
-        folder = Path(tempfile.gettempdir()) / f"syntagma-bench-{hashlib.sha256(b'o200k_base').hexdigest()[:12]}"
+        folder = Path(tempfile.gettempdir()) / "syntagma-bench"
         folder.mkdir(exist_ok=True)
-        target = folder / "o200k_base.tiktoken"
-        if not target.is_file():
-            target.write_bytes(_tiktoken(files("quicktok").joinpath("data/o200k.vocab").read_bytes()))
+        (folder / RANKS).write_bytes(harmony_ranks())
         os.environ["TIKTOKEN_ENCODINGS_BASE"] = str(folder)
     return openai_harmony.load_harmony_encoding(openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS)
+
+
+@cache
+def harmony_ranks() -> bytes:
+    """The file of that vocabulary: lines of a token in base64, and its rank."""
+    return _tiktoken(files("quicktok").joinpath("data/o200k.vocab").read_bytes())
 
 
 def _tiktoken(packed: bytes) -> bytes:

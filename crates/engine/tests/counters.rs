@@ -219,6 +219,153 @@ proptest! {
     }
 }
 
+/// A pattern over `a` and `b`: as an expression, and as an automaton (the state behind each letter; none is dead).
+struct Pattern {
+    regex: fn() -> Regex,
+    states: &'static [[Option<usize>; 2]],
+    accepting: &'static [usize],
+}
+
+const PATTERNS: &[Pattern] = &[
+    // (aa)*: only even lengths.
+    Pattern {
+        regex: || Regex::repeat(Regex::literal(b"aa"), 0, None),
+        states: &[[Some(1), None], [Some(0), None]],
+        accepting: &[0],
+    },
+    // a*b*
+    Pattern {
+        regex: || {
+            let many = |byte| Regex::repeat(Regex::Class(ByteSet::byte(byte)), 0, None);
+            Regex::concat(vec![many(b'a'), many(b'b')])
+        },
+        states: &[[Some(0), Some(1)], [None, Some(1)]],
+        accepting: &[0, 1],
+    },
+    // [ab]*aab[ab]*: a shortest way to an end.
+    Pattern {
+        regex: || Regex::concat(vec![letters(), Regex::literal(b"aab"), letters()]),
+        states: &[
+            [Some(1), Some(0)],
+            [Some(2), Some(0)],
+            [Some(2), Some(3)],
+            [Some(3), Some(3)],
+        ],
+        accepting: &[3],
+    },
+    // (aaab|b)*|a: parts that only some lengths have.
+    Pattern {
+        regex: || {
+            let unit = Regex::alt(vec![Regex::literal(b"aaab"), Regex::literal(b"b")]);
+            Regex::alt(vec![Regex::repeat(unit, 0, None), Regex::literal(b"a")])
+        },
+        states: &[
+            [Some(1), Some(4)],
+            [Some(2), None],
+            [Some(3), None],
+            [None, Some(4)],
+            [Some(5), Some(4)],
+            [Some(2), None],
+        ],
+        accepting: &[0, 1, 4],
+    },
+    // a{30}: one length only.
+    Pattern {
+        regex: || Regex::repeat(Regex::literal(b"a"), 30, Some(30)),
+        states: &{
+            let mut states = [[None, None]; 31];
+            let mut at = 0;
+            while at < 30 {
+                states[at] = [Some(at + 1), None];
+                at += 1;
+            }
+            states
+        },
+        accepting: &[30],
+    },
+];
+
+fn letters() -> Regex {
+    Regex::repeat(Regex::Class(ByteSet::range(b'a', b'b')), 0, None)
+}
+
+impl Pattern {
+    /// By state: whether there is a word of exactly so many letters, for up to `most` letters.
+    fn lengths(&self, most: usize) -> Vec<Vec<bool>> {
+        let mut rounds: Vec<Vec<bool>> = Vec::new();
+        rounds.push(
+            (0..self.states.len())
+                .map(|state| self.accepting.contains(&state))
+                .collect(),
+        );
+        for round in 0..most {
+            let before = &rounds[round];
+            let reaches = |next: &[Option<usize>; 2]| next.iter().flatten().any(|&to| before[to]);
+            rounds.push(self.states.iter().map(reaches).collect());
+        }
+        rounds
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A pattern and a length at once, every bit of every mask.
+    #[test]
+    fn patterns_with_lengths_are_exact(
+        which in 0..PATTERNS.len(),
+        min in 0_usize..70,
+        more in 0_usize..90,
+        choices in prop::collection::vec(any::<u16>(), 40),
+    ) {
+        let pattern = &PATTERNS[which];
+        let (min, max) = (if min < 12 { 0 } else { min }, (min + more).max(1));
+        let lengths = pattern.lengths(max);
+        let viable = |state: usize, count: usize| {
+            count <= max && (min.saturating_sub(count)..=max - count).any(|length| lengths[length][state])
+        };
+        prop_assume!(viable(0, 0));
+        let mut b = Builder::default();
+        let s = b.nonterminal("s");
+        let length = Regex::repeat(Regex::Class(ByteSet::range(b'a', b'b')), min as u32, Some(max as u32));
+        let both = Regex::And([(pattern.regex)(), length].into());
+        let symbol = b.regex(Regex::concat(vec![both, Regex::literal(b"!")]));
+        b.rule(s, &[symbol]);
+        let compiled = compiled(&b.finish(), true);
+        let vocabulary = compiled.vocabulary();
+        let mut matcher = GrammarMatcher::new(Arc::clone(&compiled));
+        // None is behind the end.
+        let mut place = Some((0, 0));
+        let step = |place: Option<(usize, usize)>, byte: u8| {
+            let (state, count) = place.filter(|_| matches!(byte, b'a' | b'b' | b'!'))?;
+            if byte == b'!' {
+                let done = pattern.accepting.contains(&state) && count >= min && count <= max;
+                return done.then_some(None);
+            }
+            let next = pattern.states[state][usize::from(byte - b'a')]?;
+            viable(next, count + 1).then_some(Some((next, count + 1)))
+        };
+        for choice in choices {
+            let row = row(&matcher);
+            let mut allowed = Vec::new();
+            for id in 0..vocabulary.size() as u32 - 1 {
+                let text = vocabulary.token(id);
+                let next = text.iter().try_fold(place, |place, &byte| step(place, byte));
+                prop_assert_eq!(bit(&row, id), next.is_some(), "{:?} at {:?}", String::from_utf8_lossy(text), place);
+                allowed.extend(next.map(|next| (id, next)));
+            }
+            if allowed.is_empty() {
+                break;
+            }
+            allowed.sort_by_key(|&(id, next)| (next.is_some(), vocabulary.token(id).len()));
+            let last = allowed.len() - 1;
+            let (id, next) = allowed[last - usize::from(choice) % allowed.len() / 2];
+            prop_assert!(matcher.accept_token(id).unwrap());
+            place = next;
+        }
+    }
+}
+
 /// A text with a bound of a million costs what one without a bound costs, but for its own positions.
 #[test]
 fn counting_makes_no_residuals_and_no_masks() {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use reference::{ALPHABET, Reference, Tree};
+use reference::{BYTES, Reference, Tree};
 use syntagma_engine::{
     GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
 };
@@ -46,7 +46,7 @@ fn reduced(lnf: &Lnf) -> Option<Lnf> {
         .symbols
         .regexes
         .iter()
-        .map(|regex| Tree::new(regex).extends(&ALPHABET))
+        .map(|regex| Tree::new(regex).extends(&BYTES))
         .collect();
     lnf.productions.retain(|production| {
         let mut rhs = production.rhs.iter();
@@ -94,7 +94,7 @@ struct Count {
     masks: usize,
 }
 
-fn check(grammar: Grammar, vocabulary: &Arc<Vocabulary>, count: &mut Count) {
+fn check(grammar: &Grammar, vocabulary: &Arc<Vocabulary>, count: &mut Count) {
     count.grammars += 1;
     let strings: Vec<Vec<u8>> = reference::strings(4)
         .into_iter()
@@ -106,16 +106,15 @@ fn check(grammar: Grammar, vocabulary: &Arc<Vocabulary>, count: &mut Count) {
         .collect();
     let accepted: Vec<bool> = strings
         .iter()
-        .map(|text| expressions::grammar_matches(&grammar, text))
+        .map(|text| expressions::grammar_matches(grammar, text))
         .collect();
     let limits = syntagma_grammar::Limits::default();
-    let lnf = Lnf::new(&grammar, &limits);
-    let shown = || syntagma_grammar::print::to_ebnf(&grammar);
-    let grammar = Arc::new(grammar.clone());
-    let compiler =
+    let lnf = Lnf::new(grammar, &limits);
+    let shown = || syntagma_grammar::print::to_ebnf(grammar);
+    let grammars =
         GrammarCompiler::new(Arc::clone(vocabulary), Limits::default()).with_cache(false);
-    let compiled = match compiler.compile(&grammar) {
-        Ok(compiled) => compiled,
+    let start = match grammars.compile(&Arc::new(grammar.clone())) {
+        Ok(compiled) => GrammarMatcher::new(compiled),
         Err(error) => {
             assert_eq!(error.code(), "E-GRAMMAR-EMPTY", "{error}\n{}", shown());
             assert!(!accepted.contains(&true), "refused as empty\n{}", shown());
@@ -129,7 +128,6 @@ fn check(grammar: Grammar, vocabulary: &Arc<Vocabulary>, count: &mut Count) {
         .and_then(reduced)
         .map(|lnf| Reference::new(&lnf, &[]));
     count.with_viability += usize::from(viable.is_some());
-    let start = GrammarMatcher::new(compiled);
     for (text, wanted) in strings.iter().zip(accepted) {
         count.strings += 1;
         let place = || format!("{:?}\n{}", String::from_utf8_lossy(text), shown());
@@ -170,7 +168,7 @@ fn run(grammars: usize, seed: u64) -> Count {
     let mut count = Count::default();
     for _ in 0..grammars {
         let shapes = strategy.new_tree(&mut runner).unwrap().current();
-        check(shapes::grammar(&shapes), &vocabulary, &mut count);
+        check(&shapes::grammar(&shapes), &vocabulary, &mut count);
     }
     count
 }

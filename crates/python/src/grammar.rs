@@ -109,10 +109,21 @@ impl Grammar {
     }
 
     #[staticmethod]
-    fn from_regex(py: Python<'_>, pattern: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (pattern, limits, ecma=false))]
+    fn from_regex(
+        py: Python<'_>,
+        pattern: &str,
+        limits: &Bound<'_, PyAny>,
+        ecma: bool,
+    ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
+        let dialect = if ecma {
+            regex::Dialect::Ecma
+        } else {
+            regex::Dialect::Rust
+        };
         read(py, || {
-            regex::parse(pattern, regex::Dialect::Rust, &limits).map(ir::Grammar::from_regex)
+            regex::parse(pattern, dialect, &limits).map(ir::Grammar::from_regex)
         })
     }
 

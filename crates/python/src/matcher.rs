@@ -110,7 +110,9 @@ impl GrammarMatcher {
     }
 
     fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(buffer) = writable::<f32>(logits) else {
+        let buffer = writable::<f32>(logits).ok();
+        let row = buffer.filter(|buffer| matches!(*buffer.shape(), [_] | [1, _]));
+        let Some(buffer) = row else {
             // Other element types, and tensors on devices: the library that they belong to knows how.
             self.fill_row(py)?;
             let row: Vec<u8> = self

@@ -56,6 +56,10 @@ class CompiledFormat:
         self.routes: Routes | None = routes_of(spec)
         self.starts: tuple[Alternative, ...] = tuple(start for form in self.forms for start in starts_of(form))
         self.bare: tuple[Alternative, ...] = tuple(start for start in self.starts if start.bare)
+        # The others, each with the literal that it begins with.
+        self.marked: tuple[tuple[str, Alternative], ...] = tuple(
+            (start.first, start) for start in self.starts if not start.bare
+        )
         reasoning, content = spec.reasoning, spec.content
         self.blocks: tuple[Block, ...] = (
             tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()

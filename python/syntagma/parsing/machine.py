@@ -8,6 +8,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.call_states import CallStates, Phase, State
 from syntagma.parsing.compiled import CompiledFormat, Key
+from syntagma.parsing.cursor import cannot_begin
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.patterns import Block, marker_pieces
 from syntagma.parsing.policies import Policies
@@ -173,10 +174,14 @@ class Machine(CallStates):
         key = found[0]
         window = self.window
         if key.kind == "call":
+            at = window.pos + key.edge
+            starts = [one for first, one in self._compiled.marked if window.text.startswith(first, at)]
+            if all(cannot_begin(one, window, at) for one in starts):
+                self._answer(at + 1)
+                return True
             window.mark()  # in front of the blanks, which stay where the race has no winner
-            window.pos += key.edge
-            starts = [one for one in self._compiled.starts if window.text.startswith(one.first, window.pos)]
-            return self._race([one for one in starts if not one.bare])
+            window.pos = at
+            return self._race(starts)
         block = key.block
         start = window.here
         window.pos += len(text)

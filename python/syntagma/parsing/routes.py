@@ -19,7 +19,7 @@ from syntagma.format_schema import (
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.parsing.headers import WORD, Header, HeaderShape
 from syntagma.parsing.kept import Kept
-from syntagma.parsing.patterns import Alternative, Block, block_of, form_parts
+from syntagma.parsing.patterns import Alternative, Block, Op, block_of, form_parts
 
 __all__ = ["Route", "RouteKind", "Routes", "is_name", "routes_of"]
 
@@ -206,7 +206,10 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     body = header.body if form.argument and bare.holes[-1:] == ("arguments",) and not bare.closer else bare
     named = any(shape.holes for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
-    return Route("call", dict(header.fields), None, form_parts(alone, named=named)[2], end)
+    # Between the header and what is read there may be blanks.
+    calls = form_parts(alone, named=named)[2]
+    spaced = tuple(msgspec.structs.replace(call, ops=(Op("blank"), *call.ops)) for call in calls)
+    return Route("call", dict(header.fields), None, spaced, end)
 
 
 def _is_end(closer: str, messages: MessagesSpec) -> bool:

@@ -112,7 +112,24 @@ impl Residuals {
         {
             return Ok(result);
         }
-        let result = self.rewrite(
+        let parts = self.alternatives(id);
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            all.push(self.without_counts(part, bytes, fuel)?);
+        }
+        let result = self.alt(all, fuel)?;
+        self.set_uncounted(id, (bytes, result));
+        Ok(result)
+    }
+
+    /// [`Self::uncounted`] for one alternative.
+    fn without_counts(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        self.rewrite(
             id,
             fuel,
             &|residuals, part, fuel| match *residuals.node(part) {
@@ -126,9 +143,7 @@ impl Residuals {
                 }),
                 _ => Ok(part),
             },
-        )?;
-        self.set_uncounted(id, (bytes, result));
-        Ok(result)
+        )
     }
 
     /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
@@ -257,8 +272,12 @@ impl Residuals {
                 Node::Literal { .. } => head,
                 _ => change(self, head, fuel)?,
             };
-            changed |= new != head;
-            spine.push(new);
+            if new == head {
+                spine.push(head);
+            } else {
+                changed = true;
+                spine.extend(self.spine(new));
+            }
             match tail {
                 Some(tail) => rest = tail,
                 None => break,
@@ -272,7 +291,19 @@ impl Residuals {
         }
     }
 
-    /// Parts that follow each other, as [`Self::split`] gave them, put together again.
+    /// The parts that follow each other in an expression.
+    pub(super) fn spine(&self, id: RegexId) -> Vec<RegexId> {
+        let mut spine = Vec::new();
+        let mut rest = Some(id);
+        while let Some(at) = rest {
+            let (head, tail) = self.split(at);
+            spine.push(head);
+            rest = tail;
+        }
+        spine
+    }
+
+    /// Parts that follow each other, as [`Self::spine`] gave them, put together again.
     pub(super) fn rebuilt(
         &mut self,
         spine: Vec<RegexId>,

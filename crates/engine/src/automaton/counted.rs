@@ -8,6 +8,9 @@
 //! no longer far; the repetition has been left in all parts; or parts disagree on how many units were read, as those of
 //! `(a|aa){0,999}` do.
 //!
+//! A count beside a pattern, in an intersection, may also decide whether there is any word left. It is put aside only while
+//! it cannot: `lengths` knows how many units the words of all that remains of the intersection have.
+//!
 //! Of unions that differ in far numbers alone no token can tell one from another: it takes one unit per byte at most. They
 //! share a representative without an upper bound, and with it all masks.
 
@@ -49,17 +52,20 @@ impl Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Bounds {
     /// At least so many units; 0 if there is no lower bound.
-    min: u32,
+    pub(super) min: u32,
     /// At most so many units.
-    max: Option<u32>,
+    pub(super) max: Option<u32>,
 }
 
 impl Bounds {
-    /// Whether there is a bound, and no bound is near.
-    pub(super) fn are_far(self, far: u32) -> bool {
+    /// No bounds at all.
+    pub(super) const NONE: Self = Self { min: 0, max: None };
+
+    /// Whether there is a bound, and no bound is near; an upper bound must be far by a margin.
+    pub(super) fn are_far(self, far: u32, margin: u32) -> bool {
         (self.min > 0 || self.max.is_some())
             && (self.min == 0 || self.min > far)
-            && self.max.is_none_or(|max| max > far)
+            && self.max.is_none_or(|max| max > far.saturating_add(margin))
     }
 
     /// The bounds after some units.
@@ -75,9 +81,37 @@ impl Bounds {
 type Change<'a> =
     &'a dyn Fn(&mut Residuals, (RegexId, bool, bool), &mut Fuel) -> Result<RegexId, Error>;
 
-/// Parts of an expression have different bounds.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Disagreement;
+/// The bounds that counters in an expression could stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Far {
+    /// There is nothing to count, or not so that it could be done beside.
+    Nothing,
+    /// The same bounds everywhere. Upper bounds must be larger than far by the margin.
+    Same(Bounds, u32),
+    /// Different ones in different alternatives.
+    Mixed,
+}
+
+impl Far {
+    /// For both of two parts.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, known) | (known, Self::Nothing) => known,
+            (Self::Same(mine, margin), Self::Same(theirs, more)) if mine == theirs => {
+                Self::Same(mine, margin.max(more))
+            }
+            _ => Self::Mixed,
+        }
+    }
+}
+
+/// Something to count beside the automaton in one alternative.
+enum Place {
+    /// The part at this index of those that follow each other.
+    Repeat(usize),
+    /// The first part, an intersection; with the counter it is the other.
+    And(RegexId),
+}
 
 impl Residuals {
     /// Bounds above this are far.
@@ -90,29 +124,55 @@ impl Residuals {
         self.facts(id).taken
     }
 
-    /// The bounds that a counter could stand for in each alternative of an expression: those of the first repetition with
-    /// far ones. `Err` if the alternatives disagree.
-    pub(super) fn far_bounds(&self, id: RegexId) -> Result<Option<Bounds>, Disagreement> {
-        let facts = self.facts(id);
-        if !facts.counted || facts.logical {
-            return Ok(None);
-        }
-        let mut bounds = None;
-        for &part in self.alternatives(&id) {
-            if let Some((_, found)) = self.far_repeat(part)
-                && *bounds.get_or_insert(found) != found
-            {
-                return Err(Disagreement);
+    /// The bounds that counters could stand for in the alternatives of an expression.
+    pub(super) fn far_bounds(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Far, Error> {
+        let mut all = Far::Nothing;
+        if self.facts(id).counted {
+            for part in self.alternatives(id) {
+                if let Some((_, bounds, margin)) = self.far_place(part, fuel)? {
+                    all = all.with(Far::Same(bounds, margin));
+                }
             }
         }
-        Ok(bounds)
+        Ok(all)
     }
 
-    pub(super) fn alternatives<'a>(&'a self, id: &'a RegexId) -> &'a [RegexId] {
-        match self.node(*id) {
-            Node::Alt(parts) => parts,
-            _ => std::slice::from_ref(id),
+    /// The alternatives of an expression, which may be one.
+    pub(super) fn alternatives(&self, id: RegexId) -> Vec<RegexId> {
+        match self.node(id) {
+            Node::Alt(parts) => parts.to_vec(),
+            _ => vec![id],
         }
+    }
+
+    /// What could be counted in one alternative: where, its bounds, and their margin.
+    fn far_place(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(Place, Bounds, u32)>, Error> {
+        if !self.facts(id).logical {
+            let found = self.far_repeat(id);
+            return Ok(found.map(|(index, bounds)| (Place::Repeat(index), bounds, 0)));
+        }
+        // An intersection may have words or not depending on its count: it must not be able to.
+        let (head, tail) = self.split(id);
+        if tail.is_some_and(|tail| self.facts(tail).logical) {
+            return Ok(None);
+        }
+        let Some((counter, bounds)) = self.intersection_with_counter(head, fuel)? else {
+            return Ok(None);
+        };
+        if !bounds.are_far(self.far, 0) {
+            return Ok(None);
+        }
+        let Some((table, _)) = self.lengths_of(counter, fuel)? else {
+            return Ok(None);
+        };
+        let margin = self.lengths[table].margin(bounds, self.far);
+        Ok(margin
+            .filter(|&margin| bounds.are_far(self.far, margin))
+            .map(|margin| (Place::And(counter), bounds, margin)))
     }
 
     /// The first of the parts that follow each other that is a repetition with far bounds: its index and bounds.
@@ -122,7 +182,7 @@ impl Residuals {
             let (head, tail) = self.split(rest);
             if let &Node::Repeat { min, max, .. } = self.node(head) {
                 let bounds = Bounds { min, max };
-                if bounds.are_far(self.far) {
+                if bounds.are_far(self.far, 0) {
                     return Some((index, bounds));
                 }
             }
@@ -133,29 +193,33 @@ impl Residuals {
 
     /// The expression with counters in place of the repetitions that [`Self::far_bounds`] speaks of.
     pub(super) fn with_counters(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let mut parts = self.alternatives(&id).to_vec();
+        let mut parts = self.alternatives(id);
         for part in &mut parts {
-            let Some((index, _)) = self.far_repeat(*part) else {
+            let Some((place, Bounds { min, max }, _)) = self.far_place(*part, fuel)? else {
                 continue;
             };
-            let mut spine = Vec::new();
-            let mut rest = Some(*part);
-            while let Some(at) = rest {
-                let (head, tail) = self.split(at);
-                spine.push(head);
-                rest = tail;
-            }
+            let mut spine = self.spine(*part);
             fuel.spend(spine.len())?;
-            if let &Node::Repeat { inner, min, max } = self.node(spine[index]) {
-                let counter = Node::Counter {
-                    inner,
-                    lower: min > 0,
-                    upper: max.is_some(),
-                    taken: 0,
-                };
-                spine[index] = self.intern(counter, fuel)?;
-                *part = self.rebuilt(spine, fuel)?;
+            let counter = |inner| Node::Counter {
+                inner,
+                lower: min > 0,
+                upper: max.is_some(),
+                taken: 0,
+            };
+            match place {
+                Place::Repeat(index) => {
+                    if let &Node::Repeat { inner, .. } = self.node(spine[index]) {
+                        spine[index] = self.intern(counter(inner), fuel)?;
+                    }
+                }
+                Place::And(other) => {
+                    let change: Change<'_> =
+                        &|residuals, (inner, _, _), fuel| residuals.intern(counter(inner), fuel);
+                    let other = self.replace_counters(other, fuel, change)?;
+                    spine.splice(..1, self.spine(other));
+                }
             }
+            *part = self.rebuilt(spine, fuel)?;
         }
         self.alt(parts, fuel)
     }
@@ -216,7 +280,7 @@ impl Residuals {
                 _ if self.facts(id).taken == Taken::Nothing => Vec::new(),
                 Node::Concat(head, tail) => vec![head, tail],
                 Node::Literal { tail, .. } => vec![tail],
-                Node::Alt(ref parts) => parts.to_vec(),
+                Node::Alt(ref parts) | Node::And(ref parts) => parts.to_vec(),
                 Node::Counter {
                     inner,
                     lower,
@@ -243,6 +307,7 @@ impl Residuals {
                     self.literal_from(bytes, at, tail, fuel)?
                 }
                 (Node::Concat(..), &[head, tail]) => self.concat(head, tail, fuel)?,
+                (Node::And(_), _) => self.and(parts, fuel)?,
                 _ => self.alt(parts, fuel)?,
             };
             values.push(value);

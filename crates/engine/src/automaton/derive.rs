@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::classes::ClassesId;
+use super::counted::{Bounds, Taken};
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -39,6 +40,7 @@ impl Residuals {
             return Ok(trimmed);
         }
         let nullable = facts.nullable;
+        let has_counters = facts.taken != Taken::Nothing;
         let classes = self.classes_of(id);
         let mut trimmed = if nullable {
             RegexId::EMPTY
@@ -47,7 +49,11 @@ impl Residuals {
         };
         for index in 0..self.classes.count(classes) {
             let byte = self.classes.representatives(classes)[index];
-            let rest = self.derivative(id, byte, fuel)?;
+            let mut rest = self.derivative(id, byte, fuel)?;
+            if has_counters {
+                // Bounds that are kept beside an intersection do not decide whether it has a word.
+                rest = self.with_bounds(rest, Bounds::NONE, fuel)?;
+            }
             if self.is_inhabited(rest, fuel)? {
                 trimmed = id;
                 break;
@@ -69,10 +75,53 @@ impl Residuals {
         }
     }
 
+    /// Whether there is any word in it, if no search over its residuals is needed. Where it is as good as its first part,
+    /// that part takes its place.
+    fn decided(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+        if let Some(known) = self.decided_part(id, fuel)? {
+            return Ok(Some(known));
+        }
+        let Node::Alt(parts) = self.node(*id) else {
+            return Ok(None);
+        };
+        let mut all = Some(false);
+        for mut part in Arc::clone(parts).iter().copied() {
+            match self.decided_part(&mut part, fuel)? {
+                Some(true) => return Ok(Some(true)),
+                Some(false) => {}
+                None => all = None,
+            }
+        }
+        Ok(all)
+    }
+
+    fn decided_part(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+        loop {
+            if let Some(known) = self.known_inhabited(*id) {
+                return Ok(Some(known));
+            }
+            match self.split(*id) {
+                (head, Some(tail)) if head != *id && self.known_inhabited(tail) == Some(true) => {
+                    *id = head;
+                }
+                _ => break,
+            }
+        }
+        let decided = self.has_word_by_length(*id, fuel)?;
+        if decided.is_some() {
+            self.nodes[id.0 as usize].inhabited = decided;
+        }
+        Ok(decided)
+    }
+
     /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
     /// residual on the way. Large byte classes come first, since most complements are won there.
-    pub(super) fn is_inhabited(&mut self, root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
-        if let Some(known) = self.known_inhabited(root) {
+    pub(super) fn is_inhabited(
+        &mut self,
+        mut root: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
         }
         // Every residual met, with the index of the one that it came from.
@@ -85,8 +134,8 @@ impl Residuals {
             let first_child = met.len();
             for index in 0..self.classes.count(classes) {
                 let byte = self.classes.representatives(classes)[index];
-                let rest = self.derivative(id, byte, fuel)?;
-                match self.known_inhabited(rest) {
+                let mut rest = self.derivative(id, byte, fuel)?;
+                match self.decided(&mut rest, fuel)? {
                     Some(true) => {
                         let mut at = at;
                         loop {
@@ -115,7 +164,12 @@ impl Residuals {
     }
 
     /// The derivative by a byte. Works over an explicit stack, so that no chain is too long for it.
-    fn derivative(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn derivative(
+        &mut self,
+        id: RegexId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         if let Some(known) = self.known_derivative(id, byte, fuel)? {
             return Ok(known);
         }

@@ -8,7 +8,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
-use super::counted::Taken;
+use super::counted::{Bounds, Taken};
+use super::lengths::Lengths;
 use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -180,6 +181,14 @@ pub(crate) struct Residuals {
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
     pub(super) roomy_failures: u32,
+    /// Intersections with a counter in place of a count, with the bounds of the count.
+    pub(super) intersections: FxHashMap<RegexId, Option<(RegexId, Bounds)>>,
+    /// How many units words of intersections have.
+    pub(super) lengths: Vec<Lengths>,
+    /// How often there was no table.
+    pub(super) length_failures: u32,
+    /// By intersection with a counter: its table in `lengths` and its place there, if there is a table.
+    pub(super) places: FxHashMap<RegexId, Option<(usize, usize)>>,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
@@ -204,6 +213,10 @@ impl Residuals {
             rooms: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
+            intersections: FxHashMap::default(),
+            lengths: Vec::new(),
+            length_failures: 0,
+            places: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
             far: far.max(LEAST_FAR),
@@ -240,6 +253,7 @@ impl Residuals {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
+            + (self.intersections.len() + self.places.len()) * 40
             + self.heap
     }
 
@@ -464,9 +478,7 @@ impl Residuals {
             };
             facts.logical |= part.logical;
             facts.counted |= part.counted;
-            facts.taken = facts
-                .taken
-                .with(if any { part.taken } else { part.taken.fixed() });
+            facts.taken = facts.taken.with(part.taken);
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
         }

@@ -5,7 +5,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
-use super::counted::{Bounds, Taken};
+use super::counted::{Bounds, Far, Taken};
 use super::residual::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -85,6 +85,8 @@ pub(crate) struct Unions {
     counted: IndexSet<(UnionId, Bounds), FxBuildHasher>,
     /// Where the classes of bytes lead from unions with counters.
     steps: FxHashMap<(UnionId, u32), Counted>,
+    /// By union with counters: by how much upper bounds must be more than far.
+    margins: FxHashMap<UnionId, u32>,
     /// Unions with counters that are of no use.
     useless: FxHashSet<UnionId>,
     /// By union with counters: the one that has the same masks and no counters.
@@ -103,6 +105,7 @@ impl Unions {
             fired: IndexSet::default(),
             counted: IndexSet::default(),
             steps: FxHashMap::default(),
+            margins: FxHashMap::default(),
             useless: FxHashSet::default(),
             representatives: FxHashMap::default(),
             heap: 0,
@@ -218,20 +221,16 @@ impl Unions {
 
     /// Puts far bounds of repetitions beside a union.
     fn arrive(&mut self, parts: Vec<(u32, RegexId)>, fuel: &mut Fuel) -> Result<UnionId, Error> {
-        let mut bounds = None;
+        let mut far = Far::Nothing;
         for &(_, part) in &parts {
-            match self.residuals.far_bounds(part) {
-                Ok(None) => {}
-                Ok(Some(found)) if *bounds.get_or_insert(found) == found => {}
-                _ => return Ok(self.intern(parts)),
-            }
+            far = far.with(self.residuals.far_bounds(part, fuel)?);
         }
-        let Some(bounds) = bounds else {
+        let Far::Same(bounds, margin) = far else {
             return Ok(self.intern(parts));
         };
         let mut counters = parts.clone();
         for (_, part) in &mut counters {
-            if self.residuals.far_bounds(*part) == Ok(Some(bounds)) {
+            if self.residuals.far_bounds(*part, fuel)? != Far::Nothing {
                 *part = self.residuals.with_counters(*part, fuel)?;
             }
         }
@@ -239,8 +238,17 @@ impl Unions {
         Ok(if self.useless.contains(&counters) {
             self.intern(parts)
         } else {
+            self.raise_margin(counters, margin);
             self.count(counters, bounds)
         })
+    }
+
+    /// Makes sure that upper bounds beside a union are far by a margin.
+    fn raise_margin(&mut self, union: UnionId, margin: u32) {
+        if margin > 0 {
+            let known = self.margins.entry(union).or_insert(0);
+            *known = margin.max(*known);
+        }
     }
 
     fn count(&mut self, union: UnionId, bounds: Bounds) -> UnionId {
@@ -351,7 +359,8 @@ impl Unions {
             Counted::On(to, fired, units) => {
                 let bounds = bounds.less(units);
                 let to = self.count(to, bounds);
-                let near = !bounds.are_far(self.residuals.far());
+                let margin = self.margins.get(&counters).copied().unwrap_or(0);
+                let near = !bounds.are_far(self.residuals.far(), margin);
                 Ok((
                     if near {
                         self.written_out(to, fuel)?
@@ -387,7 +396,9 @@ impl Unions {
                         *part = self.residuals.reset_counters(*part, fuel)?;
                     }
                 }
-                Counted::On(self.intern(parts), self.fire(fired), units)
+                let to = self.intern(parts);
+                self.raise_margin(to, self.margins.get(&union).copied().unwrap_or(0));
+                Counted::On(to, self.fire(fired), units)
             }
             Taken::Unclear => {
                 self.useless.insert(union);

@@ -9,12 +9,18 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::facts::Facts;
 use super::regex::{ByteSet, Regex};
 
 /// States that an automaton may have; a larger language is not written out.
 const STATES: usize = 600;
 /// Nodes that one derivative may have.
 const NODES: usize = 20_000;
+
+/// See [`is_nothing`].
+pub(crate) const LOOKED_AT: u32 = 2_000;
+/// See [`is_nothing`].
+pub(crate) const LOOKED_INTO: u32 = 64;
 
 /// Ranges of characters with the state that each leads to, ascending and disjoint.
 pub(crate) type Steps = Vec<(u32, u32, usize)>;
@@ -63,7 +69,13 @@ pub(crate) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<Sta
 }
 
 /// Whether it is certain that the language is empty: an intersection of what has nothing in common, for example.
+///
+/// It is never certain of an expression of more than [`LOOKED_AT`] nodes and bytes, or nested deeper than [`LOOKED_INTO`].
 pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
+    let facts = Facts::of(regex);
+    if facts.weight > LOOKED_AT || facts.depth > LOOKED_INTO {
+        return false;
+    }
     let Ok(mut states) = States::new(regex) else {
         return false;
     };

@@ -51,9 +51,10 @@ pub fn regex() -> impl Strategy<Value = Regex> {
 
 /// Text in which `part` does not occur, of at most so many bytes.
 fn except(part: Regex, most: Option<u32>) -> Regex {
-    let text = || Regex::repeat(text::utf8_character(), 0, None);
-    let holding = Regex::concat(vec![text(), part, text()]);
-    let mut parts = vec![text(), Regex::Not(Arc::new(holding))];
+    let bytes = || Regex::repeat(Regex::Class(ByteSet::FULL), 0, None);
+    let holding = Regex::concat(vec![bytes(), part, bytes()]);
+    let text = Regex::repeat(text::utf8_character(), 0, None);
+    let mut parts = vec![text, Regex::Not(Arc::new(holding))];
     parts.extend(most.map(|most| Regex::repeat(Regex::Class(ByteSet::FULL), 0, Some(most))));
     Regex::And(parts.into())
 }

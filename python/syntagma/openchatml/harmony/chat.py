@@ -23,7 +23,7 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     """The chat message that the messages of one completion make up.
 
     A call is complete if its arguments are one JSON object, and it ends as a call or with the text: engines take the
-    stop token off. What was recovered is never a call, and an answer only on the final channel and to nobody by name.
+    stop token off. What was recovered is never a call; it is an answer only on the final channel, addressed to nobody.
     Messages of others than the assistant are thoughts.
     """
     content: list[str] = []
@@ -62,9 +62,10 @@ def _called(message: Message) -> str | None:
 def _is_answer(message: Message) -> bool:
     if message.role != "assistant" or names_tool(message.recipient):
         return False
+    sound = message.constrain is None and not message.recovered
     if message.channel == "final":
-        return message.recipient is None or not message.recovered
-    return message.channel == "commentary" and message.recipient is message.constrain is None and not message.recovered
+        return sound or message.recipient is None
+    return sound and message.channel == "commentary" and message.recipient is None
 
 
 def _arguments(body: str) -> tuple[str, bool]:

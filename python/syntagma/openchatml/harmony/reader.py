@@ -389,6 +389,11 @@ class TokenReader:
         self._control = {number: name.removeprefix("<|").removesuffix("|>") for number, name in control.items()}
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    @property
+    def is_inside_character(self) -> bool:
+        """Whether the last token ended inside a character."""
+        return bool(self._decoder.getstate()[0])
+
     def feed(self, token: int) -> list[ReadEvent]:
         """Read one token."""
         if not self._control:

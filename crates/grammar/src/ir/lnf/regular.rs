@@ -127,6 +127,8 @@ fn alternation(parts: Vec<Regex>) -> Regex {
 /// One after another: nested concatenations opened, neighbouring literals joined.
 pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
     let mut out: Vec<Regex> = Vec::new();
+    // Literals that stand next to each other, until something else comes.
+    let mut letters: Vec<u8> = Vec::new();
     for part in parts {
         let inner = if let Regex::Concat(inner) = part {
             &**inner
@@ -134,14 +136,18 @@ pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
             std::slice::from_ref(*part)
         };
         for piece in inner {
-            match (out.last_mut(), piece) {
-                (_, Regex::Literal(bytes)) if bytes.is_empty() => {}
-                (Some(Regex::Literal(before)), Regex::Literal(bytes)) => {
-                    *before = before.iter().chain(bytes.iter()).copied().collect();
-                }
-                _ => out.push(piece.clone()),
+            if let Regex::Literal(bytes) = piece {
+                letters.extend_from_slice(bytes);
+                continue;
             }
+            if !letters.is_empty() {
+                out.push(Regex::literal(&std::mem::take(&mut letters)));
+            }
+            out.push(piece.clone());
         }
+    }
+    if !letters.is_empty() {
+        out.push(Regex::literal(&letters));
     }
     if out.is_empty() {
         Regex::empty()

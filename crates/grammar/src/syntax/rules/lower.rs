@@ -17,8 +17,10 @@ use crate::syntax::regex::{self, Dialect, utf8_class};
 /// several levels, and repetitions and names add some without one.
 const DEPTH: usize = 3 * DEEPEST;
 
-/// How much is looked at to find out whether a terminal matches anything, in nodes of derivatives.
+/// How much is looked at to find out whether one terminal matches anything, in nodes of derivatives.
 const LOOK: usize = 20_000;
+/// How much is looked at for all terminals of a source.
+const LOOK_IN_ALL: usize = 1_000_000;
 
 /// A regular language, with what bounds it.
 #[derive(Clone)]
@@ -66,6 +68,8 @@ struct Lowering<'a> {
     positions: Positions<'a>,
     /// By node; all are there once everything is lowered.
     values: Vec<Option<Lowered>>,
+    /// How much may still be looked at to find terminals that match nothing.
+    look: usize,
 }
 
 /// Builds the grammar.
@@ -108,6 +112,7 @@ pub(in crate::syntax) fn lower(
         rules,
         positions,
         values,
+        look: LOOK_IN_ALL,
     };
     for id in order.nodes {
         let (node, offset) = &ast.nodes[id.0 as usize];
@@ -278,8 +283,12 @@ impl Lowering<'_> {
                 let regular = self.regular(*inner)?;
                 self.check_operand(*function, regular, *inner)?;
                 let regex = apply(*function, regular.regex.clone());
-                let whole = Regular::of(regex, [regular]);
-                self.check_something(&whole, &[regular], offset)?;
+                let mut whole = Regular::of(regex, [regular]);
+                // An intersection, a complement, and what stands around the operand.
+                whole.depth += 2;
+                if self.is_nothing(&whole.regex, &[*inner]) {
+                    return Err(self.nothing(offset));
+                }
                 Ok(Lowered::Regular(whole))
             }
             Node::And(operands) => {
@@ -288,8 +297,10 @@ impl Lowering<'_> {
                     .map(|&operand| self.regular(operand))
                     .collect::<Result<Vec<_>, Error>>()?;
                 let regexes: Vec<Regex> = parts.iter().map(|part| part.regex.clone()).collect();
-                let both = Regular::of(Regex::And(regexes.into()), parts.iter().copied());
-                self.check_something(&both, &parts, offset)?;
+                let both = Regular::of(Regex::And(regexes.into()), parts);
+                if self.is_nothing(&both.regex, operands) {
+                    return Err(self.nothing(offset));
+                }
                 Ok(Lowered::Regular(both))
             }
             Node::Seq(parts) => Ok(self.joined(parts, Regex::concat, GrammarBuilder::seq)),
@@ -303,14 +314,16 @@ impl Lowering<'_> {
         }
     }
 
-    /// Refuses what an operator makes of its operands if that is certain to match nothing, unless an operand said so.
-    fn check_something(&self, made: &Regular, of: &[&Regular], offset: usize) -> Result<(), Error> {
-        let on_purpose = of.iter().any(|part| is_visibly_nothing(&part.regex));
-        let mut fuel = LOOK;
-        if on_purpose || !automaton::is_nothing(&made.regex, &mut fuel) {
-            return Ok(());
-        }
-        Err(self.nothing(offset))
+    /// Whether it is certain that what an operator makes of its operands matches nothing, and no operand said so.
+    fn is_nothing(&mut self, made: &Regex, of: &[NodeId]) -> bool {
+        let mut fuel = LOOK.min(self.look);
+        let given = fuel;
+        let nothing = automaton::is_nothing(made, &mut fuel)
+            && !of.iter().any(|&id| {
+                matches!(self.value(id), Lowered::Regular(part) if is_visibly_nothing(&part.regex))
+            });
+        self.look -= given - fuel;
+        nothing
     }
 
     fn nothing(&self, offset: usize) -> Error {
@@ -476,7 +489,12 @@ impl Lowering<'_> {
                 }
             }
         };
-        let repeated = Regular::of(repeated, std::iter::once(regular).chain(between));
+        let mut repeated = Regular::of(repeated, std::iter::once(regular).chain(between));
+        if between.is_some() {
+            // The first is written down once more, before pairs of a separator and another.
+            repeated.weight = repeated.weight.saturating_mul(2);
+            repeated.depth += 3;
+        }
         Ok(Lowered::Regular(Regular {
             expansion: product,
             ..repeated
