@@ -8,6 +8,7 @@ use syntagma_grammar::ir::{Lnf, Report};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::fingerprint;
+use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
 use crate::matcher::Costs;
@@ -38,6 +39,7 @@ pub struct CompiledGrammar {
     /// What was compiled, and its fingerprint, once somebody asked.
     lnf: Lnf,
     fingerprint: OnceLock<u128>,
+    layers: Layers,
     /// The panic after which nothing in `found` can be relied on.
     broken: OnceLock<Error>,
     start: StateId,
@@ -71,7 +73,36 @@ impl CompiledGrammar {
         verify: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
-        Self::with_shared(lnf.clone(), report, vocabulary, limits, verify, shared)
+        let layers = Layers::default();
+        Self::with_shared(
+            lnf.clone(),
+            report,
+            vocabulary,
+            limits,
+            (verify, layers),
+            shared,
+        )
+    }
+
+    /// The same with fewer layers, and no check of masks.
+    ///
+    /// Errors: as [`Self::from_lnf`].
+    pub fn from_lnf_with(
+        layers: Layers,
+        lnf: &Lnf,
+        report: Report,
+        vocabulary: Arc<Vocabulary>,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
+        Self::with_shared(
+            lnf.clone(),
+            report,
+            vocabulary,
+            limits,
+            (false, layers),
+            shared,
+        )
     }
 
     /// The same, with what other grammars of the vocabulary have found out.
@@ -80,14 +111,19 @@ impl CompiledGrammar {
         report: Report,
         vocabulary: Arc<Vocabulary>,
         limits: &Limits,
-        verify: bool,
+        (verify, layers): (bool, Layers),
         shared: Arc<Shared>,
     ) -> Result<Self, Error> {
-        let (recognizer, start) = Recognizer::new(&lnf, &vocabulary, &mut Fuel::compile(limits))?;
+        let (recognizer, start) = Recognizer::new(
+            &lnf,
+            &vocabulary,
+            layers.has(Layer::TailCalls),
+            &mut Fuel::compile(limits),
+        )?;
         let found = Found {
             recognizer,
             memo: Memo::default(),
-            composer: Composer::new(shared),
+            composer: Composer::new(shared, layers),
             costs: None,
             frames: Frames::default(),
         };
@@ -97,6 +133,7 @@ impl CompiledGrammar {
             report,
             limits: limits.clone(),
             verify,
+            layers,
             fingerprint: OnceLock::new(),
             lnf,
             broken: OnceLock::new(),
@@ -177,13 +214,16 @@ impl CompiledGrammar {
 
     /// Where a token leads from a state.
     pub(crate) fn step(&self, state: StateId, id: u32) -> Result<Step, Error> {
-        let known = self.read().memo.step(state, id);
+        let memo = self.layers.has(Layer::Memo);
+        let known = memo.then(|| self.read().memo.step(state, id)).flatten();
         if let Some(step) = known {
             return Ok(step);
         }
         let found = &mut *self.write();
         let step = found.step(&self.vocabulary, state, id, &mut self.fuel())?;
-        found.memo.remember_step(state, id, step);
+        if memo {
+            found.memo.remember_step(state, id, step);
+        }
         self.keep_within(found);
         Ok(step)
     }
@@ -249,6 +289,11 @@ impl CompiledGrammar {
         let mask = match known {
             Some(mask) if !self.verify => return Ok(mask),
             Some(mask) => mask,
+            None if !self.layers.has(Layer::Parts) => {
+                let fuel = &mut self.fuel();
+                let row = plain_row(recognizer, &self.vocabulary, state, frames, fuel)?;
+                Mask::of_row(row)
+            }
             None => composer.mask(recognizer, &self.vocabulary, shared, frames, &self.limits)?,
         };
         if self.verify {
@@ -262,7 +307,9 @@ impl CompiledGrammar {
                 ));
             }
         }
-        memo.remember_mask(shared, mask.clone());
+        if self.layers.has(Layer::Memo) {
+            memo.remember_mask(shared, mask.clone());
+        }
         self.keep_within(found);
         Ok(mask)
     }

@@ -28,6 +28,7 @@ mod earley;
 mod error;
 mod fingerprint;
 mod jump;
+mod layers;
 mod limits;
 mod mask;
 mod matcher;
@@ -38,6 +39,7 @@ pub use compiler::{CompilerStats, GrammarCompiler};
 pub use draft::fill_draft;
 pub use error::{Error, ErrorKind, caught};
 pub use jump::jump_forward_tokens;
+pub use layers::{Layer, Layers};
 pub use limits::Limits;
 pub use matcher::{
     Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch,

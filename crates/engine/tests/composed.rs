@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use syntagma_engine::{
-    GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
+    GrammarCompiler, GrammarMatcher, Layer, Layers, Limits, Vocabulary, VocabularyParts,
+    bitmask_words,
 };
 use syntagma_grammar::Grammar;
 use syntagma_grammar::syntax::{ebnf, json_schema};
@@ -110,6 +111,13 @@ ws ::= #"[ \t\n]*" ;
 start ::= program ;
 "#;
 
+/// Free text with calls in it: a wide terminal, then a narrow one, then values that nest.
+const CALLS: &str = r#"
+start ::= (#"[^<]+" | "<call>" call "</call>")* ;
+call ::= "{\"name\": \"" #"[a-z_]{1,20}" "\", \"value\": " value "}" ;
+value ::= #"\"[^\"\\]{0,30}\"" | #"-?[0-9]{1,9}" | "[" (value ("," #"[ ]{0,3}" value)*)? "]" | "(" value ")" ;
+"#;
+
 fn grammars() -> Vec<Arc<Grammar>> {
     let limits = syntagma_grammar::Limits::default();
     let options = json_schema::Options::default();
@@ -117,7 +125,8 @@ fn grammars() -> Vec<Arc<Grammar>> {
         .iter()
         .map(|schema| json_schema::parse(schema, &options, &limits).unwrap());
     let program = ebnf::parse(PROGRAM, "start", &limits).unwrap();
-    schemas.chain([program]).map(Arc::new).collect()
+    let calls = ebnf::parse(CALLS, "start", &limits).unwrap();
+    schemas.chain([program, calls]).map(Arc::new).collect()
 }
 
 /// Follows random tokens, and compares every bit of every mask with simulated acceptance where there is a judge.
@@ -197,5 +206,70 @@ fn forgetting_changes_nothing() {
     for grammar in grammars() {
         follow(&compiler, &grammar, None, &mut noise);
         compiler.clear();
+    }
+}
+
+/// All layers, none, and each one missing.
+fn layers() -> Vec<Layers> {
+    let each = [
+        Layer::Memo,
+        Layer::Parts,
+        Layer::Terminals,
+        Layer::Beside,
+        Layer::Stretches,
+        Layer::TailCalls,
+    ];
+    let none = each.into_iter().fold(Layers::default(), Layers::without);
+    let missing = each.map(|layer| Layers::default().without(layer));
+    [Layers::default(), none]
+        .into_iter()
+        .chain(missing)
+        .collect()
+}
+
+#[test]
+fn no_layer_changes_a_bit() {
+    let vocabulary = vocabulary();
+    let compilers: Vec<GrammarCompiler> = layers()
+        .into_iter()
+        .map(|layers| {
+            GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default())
+                .with_cache(false)
+                .with_layers(layers)
+        })
+        .collect();
+    let mut noise = Noise(4);
+    let words = bitmask_words(vocabulary.size());
+    for grammar in grammars() {
+        let compiled: Vec<_> = compilers
+            .iter()
+            .map(|compiler| compiler.compile(&grammar).unwrap())
+            .collect();
+        // The second text meets masks that the first one left behind.
+        for _ in 0..2 {
+            let mut matchers: Vec<_> = compiled
+                .iter()
+                .map(|compiled| GrammarMatcher::new(Arc::clone(compiled)))
+                .collect();
+            for _ in 0..12 {
+                let mut rows = vec![vec![0; words]; matchers.len()];
+                for (matcher, row) in matchers.iter().zip(&mut rows) {
+                    matcher.fill_next_token_bitmask(row).unwrap();
+                }
+                for (row, layers) in rows.iter().zip(layers()) {
+                    assert!(*row == rows[0], "{layers:?}");
+                }
+                let allowed: Vec<u32> = (0..vocabulary.size() as u32)
+                    .filter(|&id| rows[0][id as usize / 32] >> (id % 32) & 1 == 1)
+                    .collect();
+                let id = allowed[noise.below(allowed.len())];
+                for matcher in &mut matchers {
+                    assert!(matcher.accept_token(id).unwrap());
+                }
+                if matchers[0].is_terminated().unwrap() {
+                    break;
+                }
+            }
+        }
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use reference::{Builder, Letter, Reference, grammars, strings};
 use syntagma_engine::{
-    CompiledGrammar, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
-    fill_next_token_bitmask_batch,
+    CompiledGrammar, GrammarMatcher, Layer, Layers, Limits, Vocabulary, VocabularyParts,
+    bitmask_words, fill_next_token_bitmask_batch,
 };
 use syntagma_grammar::ir::{Lnf, Regex, Report, Symbol, SymbolTable, TokenSet};
 
@@ -198,6 +198,22 @@ fn rewind(matcher: &GrammarMatcher) {
     assert_eq!(reset.rollback(1).unwrap_err().code(), "E-MATCHER-ROLLBACK");
 }
 
+/// Every combination of layers; all of them first.
+fn combinations() -> impl Iterator<Item = Layers> {
+    let each = [
+        Layer::Memo,
+        Layer::Parts,
+        Layer::Terminals,
+        Layer::Beside,
+        Layer::Stretches,
+        Layer::TailCalls,
+    ];
+    (0_u32..64).map(move |missing| {
+        let missing = (0..6).filter(|bit| missing >> bit & 1 == 1);
+        missing.fold(Layers::default(), |layers, bit| layers.without(each[bit]))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -218,6 +234,41 @@ proptest! {
     ) {
         if let Some(lnf) = lnf {
             check(&lnf, &choices);
+        }
+    }
+
+    #[test]
+    fn no_layers_change_a_bit(
+        lnf in grammars(extra().0, extra().1),
+        choices in prop::collection::vec(any::<u8>(), 5),
+    ) {
+        if let Some(lnf) = lnf {
+            let (vocabulary, _) = vocabulary();
+            let limits = Limits::default();
+            let mut matchers: Vec<_> = combinations()
+                .map(|layers| {
+                    let vocabulary = Arc::clone(&vocabulary);
+                    let compiled =
+                        CompiledGrammar::from_lnf_with(layers, &lnf, Report::default(), vocabulary, &limits);
+                    GrammarMatcher::new(Arc::new(compiled.unwrap()))
+                })
+                .collect();
+            for choice in choices {
+                let rows: Vec<_> = matchers.iter().map(row).collect();
+                for (row, layers) in rows.iter().zip(combinations()) {
+                    prop_assert_eq!(row, &rows[0], "{:?}\n{}", layers, lnf.dump());
+                }
+                let allowed: Vec<u32> = (0..vocabulary.size() as u32).filter(|&id| bit(&rows[0], id)).collect();
+                if allowed.is_empty() {
+                    break;
+                }
+                for matcher in &mut matchers {
+                    prop_assert!(matcher.accept_token(allowed[usize::from(choice) % allowed.len()]).unwrap());
+                }
+                if matchers[0].is_terminated().unwrap() {
+                    break;
+                }
+            }
         }
     }
 

@@ -78,7 +78,7 @@ struct Need {
 }
 
 /// An expression that reads a repetition.
-struct Spine {
+struct Repetition {
     /// Classes that come first: the end of a character that has begun.
     before: Vec<ByteSet>,
     /// The expression without them.
@@ -134,12 +134,12 @@ impl Residuals {
                 found => found,
             });
         }
-        let Some(spine) = self.repetition(id) else {
+        let Some(found) = self.repetition(id) else {
             return Ok(None);
         };
-        let (places, unit) = self.places(&spine, fuel)?;
-        let alone = match spine.tail {
-            Some(tail) if spine.before.is_empty() && !self.is_nullable(tail) => {
+        let (places, unit) = self.places(&found, fuel)?;
+        let alone = match found.tail {
+            Some(tail) if found.before.is_empty() && !self.is_nullable(tail) => {
                 unit.alone & !ascii_of(&self.first(tail))
             }
             _ => 0,
@@ -147,7 +147,7 @@ impl Residuals {
         Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
             ascii: unit.ascii,
             places,
-            most: spine.max.unwrap_or(u32::MAX),
+            most: found.max.unwrap_or(u32::MAX),
             alone,
         }))
     }
@@ -161,7 +161,7 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<Option<Stretch>, Error> {
         let Some(
-            counted @ Spine {
+            counted @ Repetition {
                 min: 0,
                 max: Some(max),
                 tail: None,
@@ -174,18 +174,18 @@ impl Residuals {
         let (places, unit) = self.places(&counted, fuel)?;
         let mut best: Option<Stretch> = None;
         for part in self.alternatives(text) {
-            let Some(spine) = self.repetition(part) else {
+            let Some(found) = self.repetition(part) else {
                 continue;
             };
-            if spine.min > 0 || spine.max.is_some() {
+            if found.min > 0 || found.max.is_some() {
                 continue;
             }
-            let (mine, other) = self.places(&spine, fuel)?;
+            let (mine, other) = self.places(&found, fuel)?;
             let (places, ascii) = (places & mine, unit.ascii & other.ascii);
             if places == 0 || ascii == 0 {
                 continue;
             }
-            let Some(room) = self.room(spine.rest, counted.inner, fuel)? else {
+            let Some(room) = self.room(found.rest, counted.inner, fuel)? else {
                 continue;
             };
             let stretch = Stretch {
@@ -228,14 +228,14 @@ impl Residuals {
     }
 
     /// The expression as bytes of a character, if any, a repetition, and whatever follows.
-    fn repetition(&self, id: RegexId) -> Option<Spine> {
+    fn repetition(&self, id: RegexId) -> Option<Repetition> {
         let mut before: Vec<ByteSet> = Vec::new();
         let mut rest = id;
         loop {
             let (head, tail) = self.split(rest);
             match (self.node(head), tail) {
                 (&Node::Repeat { inner, min, max }, tail) => {
-                    return Some(Spine {
+                    return Some(Repetition {
                         before,
                         rest,
                         inner,
@@ -254,12 +254,12 @@ impl Residuals {
     }
 
     /// Where in a character the expression stands, as [`Stretch::places`], and what its repetition repeats.
-    fn places(&mut self, spine: &Spine, fuel: &mut Fuel) -> Result<(u16, Unit), Error> {
-        let unit = self.unit(spine.inner, fuel)?;
-        let places = if spine.before.is_empty() {
+    fn places(&mut self, found: &Repetition, fuel: &mut Fuel) -> Result<(u16, Unit), Error> {
+        let unit = self.unit(found.inner, fuel)?;
+        let places = if found.before.is_empty() {
             ASCII | u16::from(unit.characters)
         } else if unit.characters {
-            places_before(&spine.before)
+            places_before(&found.before)
         } else {
             0
         };

@@ -12,6 +12,7 @@ use self::cache::Cache;
 use self::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::{Error, caught};
+use crate::layers::Layers;
 use crate::limits::Limits;
 use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
@@ -35,6 +36,7 @@ pub struct GrammarCompiler {
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
     verify: bool,
+    layers: Layers,
     cache: Option<Cache>,
     /// What all grammars of the vocabulary have found out about terminals.
     shared: Arc<Shared>,
@@ -49,6 +51,7 @@ impl GrammarCompiler {
             vocabulary,
             limits,
             verify: false,
+            layers: Layers::default(),
             cache: Some(Cache::default()),
         }
     }
@@ -65,6 +68,13 @@ impl GrammarCompiler {
     #[must_use]
     pub fn with_verify(mut self, verify: bool) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// The same compiler with fewer layers: slower, for tests that compare.
+    #[must_use]
+    pub fn with_layers(mut self, layers: Layers) -> Self {
+        self.layers = layers;
         self
     }
 
@@ -115,7 +125,8 @@ impl GrammarCompiler {
         let lnf = Lnf::new(grammar, &limits)?;
         let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
         let shared = Arc::clone(&self.shared);
-        CompiledGrammar::with_shared(lnf, report, vocabulary, &self.limits, self.verify, shared)
+        let mode = (self.verify, self.layers);
+        CompiledGrammar::with_shared(lnf, report, vocabulary, &self.limits, mode, shared)
             .map(Arc::new)
     }
 }

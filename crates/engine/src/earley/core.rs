@@ -111,7 +111,9 @@ impl Core {
         }
         core.waits = waits.into();
         core.union = unions.intern(terminals);
-        core.fold(dots);
+        if dots.tail_calls {
+            core.fold(dots);
+        }
         Ok(core)
     }
 

@@ -104,6 +104,8 @@ pub(crate) struct Dots {
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) tokens: Vec<TokenTerminal>,
+    /// Whether a rule that ends in a nonterminal is left before that begins.
+    pub(crate) tail_calls: bool,
 }
 
 /// The outer rule's nonterminal.
@@ -193,6 +195,7 @@ impl Dots {
             names,
             terminals,
             tokens,
+            tail_calls: true,
         })
     }
 

@@ -24,10 +24,12 @@ impl Recognizer {
     pub(crate) fn new(
         lnf: &Lnf,
         vocabulary: &Vocabulary,
+        tail_calls: bool,
         fuel: &mut Fuel,
     ) -> Result<(Self, StateId), Error> {
         let mut unions = Unions::new(vocabulary.trie().longest() as u32);
-        let dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
+        let mut dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
+        dots.tail_calls = tail_calls;
         let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
         let mut recognizer = Self {
             dots,

@@ -16,6 +16,7 @@ use super::walk::{symbols, walk, whole};
 use crate::automaton::{RegexId, UnionId};
 use crate::earley::{Frames, Recognizer, SetId, StateId};
 use crate::error::Error;
+use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::vocabulary::{Vocabulary, bitmask_words};
 
@@ -38,6 +39,7 @@ const WIDE: (usize, u32) = (9, 10);
 #[derive(Debug)]
 pub(crate) struct Composer {
     shared: Arc<Shared>,
+    layers: Layers,
     insides: FxHashMap<RegexId, Arc<Inside>>,
     bytes: usize,
     wide: FxHashMap<RegexId, bool>,
@@ -49,9 +51,10 @@ type Part = (SetId, u32, RegexId);
 
 impl Composer {
     /// Remembers nothing yet but what other grammars have found out.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, layers: Layers) -> Self {
         Self {
             shared,
+            layers,
             insides: FxHashMap::default(),
             bytes: 0,
             wide: FxHashMap::default(),
@@ -260,14 +263,22 @@ impl Composer {
         let longest = vocabulary.trie().longest() as u32;
         let shape = unions.residuals().uncounted(residual, longest, fuel).ok()?;
         let fingerprint = unions.residuals().fingerprint(shape);
-        let inside = if let Some(known) = self.shared.get(fingerprint) {
+        let remembers = self.layers.has(Layer::Terminals);
+        let known = if remembers {
+            self.shared.get(fingerprint)
+        } else {
+            None
+        };
+        let inside = if let Some(known) = known {
             known
         } else {
             *scans = scans.checked_sub(1)?;
             let shared = &*self.shared;
             // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
             let near = unions.residuals().uncounted(residual, NEAR, fuel).ok()?;
-            let other = if unions.residuals().first(shape).len() < MANY {
+            let other = if unions.residuals().first(shape).len() < MANY
+                || !self.layers.has(Layer::Beside)
+            {
                 None
             } else if !unions.residuals().is_logical(shape) {
                 (near != shape).then_some((near, NEAR))
@@ -277,7 +288,9 @@ impl Composer {
             } else {
                 Some((near, NEAR))
             };
+            let stretches = self.layers.has(Layer::Stretches);
             let made = shared.with_scan(|scan| {
+                scan.use_stretches(stretches);
                 let part = (if shape == residual { tag } else { aside }, shape);
                 if let Some((other, near)) = other {
                     let fingerprint = unions.residuals().fingerprint(other);
@@ -308,11 +321,15 @@ impl Composer {
             });
             let made: Result<Inside, Error> = made;
             let made = Arc::new(made.ok()?);
-            self.shared.put(fingerprint, &made);
+            if remembers {
+                self.shared.put(fingerprint, &made);
+            }
             made
         };
-        self.bytes += inside.memory_bytes();
-        self.insides.insert(residual, Arc::clone(&inside));
+        if remembers {
+            self.bytes += inside.memory_bytes();
+            self.insides.insert(residual, Arc::clone(&inside));
+        }
         Some(inside)
     }
 

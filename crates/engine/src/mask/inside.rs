@@ -166,6 +166,11 @@ pub(super) struct Scan {
 }
 
 impl Scan {
+    /// Whether text that a repetition reads is skipped.
+    pub(super) fn use_stretches(&mut self, stretches: bool) {
+        self.lane.stretches = stretches;
+    }
+
     /// Reads the whole vocabulary by a residual of a terminal.
     pub(super) fn whole(
         &mut self,

@@ -51,6 +51,8 @@ pub(super) struct Lane {
     rows: Vec<Rest>,
     known: Vec<Known>,
     numbers: FxHashMap<(RegexId, bool), Rest>,
+    /// Whether [`Self::reads`] looks for anything.
+    pub(super) stretches: bool,
 }
 
 impl Lane {
@@ -126,7 +128,7 @@ impl Lane {
                     loops |= 1_u128.checked_shl(byte as u32).unwrap_or(0);
                 }
             }
-            if next == rest {
+            if next == rest && rest != Rest::DEAD {
                 self.known[rest.index()].loops |= loops;
             }
         }
@@ -143,6 +145,9 @@ impl Lane {
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
         let known = &self.known[rest.index()];
+        if !self.stretches {
+            return Ok(Reads::Unknown);
+        }
         let stretch = if let Some(stretch) = known.stretch.get() {
             stretch
         } else {

@@ -45,6 +45,15 @@ impl Mask {
         }
     }
 
+    /// The tokens of a row.
+    pub(crate) fn of_row(row: Vec<i32>) -> Self {
+        Self {
+            row: Some(row.into()),
+            lent: false,
+            ids: Arc::default(),
+        }
+    }
+
     /// Writes the mask into a row of the vocabulary's width.
     pub(crate) fn write(&self, row: &mut [i32]) {
         match &self.row {
