@@ -118,7 +118,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
     ),
     // A loop over many bytes ends its terminal, so that its masks do not depend on what follows.
     (
-        r##"start ::= "a" #"[a-z]*" ":" start | ":" ;"##,
+        r#"start ::= "a" #"[a-z]*" ":" start | ":" ;"#,
         b"ab:",
         5,
         3,

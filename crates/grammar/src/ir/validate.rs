@@ -101,9 +101,9 @@ impl Grammar {
             Lists::new(nodes.len(), |tell| {
                 for &(from, to, _) in &edges {
                     if backwards {
-                        tell(to, from)
+                        tell(to, from);
                     } else {
-                        tell(from, to)
+                        tell(from, to);
                     }
                 }
             })
