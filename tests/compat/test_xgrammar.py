@@ -46,8 +46,10 @@ def peer() -> ModuleType:
         return importlib.import_module("xgrammar")
 
 
-def described(module: ModuleType, hf: str) -> dict[str, str]:
-    parts = [importlib.import_module(f"{module.__name__}.{part}") for part in ("testing", "structural_tag", hf)]
+def described(module: ModuleType) -> dict[str, str]:
+    parts = [
+        importlib.import_module(f"{module.__name__}.{part}") for part in ("testing", "structural_tag", "contrib.hf")
+    ]
     return names(module, *parts)
 
 
@@ -59,12 +61,29 @@ def plain(value: Any) -> Any:
 
 
 def test_every_name_with_its_parameters() -> None:
-    found = described(ours, "hf")
+    found = described(ours)
     assert {name: found.get(name) for name in NAMES} == NAMES
 
 
+def test_names_stand_in_the_modules_where_they_are_looked_for() -> None:
+    homes = {
+        "matcher": ["GrammarMatcher", "BatchGrammarMatcher", "allocate_token_bitmask", "bitmask_dtype"],
+        "grammar": ["Grammar", "StructuralTagItem"],
+        "compiler": ["CompiledGrammar", "GrammarCompiler"],
+        "tokenizer_info": ["TokenizerInfo", "VocabType"],
+        "structural_tag": ["StructuralTag"],
+        "exception": ["InvalidJSONError"],
+        "config": ["max_recursion_depth"],
+    }
+    for home, held in homes.items():
+        module = importlib.import_module(f"{ours.__name__}.{home}")
+        for name in held:
+            assert getattr(module, name) is getattr(ours, name)
+    assert ours.contrib.hf.LogitsProcessor is ours.hf.LogitsProcessor
+
+
 def test_the_recorded_names_are_those_of_xgrammar() -> None:
-    assert described(peer(), "contrib.hf") == NAMES
+    assert described(peer()) == NAMES
 
 
 @pytest.mark.parametrize("scenario", sorted(BEHAVIOUR))
@@ -127,7 +146,7 @@ def test_the_list_of_what_is_not_offered_only_becomes_shorter() -> None:
     assert len(UNSUPPORTED) <= MOST_UNSUPPORTED
     said = {
         node.args[0].value
-        for path in PACKAGE.glob("*.py")
+        for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "refuse"

@@ -162,40 +162,39 @@ impl Grammar {
 
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned strings
-    fn text(without: Vec<String>, closer: Option<&str>) -> Self {
+    fn text(py: Python<'_>, without: Vec<String>, closer: Option<&str>) -> PyResult<Self> {
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
-        Self(Arc::new(ir::Grammar::from_regex(text::free_text(
-            &without, closer,
-        ))))
+        read(py, || {
+            Ok(ir::Grammar::from_regex(text::free_text(&without, closer)))
+        })
     }
 
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
-    fn union(grammars: Vec<PyRef<'_, Self>>) -> Self {
-        Self(Arc::new(ir::Grammar::union(&inners(&grammars))))
+    fn union(py: Python<'_>, grammars: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let parts = inners(&grammars);
+        read(py, || Ok(ir::Grammar::union(&parts)))
     }
 
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
-    fn concat(grammars: Vec<PyRef<'_, Self>>) -> Self {
-        Self(Arc::new(ir::Grammar::concat(&inners(&grammars))))
+    fn concat(py: Python<'_>, grammars: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let parts = inners(&grammars);
+        read(py, || Ok(ir::Grammar::concat(&parts)))
     }
 
     #[staticmethod]
     #[pyo3(signature = (grammar, min, max, separator))]
     fn repeat(
+        py: Python<'_>,
         grammar: &Self,
         min: u32,
         max: Option<u32>,
         separator: Option<PyRef<'_, Self>>,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let separator = separator.map(|separator| Arc::clone(&separator.0));
-        Self(Arc::new(ir::Grammar::repeat(
-            &grammar.0,
-            min,
-            max,
-            separator.as_ref(),
-        )))
+        let repeated = || ir::Grammar::repeat(&grammar.0, min, max, separator.as_ref());
+        read(py, || Ok(repeated()))
     }
 
     fn placed(&self, place: &str) -> Self {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from syntagma.compat.xgrammar import bitmask as _bitmask
-from syntagma.compat.xgrammar import exception, hf, structural_tag, testing
+from syntagma.compat.xgrammar import exception, structural_tag, testing
 from syntagma.compat.xgrammar.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -25,6 +25,7 @@ from syntagma.compat.xgrammar.config import (
     max_recursion_depth,
     set_max_recursion_depth,
 )
+from syntagma.compat.xgrammar.contrib import hf
 from syntagma.compat.xgrammar.exception import (
     DeserializeFormatError,
     DeserializeVersionError,

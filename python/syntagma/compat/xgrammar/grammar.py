@@ -11,13 +11,13 @@ from syntagma import _engine, grammars
 from syntagma.compat.xgrammar.exception import DeserializeFormatError, InvalidJSONError
 from syntagma.compat.xgrammar.schemas import schema_text, strict_schema
 from syntagma.compat.xgrammar.serialization import read, write
-from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag
+from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, StructuralTagItem
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.limits import Limits
 
-__all__ = ["Grammar", "structural_tag_value"]
+__all__ = ["Grammar", "StructuralTagItem", "structural_tag_value"]
 
 
 _INDENTED = (",", ": ")

@@ -9,11 +9,31 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from syntagma import decoding
-from syntagma.compat.xgrammar.bitmask import numpy_rows
+from syntagma.compat.xgrammar import bitmask as _bitmask
+from syntagma.compat.xgrammar.bitmask import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    get_bitmask_shape,
+    numpy_rows,
+    reset_token_bitmask,
+)
 from syntagma.compat.xgrammar.compiler import CompiledGrammar
 from syntagma.compat.xgrammar.support import errors, refuse
 
-__all__ = ["BatchGrammarMatcher", "GrammarMatcher"]
+__all__ = [
+    "BatchGrammarMatcher",
+    "GrammarMatcher",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "get_bitmask_shape",
+    "reset_token_bitmask",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bitmask_dtype":
+        return _bitmask.bitmask_dtype
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class GrammarMatcher:

@@ -1,0 +1,5 @@
+"""What goes with other libraries."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
