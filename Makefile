@@ -9,8 +9,9 @@ BENCH_VENV := .venv-bench
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 HOST ?= 127.0.0.1
 PORT ?= 8000
+BENCH ?=
 
-.PHONY: help run test lint bench docs format test-rust test-python test-torch train build clean toolchain
+.PHONY: help run test lint fuzz exactness bench docs format test-rust test-python test-torch train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +42,16 @@ test-rust: toolchain
 test-python: build
 	$(BIN)/python -m pytest
 
+# Seconds for each target; a finding stops the run and says which file it is.
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 0
+
+fuzz: toolchain ## look for crashes and broken promises with random input
+	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
+	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
+
 lint: build ## check style, types, stubs, floors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -61,7 +72,10 @@ docs: build ## write the generated pages of docs/
 # Environments beside the main one: what they need, and the same editable package.
 $(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
 	$(PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
+		$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" \
+		|| echo "$$peer is left out of the benchmarks: it does not install here"; \
+	done
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
@@ -71,8 +85,8 @@ $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
-bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md
-	$(BENCH_VENV)/bin/python benchmarks/run.py
+bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)
+	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH)
 
 test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environment of their own
 	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch

@@ -1,154 +1,117 @@
-"""Masks and compilation on the vocabularies at hand, beside the peers that are installed.
+"""Masks along valid documents of many JSON Schemas, the same tokens for every engine, on two large vocabularies.
 
-For each grammar: compile, then walk a text token by token; a mask and an accept for each token, twice (first pass
-with everything cold, second pass warm). Times are CPU time of the thread, in microseconds. Peers run in the same
-process, one after the other on the same texts; a peer that is not installed leaves an empty column and its reason.
+A schema is new to an engine when its documents are first read; what the engine has learnt from earlier schemas stays,
+as it would in a server. `first` is that first replay, `again` a second one. Times are microseconds for one mask called
+from Python, the lesser of wall time and CPU time of the thread. Each engine has a process of its own and takes its turn
+at every schema.
+
+The first table is one peer at a time beside this library, over exactly the tokens of those documents that both read to
+their end; `total` is the time of all of its masks in milliseconds, the last column how much more that is than ours.
+The second is this library alone over everything it read, with the time to take a token, and the same replay in Rust
+without Python (which also reads the documents that a schema refuses, up to the refusal).
+
+Run: `python benchmarks/masks.py [--quick] [vocabulary …]`.
 """
 
 from __future__ import annotations
 
-import json
-import statistics
-import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import argparse
 from typing import Any
 
 import numpy as np
+from support import rust
+from support.cases import Case, cases
+from support.replay import Replay, replay
+from support.tables import Table, names_of, number, percentiles
+from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.workers import Failed, Worker, started
 
-import syntagma as sg
-
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data" / "engine" / "vocabs"
-SHIPPED = ROOT / "python" / "syntagma" / "embedded" / "data" / "tokenizer.json"
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "integer"},
-        "name": {"type": "string", "maxLength": 40},
-        "tags": {"type": "array", "items": {"enum": ["red", "green", "blue"]}},
-        "items": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"sku": {"type": "string"}, "count": {"type": "integer"}, "gift": {"type": "boolean"}},
-                "required": ["sku", "count"],
-                "additionalProperties": False,
-            },
-        },
-        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    },
-    "required": ["id", "name", "items"],
-    "additionalProperties": False,
-}
-DOCUMENT = json.dumps(
-    {
-        "id": 7,
-        "name": 'Łódź – a "quoted" name',
-        "tags": ["red", "blue"],
-        "items": [{"sku": f"A-{i}", "count": i, "gift": i % 2 == 0} for i in range(8)],
-        "note": None,
-    },
-    ensure_ascii=False,
-)
+PEERS = ("xgrammar", "llguidance", "outlines-core")
+SECONDS = 20
+QUICK = 8
+"""every n-th schema only, with --quick"""
+SLOW = {"outlines-core": 8}
+"""engines whose compilation takes seconds see every n-th schema only"""
+PASSES = ("first", "again")
 
 
-class Ours:
-    """This library, through its public names."""
-
-    def __init__(self, path: Path) -> None:
-        self.info = sg.TokenizerInfo.from_tokenizer_json(path, eos_token_ids=[0] if path.parent == DATA else None)
-        self.bitmask = sg.allocate_token_bitmask(1, self.info.vocab_size)
-
-    def compile(self, schema: dict[str, Any]) -> Callable[[], Any]:
-        compiled = sg.GrammarCompiler(self.info, cache=False).compile(sg.Grammar.from_json_schema(schema))
-        return lambda: sg.GrammarMatcher(compiled)
-
-    def step(self, matcher: Any, token: int) -> bool:
-        matcher.fill_next_token_bitmask(self.bitmask)
-        return bool(matcher.accept_token(token))
+def measure(workers: list[Worker], tokens: Vocabulary, every: int) -> list[dict[str, Replay]]:
+    """For each schema what each engine made of it; engines that refused it are left out."""
+    found = []
+    for at, case in enumerate(cases(tokens, every)):
+        found.append({worker.name: done for worker in workers if (done := _turn(worker, at, case)) is not None})
+    return found
 
 
-class Llguidance:
-    """llguidance through its NumPy bitmask."""
-
-    def __init__(self, path: Path) -> None:
-        import llguidance
-        import llguidance.numpy
-
-        self.library = llguidance
-        self.tokenizer = llguidance.LLTokenizer(str(path))
-        self.bitmask = llguidance.numpy.allocate_token_bitmask(1, self.tokenizer.vocab_size)
-
-    def compile(self, schema: dict[str, Any]) -> Callable[[], Any]:
-        grammar = self.library.LLMatcher.grammar_from_json_schema(json.dumps(schema))
-        self.library.LLMatcher(self.tokenizer, grammar)
-        return lambda: self.library.LLMatcher(self.tokenizer, grammar)
-
-    def step(self, matcher: Any, token: int) -> bool:
-        self.library.numpy.fill_next_token_bitmask(matcher, self.bitmask, 0)
-        return bool(matcher.consume_token(token))
+def _turn(worker: Worker, at: int, case: Case) -> Replay | None:
+    if not case.documents or at % SLOW.get(worker.name, 1):
+        return None
+    done = worker.run(replay, "json_schema", case.schema, case.documents, passes=2, seconds=SECONDS)
+    return None if isinstance(done, Failed) else done
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Microseconds of this thread's CPU, and what came back."""
-    start = time.thread_time_ns()
-    value = call()
-    return (time.thread_time_ns() - start) / 1e3, value
+def common(found: list[dict[str, Replay]], engines: tuple[str, ...], turn: int) -> tuple[list[np.ndarray], int]:
+    """Times of the masks of each engine over the documents that all of them read, and how many schemas had one."""
+    times: list[list[np.ndarray]] = [[] for _ in engines]
+    schemas = 0
+    for done in found:
+        if not all(engine in done for engine in engines):
+            continue
+        reads = [done[engine].passes[turn] for engine in engines]
+        both = [at for at, documents in enumerate(zip(*reads, strict=True)) if all(one.whole for one in documents)]
+        schemas += bool(both)
+        for engine, documents in zip(times, reads, strict=True):
+            engine.extend(documents[at].fills for at in both)
+    return [np.concatenate(engine) if engine else np.zeros(0) for engine in times], schemas
 
 
-def greedy(info: sg.TokenizerInfo, text: bytes) -> list[int]:
-    """A tokenisation by longest match: the same tokens for every engine."""
-    longest: dict[bytes, int] = {}
-    for token in range(info.vocab_size):
-        if token not in info.special_token_ids and (data := info.token_bytes(token)):
-            longest.setdefault(data, token)
-    most = max(map(len, longest))
-    ids = []
-    while text:
-        size = next(n for n in range(min(most, len(text)), 0, -1) if text[:n] in longest)
-        ids.append(longest[text[:size]])
-        text = text[size:]
-    return ids
+def beside(found: list[dict[str, Replay]], peers: list[str]) -> None:
+    shares = names_of()
+    table = Table(["pass", "engine", "schemas", "masks", *shares, "total", "÷ ours"], texts=2)
+    for peer in peers:
+        for turn, name in enumerate(PASSES):
+            (ours, theirs), schemas = common(found, ("syntagma", peer), turn)
+            if not ours.size:
+                table.row(name, peer, 0)
+                continue
+            for engine, times in (("syntagma", ours), (peer, theirs)):
+                total = f"{times.sum() / 1e3:,.0f}"
+                ratio = f"{times.sum() / ours.sum():.1f}"
+                table.row(name, engine, schemas, f"{times.size:,}", *percentiles(times), total, ratio)
 
 
-def measure(engine: Any, ids: Sequence[int]) -> list[str]:
-    compile_us = statistics.median(timed(lambda: engine.compile(SCHEMA))[0] for _ in range(5))
-    make = engine.compile(SCHEMA)
-    cells = [f"{compile_us:,.0f}"]
-    for _ in ("cold", "warm"):
-        matcher = make()
-        times = []
-        for token in ids:
-            spent, accepted = timed(lambda matcher=matcher, token=token: engine.step(matcher, token))
-            if not accepted:
-                return [*cells, "refused its own document", "", "", ""][:5]
-            times.append(spent)
-        cells += [f"{statistics.median(times):,.1f}", f"{np.percentile(times, 99):,.0f}"]
-    return cells
+def alone(found: list[dict[str, Replay]], vocabulary: str) -> None:
+    table = Table(["syntagma alone", "n", "mean", *names_of()])
+
+    def row(label: str, values: np.ndarray) -> None:
+        table.row(label, f"{values.size:,}", number(values.mean()), *percentiles(values))
+
+    for turn, name in enumerate(PASSES):
+        reads = [read for done in found if "syntagma" in done for read in done["syntagma"].passes[turn]]
+        row(f"mask, {name} replay", np.concatenate([read.fills for read in reads]))
+        row(f"token, {name} replay", np.concatenate([read.takes for read in reads]))
+    for label, cells in rust.schema_masks(vocabulary):
+        table.row(f"Rust: {label}", *cells)
 
 
-def table() -> str:
-    rows = [
-        "| vocabulary | engine | compile | cold p50 | cold p99 | warm p50 | warm p99 |",
-        "|:--|:--|--:|--:|--:|--:|--:|",
-    ]
-    for path in [SHIPPED, *sorted(DATA.glob("*.tokenizer.json"))]:
-        label = "shipped" if path == SHIPPED else path.name.split(".")[0]
-        ours = Ours(path)
-        ids = greedy(ours.info, DOCUMENT.encode())
-        rows.append(f"| {label} ({ours.info.vocab_size:,}) | syntagma | " + " | ".join(measure(ours, ids)) + " |")
-        try:
-            peer = Llguidance(path)
-        except ImportError:
-            rows.append("| | llguidance | not installed | | | | |")
-        except Exception as error:  # a peer's own refusal is a result, too
-            rows.append(f"| | llguidance | {type(error).__name__} | | | | |")
-        else:
-            rows.append("| | llguidance | " + " | ".join(measure(peer, ids)) + " |")
-    return "\n".join(rows)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("vocabularies", nargs="*")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    wanted: list[Any] = options.vocabularies or (["llama3"] if options.quick else ["llama3", "gemma4"])
+    for name in (present(wanted) if has_data() else []) or [SHIPPED]:
+        tokens = Vocabulary(name)
+        print(f"\n### {name}, {len(tokens.tokens):,} tokens\n")
+        workers = started(("syntagma", *PEERS), name)
+        found = measure(workers, tokens, QUICK if options.quick else 1)
+        print()
+        beside(found, [worker.name for worker in workers[1:]])
+        print()
+        alone(found, name)
+        for worker in workers:
+            worker.stop()
 
 
 if __name__ == "__main__":
-    print(table())
+    main()

@@ -1,18 +1,31 @@
-"""Transcripts: milliseconds to read a whole one, microseconds for a four-character chunk, and how both grow.
+"""Transcripts: milliseconds to read a whole one, microseconds for a piece of a stream, and how both grow.
 
-The text is a completion with reasoning, a call and an answer. openai-harmony, where it is installed and finds its
-vocabulary, reads the same completion from tokens (plus the time to encode it) and renders the same 50 messages.
+The text is a completion with reasoning, a call and an answer, of the size at the head of the column. This library reads
+text in chunks of four characters; `compat.harmony` and openai-harmony read tokens, of about as many characters, and
+hand out what each added to the message. Parsing from tokens leaves out the time to encode them, which has a row of its
+own. Everything is CPU time of the thread, the median of several runs; `÷ ours` compares with the row above that does
+the same thing.
 
-Run: `python benchmarks/openchatml.py`.
+The last rows render a conversation of 50 messages of 318 characters each.
+
+Run: `python benchmarks/openchatml.py [--quick]`.
 """
 
 from __future__ import annotations
 
+import argparse
+import gc
 import statistics
 import time
+from base64 import b64decode
 from collections.abc import Callable
+from typing import Any
+
+from support import parser_peers
+from support.tables import Table, number
 
 from syntagma import openchatml
+from syntagma.compat import harmony as names
 from syntagma.openchatml import harmony
 
 KIB = 1024
@@ -20,6 +33,7 @@ SIZES = (5 * KIB, 20 * KIB, 80 * KIB, 320 * KIB)
 CHUNK = 4
 RUNS = 9
 PROSE = 'Lorem ipsum < dolor <b> sit | amet {"k": 1} consectetur, adipiscing elit.\n'
+CONTROL = ("return", "constrain", "channel", "start", "end", "message", "call")
 
 
 def prose(size: int) -> str:
@@ -38,9 +52,10 @@ def completion(size: int) -> str:
 def seconds(work: Callable[[], object]) -> float:
     times = []
     for _ in range(RUNS):
-        begun = time.process_time()
+        gc.collect()
+        begun = time.thread_time_ns()
         work()
-        times.append(time.process_time() - begun)
+        times.append((time.thread_time_ns() - begun) / 1e9)
     return statistics.median(times)
 
 
@@ -50,48 +65,118 @@ def stream(reader: openchatml.StreamReader | harmony.HarmonyReader, chunks: list
     reader.finish()
 
 
+def tokenwise(parser: Any, tokens: list[int]) -> None:
+    """What a server does: each token in, what it added out."""
+    for token in tokens:
+        parser.process(token)
+        _ = parser.last_content_delta
+    parser.process_eos()
+
+
+class Rows:
+    """The table; remembers our values, so that a peer's row can be compared."""
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self._table = Table(["what", *(f"{size // KIB} KiB" for size in sizes), "÷ ours"])
+        self._ours: list[float] = []
+
+    def add(self, name: str, values: list[float], *, peer: bool = False) -> None:
+        ratio = (
+            number(statistics.median(value / our for value, our in zip(values, self._ours, strict=True)))
+            if peer
+            else ""
+        )
+        if not peer:
+            self._ours = values
+        self._table.row(name, *map(number, values), ratio)
+
+    def note(self, name: str, why: str) -> None:
+        self._table.row(name, why)
+
+
+def borrowed(encoding: Any) -> names.HarmonyEncoding:
+    """`compat.harmony` over the peer's own tokens."""
+    pieces = {}
+    for line in parser_peers.harmony_ranks().splitlines():
+        token, rank = line.split()
+        pieces[int(rank)] = b64decode(token)
+    special = {f"<|{name}|>": encoding.encode(f"<|{name}|>", allowed_special="all")[0] for name in CONTROL}
+    return names.load_harmony_encoding(
+        encode_text=lambda text: list(encoding.encode(text, disallowed_special=())),
+        decode_bytes=pieces.__getitem__,
+        special=special,
+    )
+
+
 def main() -> None:
-    print("| what | " + " | ".join(f"{size // KIB} KiB" for size in SIZES) + " |")
-    print("|---|" + "---:|" * len(SIZES))
-    texts = [completion(size) for size in SIZES]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    sizes = SIZES[:2] if options.quick else SIZES
+    texts = [completion(size) for size in sizes]
     cut = [[text[at : at + CHUNK] for at in range(0, len(text), CHUNK)] for text in texts]
-    row("parse, strict, ms", [seconds(lambda t=t: openchatml.parse(t, role="assistant")) * 1e3 for t in texts])
-    row("parse Harmony, ms", [seconds(lambda t=t: harmony.parse_completion(t)) * 1e3 for t in texts])
-    streams = [seconds(lambda c=c: stream(openchatml.StreamReader(role="assistant"), c)) / len(c) * 1e6 for c in cut]
-    row("stream, µs a chunk", streams)
-    streams = [seconds(lambda c=c: stream(harmony.HarmonyReader(), c)) / len(c) * 1e6 for c in cut]
-    row("stream Harmony, µs a chunk", streams)
-    messages = openchatml.parse(completion(20 * KIB), role="assistant").messages
-    spoken = [openchatml.Message(role="user" if at % 2 else "assistant", body=prose(318)) for at in range(50)]
-    print(f"\nrender 50 messages: {seconds(lambda: openchatml.render(spoken)) * 1e3:.2f} ms; ", end="")
-    print(f"as Harmony: {seconds(lambda: harmony.to_harmony(spoken)) * 1e3:.2f} ms")
-    peer([message.body for message in messages], spoken)
-
-
-def row(name: str, values: list[float]) -> None:
-    print(f"| {name} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
-
-
-def peer(bodies: list[str], spoken: list[openchatml.Message]) -> None:
     try:
+        import openai_harmony
+
+        encoding = parser_peers.harmony_encoding()
+        why = ""
+    except Exception as error:  # it raises types of its own where its vocabulary is missing
+        encoding, why = None, f"{type(error).__name__}: {error}"[:80]
+    tokens = [encoding.encode(text, allowed_special="all") for text in texts] if encoding else []
+    role = openai_harmony.Role.ASSISTANT if encoding else None
+    ours = borrowed(encoding) if encoding else None
+
+    rows = Rows(sizes)
+    rows.add(
+        "parse OpenChatML, strict, ms",
+        [1e3 * seconds(lambda t=t: openchatml.parse(t, role="assistant")) for t in texts],
+    )
+    rows.add("parse Harmony, text, ms", [1e3 * seconds(lambda t=t: harmony.parse_completion(t)) for t in texts])
+    if encoding:
+        read = encoding.parse_messages_from_completion_tokens
+        rows.add("— openai-harmony, tokens, ms", [1e3 * seconds(lambda t=t: read(t, role)) for t in tokens], peer=True)
+        encode = [1e3 * seconds(lambda t=t: encoding.encode(t, allowed_special="all")) for t in texts]
+        rows.add("— openai-harmony, encoding alone, ms", encode, peer=True)
+        compat = ours.parse_messages_from_completion_tokens
+        rows.add(
+            "parse Harmony, compat.harmony, tokens, ms",
+            [1e3 * seconds(lambda t=t: compat(t, "assistant")) for t in tokens],
+        )
+        rows.add("— openai-harmony, tokens, ms", [1e3 * seconds(lambda t=t: read(t, role)) for t in tokens], peer=True)
+
+    def each(make: Callable[[], Any], run: Callable[[Any, Any], None], pieces: list[Any]) -> list[float]:
+        return [1e6 * seconds(lambda p=p: run(make(), p)) / len(p) for p in pieces]
+
+    rows.add("stream OpenChatML, µs a chunk", each(lambda: openchatml.StreamReader(role="assistant"), stream, cut))
+    rows.add("stream Harmony, µs a chunk", each(harmony.HarmonyReader, stream, cut))
+    if encoding:
+        theirs = each(lambda: openai_harmony.StreamableParser(encoding, role), tokenwise, tokens)
+        rows.add("— openai-harmony, µs a token", theirs, peer=True)
+        rows.add(
+            "compat.harmony, µs a token", each(lambda: names.StreamableParser(ours, "assistant"), tokenwise, tokens)
+        )
+        rows.add("— openai-harmony, µs a token", theirs, peer=True)
+    else:
+        rows.note("openai-harmony was not measured", why)
+    render(encoding)
+
+
+def render(encoding: Any) -> None:
+    print()
+    table = Table(["render 50 messages", "ms", "÷ ours"])
+    spoken = [openchatml.Message(role="user" if at % 2 else "assistant", body=prose(318)) for at in range(50)]
+    ours = 1e3 * seconds(lambda: openchatml.render(spoken))
+    table.row("OpenChatML, text", number(ours))
+    ours = 1e3 * seconds(lambda: harmony.to_harmony(spoken))
+    table.row("Harmony, text", number(ours))
+    if encoding:
         import openai_harmony as other
 
-        encoding = other.load_harmony_encoding(other.HarmonyEncodingName.HARMONY_GPT_OSS)
-    except Exception as error:
-        print(f"\nopenai-harmony was not measured: {type(error).__name__}")
-        return
-    text = completion(20 * KIB)
-    tokens = encoding.encode(text, allowed_special="all")
-    role = other.Role.ASSISTANT
-    assert len(encoding.parse_messages_from_completion_tokens(tokens, role)) == len(bodies)
-    parse = seconds(lambda: encoding.parse_messages_from_completion_tokens(tokens, role))
-    encode = seconds(lambda: encoding.encode(text, allowed_special="all"))
-    conversation = other.Conversation.from_messages(
-        [other.Message.from_role_and_content(other.Role(message.role), message.body) for message in spoken]
-    )
-    render = seconds(lambda: encoding.render_conversation(conversation))
-    print(f"\nopenai-harmony, 20 KiB: parse {parse * 1e3:.2f} ms, encode {encode * 1e3:.2f} ms; ", end="")
-    print(f"render 50 messages {render * 1e3:.2f} ms")
+        conversation = other.Conversation.from_messages(
+            [other.Message.from_role_and_content(other.Role(message.role), message.body) for message in spoken]
+        )
+        theirs = 1e3 * seconds(lambda: encoding.render_conversation(conversation))
+        table.row("— openai-harmony, tokens", number(theirs), number(theirs / ours))
 
 
 if __name__ == "__main__":

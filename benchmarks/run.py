@@ -1,39 +1,72 @@
-"""Runs every benchmark and writes benchmarks/RESULTS.md."""
+"""Runs benchmarks and writes benchmarks/RESULTS.md.
+
+Run: `python benchmarks/run.py [--quick] [script …]`; without scripts all of them. The results of scripts that are not
+run stay in the file. `--quick` measures less of everything, in a few minutes altogether.
+"""
 
 from __future__ import annotations
 
+import argparse
 import platform
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+RESULTS = HERE / "RESULTS.md"
 SCRIPTS = (
-    "masks.py",
-    "schema_masks.py",
-    "parser_growth.py",
-    "openchatml.py",
-    "constrained_validity.py",
-    "template_overhead.py",
-    "embedded_speed.py",
+    "masks",
+    "compile_times",
+    "plain_grammars",
+    "growth",
+    "batch",
+    "parse",
+    "openchatml",
+    "constrained_validity",
+    "template_overhead",
+    "embedded_speed",
 )
+QUICK = {"masks", "compile_times", "plain_grammars", "growth", "batch", "parse", "openchatml"}
+"""scripts that know --quick"""
+_SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def meaning(script: str) -> str:
+    """The first paragraph of the script's own words."""
+    source = (HERE / f"{script}.py").read_text()
+    return source.split('"""')[1].split("\n\n")[0].strip()
+
+
+def measured(script: str, *, quick: bool) -> str:
+    """What a script prints."""
+    options = ["--quick"] if quick and script in QUICK else []
+    done = subprocess.run(
+        [sys.executable, str(HERE / f"{script}.py"), *options], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        return f"{done.stdout.strip()}\n\nIt ended with status {done.returncode}."
+    return done.stdout.strip()
 
 
 def main() -> int:
-    head = f"{platform.machine()}, {platform.python_implementation()} {platform.python_version()}"
-    parts = [
-        f"# Results\n\nWritten by `make bench` ({head}). What each table means stands at the head of its script.\n"
-    ]
-    for script in SCRIPTS:
-        print(f"running {script} …", file=sys.stderr)
-        done = subprocess.run([sys.executable, str(HERE / script)], capture_output=True, text=True, check=False)
-        body = done.stdout.strip()
-        if done.returncode:
-            body = f"failed:\n\n```text\n{done.stderr.strip()[-2000:]}\n```"
-        elif not body.startswith("|"):
-            body = f"```text\n{body}\n```"
-        parts.append(f"\n## {script}\n\n{body}\n")
-    (HERE / "RESULTS.md").write_text("".join(parts))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scripts", nargs="*", choices=[*SCRIPTS, []], metavar="script")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    bodies = dict(_SECTION.findall(RESULTS.read_text())) if RESULTS.is_file() else {}
+    for script in options.scripts or SCRIPTS:
+        begun = time.monotonic()
+        body = measured(script, quick=options.quick)
+        print(f"\n## {script}.py\n\n{body}\n", flush=True)
+        took = f"{'Quick run, ' if options.quick else ''}{time.monotonic() - begun:.0f} s."
+        bodies[script] = f"\n{meaning(script)} {took}\n\n{body}\n"
+        where = f"{platform.machine()}, {platform.python_implementation()} {platform.python_version()}"
+        text = f"# Results\n\nWritten by `make bench` ({where}). The head of each script says what its tables mean.\n"
+        known = [name for name in SCRIPTS if name in bodies]
+        sections = "".join(f"\n## {name}.py\n\n{bodies[name].strip()}\n" for name in known)
+        RESULTS.write_text(text + sections)
     return 0
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+from syntagma.constraints import Budgets
 from syntagma.limits import Limits
 
 __all__ = [
@@ -26,7 +27,7 @@ class Grammar:
     @staticmethod
     def from_lark(text: str, start: str, limits: Limits) -> Grammar: ...
     @staticmethod
-    def from_regex(pattern: str, limits: Limits) -> Grammar: ...
+    def from_regex(pattern: str, limits: Limits, ecma: bool = False) -> Grammar: ...
     @staticmethod
     def from_json_schema(schema: str, options: Any, limits: Limits) -> Grammar: ...
     @staticmethod
@@ -47,6 +48,7 @@ class Grammar:
     def repeat(grammar: Grammar, min: int, max: int | None, separator: Grammar | None) -> Grammar: ...
     def placed(self, place: str) -> Grammar: ...
     def report_pointers(self) -> list[tuple[str, str]]: ...
+    def warnings(self) -> list[dict[str, Any]]: ...
     def rule_count(self) -> int: ...
     def to_ebnf(self) -> str: ...
     def to_gbnf(self) -> tuple[str, list[str]]: ...
@@ -86,6 +88,10 @@ class CompiledGrammar:
 
     @property
     def vocab_size(self) -> int: ...
+    @property
+    def fingerprint(self) -> bytes:
+        """16 bytes, the same for the same grammar in every process, whatever the vocabulary."""
+
     def report_pointers(self) -> list[tuple[str, str]]: ...
     def stats(self) -> dict[str, int]: ...
 
@@ -93,12 +99,26 @@ class CompiledGrammar:
 class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
+    `budgets` that are set are refused with `ArgumentError` `E-BUDGET-UNSUPPORTED`: nothing enforces them yet.
+
     A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
-    it, until `reset`. A token id that the vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and
-    changes nothing.
+    it, until `reset`. A mistake of the engine itself raises `MatcherError` `E-ENGINE-…`, and every matcher of the
+    compiled grammar stays failed with it; the grammar is compiled anew when it is next asked for. A token id that the
+    vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing.
     """
 
-    def __new__(cls, compiled: CompiledGrammar) -> GrammarMatcher: ...
+    def __new__(cls, compiled: CompiledGrammar, *, budgets: Budgets | None = None) -> GrammarMatcher: ...
+    @staticmethod
+    def from_state_bytes(compiled: CompiledGrammar, state: bytes) -> GrammarMatcher:
+        """A matcher as it was when `state_bytes` was called, here or elsewhere, with all that it can take back.
+
+        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or something else), `E-STATE-VERSION`, `E-STATE-GRAMMAR` or
+        `E-STATE-VOCABULARY` (saved with another one).
+        """
+
+    def state_bytes(self) -> bytes:
+        """The matcher as bytes that `from_state_bytes` reads."""
+
     def accept_token(self, token_id: int) -> bool:
         """Take a token if it may come next; if not, nothing changes and the answer is False."""
 
@@ -115,13 +135,16 @@ class GrammarMatcher:
         """
 
     def mask_logits_inplace(self, logits: Any) -> None:
-        """Set the float32 logits of all tokens that may not come next to minus infinity."""
+        """Set the logits of all tokens that may not come next to minus infinity.
+
+        Logits of one sequence: a buffer of float32, or a NumPy array or torch tensor of floats on any device.
+        """
 
     def rollback(self, steps: int) -> None:
         """Take back the last accepted steps."""
 
     def fork(self) -> GrammarMatcher:
-        """A second matcher at the same place."""
+        """A second matcher at the same place with the same past; nothing is copied."""
 
     def reset(self) -> None:
         """Back to the start of the text; forgets a failure, too."""
@@ -136,7 +159,10 @@ class GrammarMatcher:
         """The bytes that must come next; may end inside a character."""
 
     def jump_forward_tokens(self, tokenize: Callable[[str], Sequence[int]]) -> list[int]:
-        """Tokens that must come next and that no later text can regroup; `tokenize` is the model's own tokenizer."""
+        """Tokens that must come next and that no later text can regroup.
+
+        `tokenize` is the model's own tokenizer, without special tokens or blanks of its own.
+        """
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """How many of the tokens could be accepted in this order."""
@@ -171,10 +197,11 @@ class GrammarMatcher:
     def steps(self) -> int:
         """Steps accepted since the start."""
 
-    def state_bytes(self) -> int:
+    @property
+    def memory_bytes(self) -> int:
         """Approximate bytes that the matcher holds for itself."""
 
 def fill_next_token_bitmask_batch(
     matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None, threads: int | None
 ) -> None: ...
-def accept_token_batch(matchers: Sequence[GrammarMatcher], ids: Sequence[int]) -> list[bool]: ...
+def accept_token_batch(matchers: Sequence[GrammarMatcher], ids: Sequence[int], threads: int | None) -> list[bool]: ...

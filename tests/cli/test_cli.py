@@ -128,6 +128,15 @@ def test_grammar(files: Path) -> None:
     assert call("grammar", "--regex", "[a-z]+").strip() == "exact"
 
 
+def test_grammar_prints_what_is_odd(tmp_path: Path) -> None:
+    (tmp_path / "odd.ebnf").write_text('start ::= "a" ;\nrest ::= "b" ;\n')
+    report = json.loads(call("grammar", str(tmp_path / "odd.ebnf"), "--json"))
+    assert [(warning["code"], warning["line"]) for warning in report["warnings"]] == [("W-GRAMMAR-UNUSED", 2)]
+    done = CliRunner().invoke(app, ["grammar", str(tmp_path / "odd.ebnf")])
+    assert done.stdout.strip() == "exact"
+    assert done.stderr.startswith("W-GRAMMAR-UNUSED: ")
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

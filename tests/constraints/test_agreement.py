@@ -129,15 +129,17 @@ def test_without_parallel_calls_there_is_one(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_written_is_accepted(name: str) -> None:
     fmt = FORMATS[name]
-    thoughts = "Well; 1 < 2." if fmt.spec.reasoning is not None else None
+    reasoning = fmt.spec.reasoning
+    front = reasoning.block[0].opener if reasoning is not None and reasoning.to == "content" else ""
+    thoughts = "Well; 1 < 2." if reasoning is not None and not front else None
     note = ToolCall(
         id="", name="save_note", arguments='{"text": "a\\n\\"b\\" é", "tags": ["x", ""], "meta": {"pinned": true}}'
     )
     clock = ToolCall(id="", name="clock", arguments="{}")
     bare = not fmt.triggers or "{" in fmt.triggers[0]
     messages = [
-        Message(content="Yes, 1 < 2."),
-        Message(content="Yes.\n\n- é", reasoning_content=thoughts),
+        Message(content=f"{front}Yes, 1 < 2."),
+        Message(content=f"{front}Yes.\n\n- é", reasoning_content=thoughts),
         *(
             [Message(tool_calls=(note,)), Message(tool_calls=(clock, note), reasoning_content=thoughts)]
             if fmt.triggers

@@ -48,6 +48,26 @@ Symbol: TypeAlias = "int | frozenset[int]"
 Item: TypeAlias = tuple[int, tuple[Symbol, ...], int, int]  # left-hand side, right-hand side, dot, origin
 
 
+def without(node: Node, dead: frozenset[str]) -> Node | None:
+    """The node without what needs one of the rules `dead`, which can write nothing; None if nothing is left."""
+    match node:
+        case Ref(name):
+            return None if name in dead else node
+        case Seq(parts):
+            left = [without(part, dead) for part in parts]
+            whole = tuple(part for part in left if part is not None)
+            return Seq(whole) if len(whole) == len(parts) else None
+        case Alt(parts):
+            some = tuple(part for part in (without(part, dead) for part in parts) if part is not None)
+            return Alt(some) if some else None
+        case Rep(inner, low, high):
+            kept = without(inner, dead)
+            if kept is None:
+                return Lit(b"") if low == 0 else None
+            return Rep(kept, low, high)
+    return node
+
+
 def to_ebnf(rules: Rules) -> str:
     """The grammar in the library's EBNF."""
     return "".join(f"{name} ::= {_text(node)};\n" for name, node in rules.items())

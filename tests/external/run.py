@@ -33,6 +33,7 @@ SUITES = {
     "openchatml": Suite("openchatml/vectors.jsonl", ("openchatml",)),
     "schemas": Suite("engine/schemas.jsonl", ("schemas",)),
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
+    "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
 }
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import pytest
 
 from syntagma.cli.checking import check_text
 from syntagma.errors import ArgumentError, GrammarError, LimitError
 from syntagma.grammars import Gbnf, Grammar
 from syntagma.limits import Limits
+
+Reader: TypeAlias = Callable[[str], Grammar]
 
 
 def test_gbnf_is_read_and_written() -> None:
@@ -66,6 +71,29 @@ def test_errors_have_a_place(read: object, text: str, code: str, line: int, colu
     error = caught.value
     assert (error.code, error.line, error.column) == (code, line, column)
     assert str(error.excerpt).endswith("^")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (Grammar.from_ebnf, 'start ::= "a" ;\n  x ::= x | "b" ;', [("UNUSED", 2, 3), ("CYCLE", 2, 3)]),
+        (Grammar.from_ebnf, 'start ::= except!(x) "b" start ; x ::= "c" ;', []),
+        (Grammar.from_gbnf, 'root ::= "a"\nb ::= b "x"', [("UNPRODUCTIVE", 2, 1), ("UNUSED", 2, 1)]),
+        (Grammar.from_lark, '%ignore " "\nstart: A rest\nrest: "b"\nA: B "c"\nB: "d"', []),
+        (Grammar.from_lark, '%ignore " "\nstart: "a"\nrest: A\nA: "c"', [("UNUSED", 3, 1), ("UNUSED", 4, 1)]),
+    ],
+)
+def test_what_is_odd_is_said(read: Reader, text: str, said: list[tuple[str, int, int]]) -> None:
+    warnings = read(text).warnings
+    found = [(warning.code.removeprefix("W-GRAMMAR-"), warning.line, warning.column) for warning in warnings]
+    assert found == said
+    for warning in warnings:
+        assert warning.excerpt.endswith("^")
+        assert str(warning).startswith(f"{warning.code}: ")
+        assert warning.hint is not None
+        assert warning.hint in str(warning)
+    joined = Grammar.concat(read(text), Grammar.literal("!"), read(text))
+    assert joined.warnings == warnings
 
 
 def test_limits_are_passed_on() -> None:

@@ -1,12 +1,13 @@
 //! A grammar brought together with a vocabulary, and everything found out about the two so far.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use syntagma_grammar::ir::{Lnf, Report};
 
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
+use crate::fingerprint;
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
 use crate::matcher::Costs;
@@ -34,6 +35,9 @@ pub struct CompiledGrammar {
     report: Report,
     limits: Limits,
     verify: bool,
+    fingerprint: u128,
+    /// The panic after which nothing in `found` can be relied on.
+    broken: OnceLock<Error>,
     start: StateId,
     found: RwLock<Found>,
     /// `Found::memory_bytes` as of the last growth, so that caches need not wait for the lock.
@@ -91,6 +95,8 @@ impl CompiledGrammar {
             report,
             limits: limits.clone(),
             verify,
+            fingerprint: fingerprint::of_grammar(lnf),
+            broken: OnceLock::new(),
             start,
             found: RwLock::new(found),
             size,
@@ -107,6 +113,24 @@ impl CompiledGrammar {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// The same for the same grammar in every process, whatever the vocabulary.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        self.fingerprint
+    }
+
+    /// The panic that broke it, if one did.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.broken.get().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// Remembers an error that concerns all matchers: a panic may have left anything half done.
+    pub(crate) fn note(&self, error: &Error) {
+        if error.is_panic() {
+            let _ = self.broken.set(error.clone());
+        }
     }
 
     /// How much it holds at the moment.
@@ -205,11 +229,13 @@ impl CompiledGrammar {
             ..
         } = found;
         // Another thread may have computed it while this one waited for the lock.
-        let known = memo.mask(state).cloned();
+        let shared = recognizer.representative(state, &mut self.fuel())?;
+        memo.remember_same(state, shared);
+        let known = memo.mask(shared).cloned();
         let mask = match known {
             Some(mask) if !self.verify => return Ok(mask),
             Some(mask) => mask,
-            None => composer.mask(recognizer, &self.vocabulary, state, frames, &self.limits)?,
+            None => composer.mask(recognizer, &self.vocabulary, shared, frames, &self.limits)?,
         };
         if self.verify {
             let fuel = &mut self.fuel();
@@ -222,7 +248,7 @@ impl CompiledGrammar {
                 ));
             }
         }
-        memo.remember_mask(state, mask.clone());
+        memo.remember_mask(shared, mask.clone());
         self.keep_within(found);
         Ok(mask)
     }

@@ -1,6 +1,11 @@
-//! The one error type of the crate: a kind, a stable code, a sentence and a hint.
+//! The one error type of the crate: a kind, and what the grammar crate's diagnostics say.
 
+use std::any::Any;
 use std::fmt;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use syntagma_grammar::Diagnostic;
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,20 +18,20 @@ pub enum ErrorKind {
     Argument,
     /// A bound of [`crate::Limits`] is passed.
     Limit,
-    /// The engine disagrees with itself; only verification finds it.
+    /// The engine disagrees with itself: verification found it, or a panic.
     Internal,
 }
 
-/// An error of this crate. Private fields, public accessors: kinds of detail can be added.
+const PANIC: &str = "E-ENGINE-PANIC";
+
+/// An error of this crate: a [`Diagnostic`], whose accessors are the error's own, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Detail>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Detail {
     kind: ErrorKind,
-    code: &'static str,
-    message: String,
-    hint: Option<String>,
+    diagnostic: Diagnostic,
     limit: Option<(&'static str, u64)>,
     source: Option<syntagma_grammar::Error>,
 }
@@ -35,9 +40,7 @@ impl Error {
     pub(crate) fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Detail {
             kind,
-            code,
-            message: message.into(),
-            hint: None,
+            diagnostic: Diagnostic::new(code, message),
             limit: None,
             source: None,
         }))
@@ -67,32 +70,29 @@ impl Error {
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.diagnostic = self.0.diagnostic.with_hint(hint);
         self
+    }
+
+    fn panic(reason: &(dyn Any + Send)) -> Self {
+        let reason = reason
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| reason.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason is given");
+        Self::new(ErrorKind::Internal, PANIC, format!("a panic: {reason}"))
+            .with_hint("this is a mistake of the library; please report it with the grammar")
+    }
+
+    /// Whether it stands for a panic.
+    pub(crate) fn is_panic(&self) -> bool {
+        self.code() == PANIC
     }
 
     /// What kind of mistake it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
-    }
-
-    /// The stable code, `E-AREA-WHAT`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.0.code
-    }
-
-    /// What is wrong, in one sentence.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
     }
 
     /// For limits: the field of [`crate::Limits`] and what it allows.
@@ -108,32 +108,39 @@ impl Error {
     }
 }
 
+impl Deref for Error {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0.diagnostic
+    }
+}
+
+/// Runs `work`; a panic in it becomes the error `E-ENGINE-PANIC`. What `work` may leave half done must not be used again.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|reason| Err(Error::panic(&*reason)))
+}
+
 impl From<syntagma_grammar::Error> for Error {
     fn from(source: syntagma_grammar::Error) -> Self {
         let kind = match source.kind() {
             syntagma_grammar::ErrorKind::Limit => ErrorKind::Limit,
             _ => ErrorKind::Grammar,
         };
-        let mut error = Self::new(kind, source.code(), source.message());
-        error.0.hint = source.hint().map(str::to_owned);
-        error.0.limit = source
-            .limit_detail()
-            .map(|(limit, _, allowed)| (limit, allowed));
-        error.0.source = Some(source);
-        error
+        Self(Box::new(Detail {
+            kind,
+            diagnostic: Diagnostic::clone(&source),
+            limit: source
+                .limit_detail()
+                .map(|(limit, _, allowed)| (limit, allowed)),
+            source: Some(source),
+        }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(source) = &self.0.source {
-            return source.fmt(f);
-        }
-        write!(f, "{}: {}", self.0.code, self.0.message)?;
-        self.0
-            .hint
-            .as_ref()
-            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.0.diagnostic.fmt(f)
     }
 }
 

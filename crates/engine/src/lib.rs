@@ -26,6 +26,7 @@ mod compiler;
 mod draft;
 mod earley;
 mod error;
+mod fingerprint;
 mod jump;
 mod limits;
 mod mask;
@@ -35,8 +36,8 @@ mod vocabulary;
 pub use compiled::{CompiledGrammar, CompiledStats};
 pub use compiler::{CompilerStats, GrammarCompiler};
 pub use draft::fill_draft;
-pub use error::{Error, ErrorKind};
-pub use jump::stable_tokens;
+pub use error::{Error, ErrorKind, caught};
+pub use jump::jump_forward_tokens;
 pub use limits::Limits;
 pub use matcher::{
     Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch,

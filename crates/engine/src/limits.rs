@@ -80,6 +80,11 @@ impl Fuel {
         }
     }
 
+    /// Units that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
         match self.left.checked_sub(units as u64) {
             Some(left) => {

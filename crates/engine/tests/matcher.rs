@@ -459,11 +459,14 @@ fn compile_fuel_and_residual_caps_are_errors() {
 fn batches_accept_one_token_each() {
     let start = matcher(&text("hello"));
     let (mut one, mut two) = (start.fork(), start.fork());
-    let answers = accept_token_batch(&mut [&mut one, &mut two], &[byte(b'h'), byte(b'x')]).unwrap();
+    let answers =
+        accept_token_batch(&mut [&mut one, &mut two], &[byte(b'h'), byte(b'x')], None).unwrap();
     assert_eq!(answers, [Ok(true), Ok(false)]);
     assert_eq!((one.steps(), two.steps()), (1, 0));
     assert_eq!(
-        accept_token_batch(&mut [&mut one], &[]).unwrap_err().code(),
+        accept_token_batch(&mut [&mut one], &[], Some(2))
+            .unwrap_err()
+            .code(),
         "E-BATCH-SIZE"
     );
 }

@@ -1,6 +1,8 @@
-//! The one error type of the crate: a stable code, a sentence, the place and a hint.
+//! What is said about sources. A [`Diagnostic`] is a stable code, a sentence, the place and a hint; an [`Error`] is one
+//! with a kind, and warnings are plain ones.
 
 use std::fmt;
+use std::ops::Deref;
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,17 +69,92 @@ impl Place {
     }
 }
 
-/// An error of this crate. Private fields, public accessors: kinds of detail can be added.
+/// Something to say about a source. Private fields, public accessors: kinds of detail can be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    code: &'static str,
+    message: String,
+    place: Option<Place>,
+    hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A code, `E-AREA-WHAT` for errors and `W-AREA-WHAT` for warnings, and a sentence.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            place: None,
+            hint: None,
+        }
+    }
+
+    /// The same at a place.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What is wrong, in one sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.place {
+            Some(Place::Text {
+                line,
+                column,
+                excerpt,
+                ..
+            }) => write!(f, " ({line}:{column})\n{excerpt}")?,
+            Some(Place::Pointer(pointer)) => write!(f, " (at {pointer})")?,
+            None => {}
+        }
+        self.hint
+            .as_ref()
+            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+/// An error of this crate: a [`Diagnostic`], whose accessors are the error's own, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Detail>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Detail {
     kind: ErrorKind,
-    code: &'static str,
-    message: String,
-    place: Option<Place>,
-    hint: Option<String>,
+    diagnostic: Diagnostic,
     limit: Option<(&'static str, u64, u64)>,
     pointers: Vec<(String, String)>,
 }
@@ -86,10 +163,7 @@ impl Error {
     fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Detail {
             kind,
-            code,
-            message: message.into(),
-            place: None,
-            hint: None,
+            diagnostic: Diagnostic::new(code, message),
             limit: None,
             pointers: Vec::new(),
         }))
@@ -108,7 +182,7 @@ impl Error {
     ) -> Self {
         let mut error = Self::new(ErrorKind::Schema, code, message);
         if let [(pointer, _), ..] = pointers.as_slice() {
-            error.0.place = Some(Place::Pointer(pointer.clone()));
+            error.0.diagnostic.place = Some(Place::Pointer(pointer.clone()));
         }
         error.0.pointers = pointers;
         error
@@ -121,23 +195,23 @@ impl Error {
             ErrorKind::Limit,
             code,
             format!("{limit} allows {allowed}, the input has {given} or more"),
-        );
+        )
+        .with_hint(format!("simplify the input or raise Limits.{limit}"));
         error.0.limit = Some((limit, given, allowed));
-        error.0.hint = Some(format!("simplify the input or raise Limits.{limit}"));
         error
     }
 
     /// The same error at a place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
-        self.0.place = Some(place);
+        self.0.diagnostic.place = Some(place);
         self
     }
 
     /// The same error with advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.diagnostic.hint = Some(hint.into());
         self
     }
 
@@ -145,30 +219,6 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
-    }
-
-    /// The stable code, `E-AREA-WHAT`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.0.code
-    }
-
-    /// What is wrong, in one sentence.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn place(&self) -> Option<&Place> {
-        self.0.place.as_ref()
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
     }
 
     /// For limits: the field of [`crate::Limits`], what was given, what is allowed.
@@ -184,23 +234,17 @@ impl Error {
     }
 }
 
+impl Deref for Error {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0.diagnostic
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.code, self.0.message)?;
-        match &self.0.place {
-            Some(Place::Text {
-                line,
-                column,
-                excerpt,
-                ..
-            }) => write!(f, " ({line}:{column})\n{excerpt}")?,
-            Some(Place::Pointer(pointer)) => write!(f, " (at {pointer})")?,
-            None => {}
-        }
-        self.0
-            .hint
-            .as_ref()
-            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.0.diagnostic.fmt(f)
     }
 }
 

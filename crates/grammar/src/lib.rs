@@ -16,12 +16,16 @@
 //! resolved by the engine.
 #![forbid(unsafe_code)]
 
+// Tests inside share the recogniser and the random grammars of those outside, which know the crate by its name.
+#[cfg(test)]
+extern crate self as syntagma_grammar;
+
 pub mod error;
 pub mod ir;
 pub mod limits;
 pub mod print;
 pub mod syntax;
 
-pub use error::{Error, ErrorKind, Place};
+pub use error::{Diagnostic, Error, ErrorKind, Place};
 pub use ir::Grammar;
 pub use limits::Limits;

@@ -1,6 +1,7 @@
 //! The grammar language: what it means, what it refuses and where, and its limits.
 
 mod reference;
+mod refusals;
 
 use syntagma_grammar::ir::{Expr, Grammar, Lnf, TokenSet};
 use syntagma_grammar::{Error, Limits, Place, print, syntax::ebnf};
@@ -60,6 +61,66 @@ const MEANING: &[(&str, &[&str], &[&str])] = &[
         r#"start ::= until!("ab") ;"#,
         &["ab", "aab", "xxab"],
         &["abab", "a", "abx"],
+    ),
+    // A bound counts bytes: `é` has two.
+    (
+        r#"start ::= except!("--", 3) ;"#,
+        &["", "a-b", "é-"],
+        &["a--", "abcd", "éé"],
+    ),
+    (
+        r#"start ::= "[" except!(C, 2) C ; C ::= "!" | "?" "?" ;"#,
+        &["[!", "[ab??", "[?!"],
+        &["[a!!", "[abc!"],
+    ),
+    (
+        r#"start ::= except!(stop) stop ; stop ::= mark{2} ; mark ::= "-" ;"#,
+        &["--", "a--", "-a--"],
+        &["-", "a----b"],
+    ),
+    (
+        r#"start ::= ~word & #"[a-z]+" ; word ::= "if" | "in" "t"? ;"#,
+        &["i", "ints"],
+        &["if", "in", "int", ""],
+    ),
+    (
+        r#"start ::= #e"[ab]*aa" ;"#,
+        &["aa", "abaa", "baa"],
+        &["aaa", "aab", "abab", "aabaa"],
+    ),
+    (r"start ::= #e'b|ab+' ;", &["b", "ab"], &["abb"]),
+    (
+        r#"start ::= #ex"b+|c" ;"#,
+        &["", "a", "ad"],
+        &["b", "abd", "c"],
+    ),
+    (
+        r#"start ::= lazy!(#"a*" "b" #"b*") ;"#,
+        &["b", "aab"],
+        &["bb", "a"],
+    ),
+    (r#"start ::= lazy("b" | "b" "c") ;"#, &["b"], &["bc"]),
+    (r#"start ::= lazy ("c") ; lazy ::= "b" ;"#, &["bc"], &["b"]),
+    (
+        r#"start ::= #substrs"abcé\n" ;"#,
+        &["", "a", "bc", "abcé\n", "cé", "\n"],
+        &["ac", "ba", "abcéa"],
+    ),
+    (
+        r#"start ::= "<" (#substrs'aba' & ~"") ">" ;"#,
+        &["<b>", "<aba>", "<ba>"],
+        &["<>", "<bb>"],
+    ),
+    // A rule that is defined again has more alternatives.
+    (
+        r#"start ::= "a" | x ; x ::= "b" ; x ::= "c" start ;"#,
+        &["a", "b", "cb", "cca"],
+        &["", "c"],
+    ),
+    (
+        r#"start ::= "a" ; start ::= "b" ; start ::= "c""#,
+        &["a", "b", "c"],
+        &["ab"],
     ),
     (r#"start ::= any! "." ;"#, &[".", "..", "é."], &["", "x"]),
     (r#"start ::= "a" | nothing! ;"#, &["a"], &[""]),
@@ -133,15 +194,8 @@ fn tokens_by_number_are_ranges() {
     assert!(print::to_ebnf(&grammar).contains("<[12..20,30]>"));
 }
 
-/// (grammar, code, line, column)
-const REFUSED: &[(&str, &str, usize, usize)] = &[
+const REFUSED: &[refusals::Refused] = &[
     ("start ::= other ;", "E-GRAMMAR-UNDEFINED", 1, 11),
-    (
-        "start ::= \"a\" ;\nstart ::= \"b\" ;",
-        "E-GRAMMAR-DUPLICATE",
-        2,
-        1,
-    ),
     ("begin ::= \"a\" ;", "E-GRAMMAR-START", 1, 1),
     ("", "E-GRAMMAR-START", 1, 1),
     ("start ::= \"a ;\n", "E-GRAMMAR-SYNTAX", 1, 11),
@@ -162,34 +216,69 @@ const REFUSED: &[(&str, &str, usize, usize)] = &[
     ("start ::= @marker(\"\") ;", "E-GRAMMAR-SYNTAX", 1, 19),
     ("start ::= <|a ;", "E-GRAMMAR-SYNTAX", 1, 11),
     ("start ::= <[3..1]> ;", "E-GRAMMAR-SYNTAX", 1, 11),
-    ("start ::= #e\"a\" ;", "E-GRAMMAR-UNSUPPORTED", 1, 11),
+    ("start ::= #e\"a ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= #q\"a\" ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= #substrs ;", "E-GRAMMAR-SYNTAX", 1, 11),
+    ("start ::= #e\"a(b\" ;", "E-REGEX-SYNTAX", 1, 15),
     (
-        "start ::= \"a\" & (\"b\" part) ; part ::= \"c\" ;",
+        "start ::= \"a\" & (\"b\" part) ; part ::= @marker(\"c\") ;",
         "E-GRAMMAR-IRREGULAR",
         1,
         18,
     ),
+    (
+        "start ::= ~part ; part ::= \"c\" | \"d\" part ;",
+        "E-GRAMMAR-IRREGULAR",
+        1,
+        38,
+    ),
+    ("start ::= start ;", "E-GRAMMAR-UNPRODUCTIVE", 1, 1),
+    ("start ::= start \"a\" ;", "E-GRAMMAR-UNPRODUCTIVE", 1, 1),
+    (
+        "start ::= \"a\" b ; b ::= b b ;",
+        "E-GRAMMAR-UNPRODUCTIVE",
+        1,
+        19,
+    ),
+    (
+        "start ::= \"a\" ;\nb ::= c{2} ;\nc ::= (\"\" b \"x\")+ ;",
+        "E-GRAMMAR-UNPRODUCTIVE",
+        2,
+        1,
+    ),
+    ("start ::= \"a\" & \"b\" ;", "E-GRAMMAR-NOTHING", 1, 11),
+    ("start ::= \"b\" | ~any! ;", "E-GRAMMAR-NOTHING", 1, 17),
+    ("start ::= #\"[a&&b]\" ;", "E-GRAMMAR-NOTHING", 1, 11),
+    ("start ::= except!(part) ;", "E-GRAMMAR-UNDEFINED", 1, 19),
+    ("start ::= except!(\"\") ;", "E-GRAMMAR-EXCEPT", 1, 19),
+    (
+        "start ::= except!(x) ; x ::= \"a\"* ;",
+        "E-GRAMMAR-EXCEPT",
+        1,
+        19,
+    ),
+    ("start ::= until!(#\"a?\") ;", "E-GRAMMAR-EXCEPT", 1, 18),
+    ("start ::= #ex\"a?\" ;", "E-GRAMMAR-EXCEPT", 1, 11),
+    (
+        "start ::= except!(\"a\", 5 \"b\") ;",
+        "E-GRAMMAR-SYNTAX",
+        1,
+        26,
+    ),
+    (
+        "start ::= except!(\"a\", 5, 6) ;",
+        "E-GRAMMAR-SYNTAX",
+        1,
+        25,
+    ),
+    ("start ::= until!(\"a\", 5) ;", "E-GRAMMAR-SYNTAX", 1, 23),
     ("start ::= \"é\" #\"a(b\" ;", "E-REGEX-SYNTAX", 1, 18),
-    ("start ::= #\"a\\bc\" ;", "E-REGEX-UNSUPPORTED", 1, 15),
+    ("start ::= #\"a(b)\\1\" ;", "E-REGEX-UNSUPPORTED", 1, 17),
 ];
 
 #[test]
 fn refusals_have_a_code_and_a_place() {
-    for &(text, code, line, column) in REFUSED {
-        let error = parse(text).expect_err(text);
-        assert_eq!(error.code(), code, "{text}: {error}");
-        let Some(Place::Text {
-            line: found_line,
-            column: found_column,
-            excerpt,
-            ..
-        }) = error.place()
-        else {
-            panic!("no place: {error}");
-        };
-        assert_eq!((*found_line, *found_column), (line, column), "{error}");
-        assert!(excerpt.ends_with('^'));
-    }
+    refusals::check(parse, REFUSED);
 }
 
 #[test]
@@ -202,15 +291,53 @@ fn hints_name_what_is_near() {
 fn an_empty_language_is_refused() {
     for text in [
         "start ::= nothing! ;",
-        "start ::= start ;",
-        "start ::= start \"a\" ;",
-        "start ::= \"a\" b ; b ::= b b ;",
+        "start ::= \"a\" nothing! ;",
+        "start ::= \"a\" b ; b ::= b b | nothing! ;",
     ] {
         let error = Lnf::new(&parsed(text), &Limits::default()).unwrap_err();
         assert_eq!(error.code(), "E-GRAMMAR-EMPTY", "{text}");
     }
     // It never ends, and every beginning of its text can be continued.
     assert!(Lnf::new(&parsed("start ::= \"a\" start ;"), &Limits::default()).is_ok());
+}
+
+#[test]
+fn what_is_odd_is_said_with_its_place() {
+    // (grammar, code and line of each warning)
+    type Said = &'static [(&'static str, usize)];
+    let cases: &[(&str, Said)] = &[
+        ("start ::= \"a\" start | x ;\nx ::= \"b\" x ;", &[]),
+        (
+            "start ::= \"a\" ;\nx ::= y ;\ny ::= \"b\" ;",
+            &[("W-GRAMMAR-UNUSED", 2), ("W-GRAMMAR-UNUSED", 3)],
+        ),
+        ("start ::= ~x ;\nx ::= y \"b\" ; y ::= \"c\" ;", &[]),
+        ("start ::= start | \"a\" ;", &[("W-GRAMMAR-CYCLE", 1)]),
+        (
+            "start ::= \"(\" a \")\" ;\na ::= b c | \"x\" ;\nb ::= [a] ;\nc ::= \"y\"* ;",
+            &[("W-GRAMMAR-CYCLE", 2)],
+        ),
+        ("start ::= a+ ; a ::= \"x\" | start \"y\" ;", &[]),
+        (
+            "start ::= a{2,} ; a ::= \"\" | start ;",
+            &[("W-GRAMMAR-CYCLE", 1)],
+        ),
+    ];
+    for (text, wanted) in cases {
+        let grammar = parsed(text);
+        let found: Vec<(&str, usize)> = grammar
+            .warnings()
+            .iter()
+            .map(|warning| {
+                let Some(Place::Text { line, excerpt, .. }) = warning.place() else {
+                    panic!("no place: {warning}");
+                };
+                assert!(excerpt.ends_with('^') && warning.hint().is_some());
+                (warning.code(), *line)
+            })
+            .collect();
+        assert_eq!(found, *wanted, "{text}");
+    }
 }
 
 fn nested(depth: usize) -> String {
@@ -239,7 +366,7 @@ fn limits_hold_at_the_edge() {
     };
     let long = |count: usize| format!("start ::= \"{}\" ;", "a".repeat(count - 14));
     let pattern = |count: usize| format!("start ::= #\"{}\" ;", "a".repeat(count));
-    let cases: [(String, String, &str); 8] = [
+    let cases = [
         (long(100), long(101), "E-LIMIT-GRAMMAR-BYTES"),
         (nested(4), nested(5), "E-LIMIT-GRAMMAR-NESTING"),
         (
@@ -261,12 +388,11 @@ fn limits_hold_at_the_edge() {
         ),
         (pattern(20), pattern(21), "E-LIMIT-REGEX-BYTES"),
     ];
-    for (at, past, code) in cases {
-        assert!(ebnf::parse(&at, "start", &limits).is_ok(), "{at}");
-        let error = ebnf::parse(&past, "start", &limits).expect_err(&past);
-        assert_eq!(error.code(), code, "{past}");
-        assert!(error.limit_detail().is_some());
-    }
+    refusals::check_edges(
+        |text, limits| ebnf::parse(text, "start", limits),
+        &limits,
+        &cases,
+    );
 }
 
 #[test]

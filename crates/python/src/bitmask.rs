@@ -95,19 +95,21 @@ pub(crate) fn fill_next_token_bitmask_batch(
     Ok(())
 }
 
-/// Accepts one token on each matcher.
+/// Accepts one token on each matcher; several threads if asked.
 #[pyfunction]
+#[pyo3(signature = (matchers, ids, threads))]
 #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
 pub(crate) fn accept_token_batch(
     py: Python<'_>,
     mut matchers: Vec<PyRefMut<'_, GrammarMatcher>>,
     ids: Vec<u32>,
+    threads: Option<usize>,
 ) -> PyResult<Vec<bool>> {
     let mut inner: Vec<&mut syntagma_engine::GrammarMatcher> = matchers
         .iter_mut()
         .map(|matcher| &mut matcher.inner)
         .collect();
-    py.detach(|| syntagma_engine::accept_token_batch(&mut inner, &ids))
+    py.detach(|| syntagma_engine::accept_token_batch(&mut inner, &ids, threads))
         .and_then(|answers| answers.into_iter().collect())
         .map_err(|error| from_engine(py, &error))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::from_engine;
 use crate::grammar::Grammar;
@@ -60,6 +60,11 @@ impl CompiledGrammar {
     #[getter]
     fn vocab_size(&self) -> usize {
         self.0.vocabulary().size()
+    }
+
+    #[getter]
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.fingerprint().to_le_bytes())
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use syntagma_grammar::{ErrorKind, Place};
+use syntagma_grammar::{Diagnostic, ErrorKind, Place};
 
 /// An exception of `syntagma.errors`, named by its class.
 fn raise(
@@ -35,22 +35,7 @@ fn grammar_fields(
     fields: &Bound<'_, PyDict>,
     error: &syntagma_grammar::Error,
 ) -> PyResult<&'static str> {
-    fields.set_item("hint", error.hint())?;
-    match error.place() {
-        Some(Place::Text {
-            offset,
-            line,
-            column,
-            excerpt,
-        }) => {
-            fields.set_item("offset", offset)?;
-            fields.set_item("line", line)?;
-            fields.set_item("column", column)?;
-            fields.set_item("excerpt", excerpt)?;
-        }
-        Some(Place::Pointer(pointer)) => fields.set_item("pointer", pointer)?,
-        None => {}
-    }
+    diagnostic_fields(fields, error)?;
     Ok(match error.kind() {
         ErrorKind::Grammar => "GrammarError",
         ErrorKind::Schema => {
@@ -70,6 +55,44 @@ fn grammar_fields(
             "LimitError"
         }
     })
+}
+
+/// The hint and the place of something that is said about a source.
+pub(crate) fn diagnostic_fields(fields: &Bound<'_, PyDict>, said: &Diagnostic) -> PyResult<()> {
+    fields.set_item("hint", said.hint())?;
+    match said.place() {
+        Some(Place::Text {
+            offset,
+            line,
+            column,
+            excerpt,
+        }) => {
+            fields.set_item("offset", offset)?;
+            fields.set_item("line", line)?;
+            fields.set_item("column", column)?;
+            fields.set_item("excerpt", excerpt)?;
+        }
+        Some(Place::Pointer(pointer)) => fields.set_item("pointer", pointer)?,
+        None => {}
+    }
+    Ok(())
+}
+
+/// Runs work of the engine crate; a panic in it becomes an error too.
+pub(crate) fn engine<T>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, syntagma_engine::Error>,
+) -> PyResult<T> {
+    syntagma_engine::caught(work).map_err(|error| from_engine(py, &error))
+}
+
+/// The same for the grammar crate, with the interpreter released.
+pub(crate) fn grammar<T: Send>(
+    py: Python<'_>,
+    work: impl Send + FnOnce() -> Result<T, syntagma_grammar::Error>,
+) -> PyResult<T> {
+    py.detach(|| syntagma_engine::caught(|| Ok(work()?)))
+        .map_err(|error| from_engine(py, &error))
 }
 
 /// An error of the engine crate.

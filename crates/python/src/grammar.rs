@@ -5,10 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
-use crate::errors::from_grammar;
+use crate::errors::{self, diagnostic_fields};
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -26,9 +27,7 @@ fn read(
     py: Python<'_>,
     read: impl Send + FnOnce() -> Result<ir::Grammar, syntagma_grammar::Error>,
 ) -> PyResult<Grammar> {
-    py.detach(read)
-        .map(|grammar| Grammar(Arc::new(grammar)))
-        .map_err(|error| from_grammar(py, &error))
+    errors::grammar(py, read).map(|grammar| Grammar(Arc::new(grammar)))
 }
 
 /// The options of a schema, attribute by attribute.
@@ -40,8 +39,7 @@ fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_sch
     let whitespace = if let Some(pattern) = pattern {
         json_schema::Whitespace::Regex(pattern)
     } else if let Some((comma, colon)) = separators {
-        json_schema::Whitespace::separators(&comma, &colon)
-            .map_err(|error| from_grammar(py, &error))?
+        errors::grammar(py, || json_schema::Whitespace::separators(&comma, &colon))?
     } else if let Some(indent) = indent {
         json_schema::Whitespace::Indent(indent)
     } else if compact {
@@ -111,10 +109,21 @@ impl Grammar {
     }
 
     #[staticmethod]
-    fn from_regex(py: Python<'_>, pattern: &str, limits: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (pattern, limits, ecma=false))]
+    fn from_regex(
+        py: Python<'_>,
+        pattern: &str,
+        limits: &Bound<'_, PyAny>,
+        ecma: bool,
+    ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
+        let dialect = if ecma {
+            regex::Dialect::Ecma
+        } else {
+            regex::Dialect::Rust
+        };
         read(py, || {
-            regex::parse(pattern, regex::Dialect::Rust, &limits).map(ir::Grammar::from_regex)
+            regex::parse(pattern, dialect, &limits).map(ir::Grammar::from_regex)
         })
     }
 
@@ -197,27 +206,35 @@ impl Grammar {
         self.0.report().pointers.clone()
     }
 
+    /// Each warning as the fields that `GrammarWarning` takes.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let of = |warning: &syntagma_grammar::Diagnostic| {
+            let fields = PyDict::new(py);
+            fields.set_item("code", warning.code())?;
+            fields.set_item("message", warning.message())?;
+            diagnostic_fields(&fields, warning)?;
+            Ok(fields)
+        };
+        self.0.warnings().iter().map(of).collect()
+    }
+
     fn rule_count(&self) -> usize {
         self.0.rules().len()
     }
 
-    fn to_ebnf(&self) -> String {
-        syntagma_grammar::print::to_ebnf(&self.0)
+    fn to_ebnf(&self, py: Python<'_>) -> PyResult<String> {
+        errors::grammar(py, || Ok(syntagma_grammar::print::to_ebnf(&self.0)))
     }
 
     /// The GBNF text and the markers that stand in it as text.
     fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
-        py.detach(|| syntagma_grammar::print::to_gbnf(&self.0))
+        errors::grammar(py, || syntagma_grammar::print::to_gbnf(&self.0))
             .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
-            .map_err(|error| from_grammar(py, &error))
     }
 
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
         let limits = grammar_limits(limits)?;
-        let lnf = py
-            .detach(|| Lnf::new(&self.0, &limits))
-            .map_err(|error| from_grammar(py, &error))?;
-        Ok(lnf.dump())
+        errors::grammar(py, || Lnf::new(&self.0, &limits).map(|lnf| lnf.dump()))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

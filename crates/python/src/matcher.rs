@@ -8,7 +8,7 @@ use syntagma_engine::{Verdict, bitmask_words};
 
 use crate::bitmask::{shape, writable, write};
 use crate::compiler::CompiledGrammar;
-use crate::errors::{argument, from_engine};
+use crate::errors::{argument, engine, from_engine};
 
 /// Follows one text through a compiled grammar.
 #[pyclass(module = "syntagma._engine")]
@@ -31,13 +31,46 @@ impl GrammarMatcher {
     }
 }
 
+/// What may go wrong where the engine calls Python.
+enum Failure {
+    Engine(syntagma_engine::Error),
+    Callback(PyErr),
+}
+
+impl From<syntagma_engine::Error> for Failure {
+    fn from(error: syntagma_engine::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
 #[pymethods]
 impl GrammarMatcher {
     #[new]
-    fn new(compiled: &CompiledGrammar) -> Self {
-        Self::of(syntagma_engine::GrammarMatcher::new(Arc::clone(
-            &compiled.0,
-        )))
+    #[pyo3(signature = (compiled, *, budgets=None))]
+    fn new(compiled: &CompiledGrammar, budgets: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        if let Some(budgets) = budgets {
+            // It refuses what is not enforced, by name.
+            budgets.call_method0("check")?;
+        }
+        let inner = syntagma_engine::GrammarMatcher::new(Arc::clone(&compiled.0));
+        Ok(Self::of(inner))
+    }
+
+    #[staticmethod]
+    fn from_state_bytes(
+        py: Python<'_>,
+        compiled: &CompiledGrammar,
+        state: &[u8],
+    ) -> PyResult<Self> {
+        let compiled = Arc::clone(&compiled.0);
+        let inner =
+            py.detach(|| syntagma_engine::GrammarMatcher::from_state_bytes(compiled, state));
+        inner.map(Self::of).map_err(|error| from_engine(py, &error))
+    }
+
+    fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = engine(py, || self.inner.state_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     fn accept_token(&mut self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
@@ -77,7 +110,21 @@ impl GrammarMatcher {
     }
 
     fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {
-        let buffer = writable::<f32>(logits)?;
+        let buffer = writable::<f32>(logits).ok();
+        let row = buffer.filter(|buffer| matches!(*buffer.shape(), [_] | [1, _]));
+        let Some(buffer) = row else {
+            // Other element types, and tensors on devices: the library that they belong to knows how.
+            self.fill_row(py)?;
+            let row: Vec<u8> = self
+                .row
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect();
+            return py
+                .import("syntagma.decoding.bitmask")?
+                .call_method1("apply_row", (logits, PyBytes::new(py, &row)))
+                .map(|_| ());
+        };
         let size = self.inner.compiled().vocabulary().size();
         if buffer.item_count() < size {
             let message = format!("there are {} logits for {size} tokens", buffer.item_count());
@@ -131,22 +178,15 @@ impl GrammarMatcher {
         py: Python<'_>,
         tokenize: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
-        let bytes = self
-            .inner
-            .find_jump_forward_bytes()
-            .map_err(|error| from_engine(py, &error))?;
-        let text = match std::str::from_utf8(&bytes) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+        let tokenize = |text: &str| {
+            let ids = tokenize.call1((text,)).and_then(|ids| ids.extract());
+            ids.map_err(Failure::Callback)
         };
-        if text.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut ids: Vec<u32> = tokenize.call1((text,))?.extract()?;
-        let stable = syntagma_engine::stable_tokens(&self.inner, &ids)
-            .map_err(|error| from_engine(py, &error))?;
-        ids.truncate(stable);
-        Ok(ids)
+        syntagma_engine::jump_forward_tokens(&self.inner, tokenize).map_err(|failure| match failure
+        {
+            Failure::Engine(error) => from_engine(py, &error),
+            Failure::Callback(error) => error,
+        })
     }
 
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
@@ -248,7 +288,8 @@ impl GrammarMatcher {
         self.inner.steps()
     }
 
-    fn state_bytes(&self) -> usize {
-        self.inner.state_bytes()
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.inner.memory_bytes()
     }
 }

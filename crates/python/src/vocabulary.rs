@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use syntagma_engine::VocabularyParts;
+use syntagma_engine::{VocabularyParts, caught};
 
 use crate::errors::from_engine;
 
@@ -29,7 +29,7 @@ impl Vocabulary {
             eos_ids,
             vocab_size: Some(vocab_size),
         };
-        py.detach(|| syntagma_engine::Vocabulary::new(&parts))
+        py.detach(|| caught(|| syntagma_engine::Vocabulary::new(&parts)))
             .map(|vocabulary| Self(Arc::new(vocabulary)))
             .map_err(|error| from_engine(py, &error))
     }

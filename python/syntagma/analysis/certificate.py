@@ -386,7 +386,8 @@ class Certifier:
         reasoning = fmt.spec.reasoning
         turn = next(trial.turn for trial in battery(self._id_form) if trial.turn.shape == "T")
         view = self._view(turn, "last")
-        if reasoning is None or fmt.spec.tools is None or view is None or shown_turn(view) != turn:
+        routed = fmt.spec.messages is not None  # there a call inside thoughts is text
+        if routed or reasoning is None or fmt.spec.tools is None or view is None or shown_turn(view) != turn:
             return []
         block, lead = reasoning.block[0], self._frame.lead
         body = self._frame.without_end(self._text(view))[len(lead) :]

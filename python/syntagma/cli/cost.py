@@ -52,6 +52,6 @@ def cost_of(grammar: Grammar, info: TokenizerInfo) -> Cost:
         vocab_size=info.vocab_size,
         compile_ms=round((ready - begin) * 1e3, 3),
         first_mask_ms=round((done - start) * 1e3, 3),
-        matcher_bytes=matcher.state_bytes(),
+        matcher_bytes=matcher.memory_bytes,
         compiled=compiled.stats(),
     )

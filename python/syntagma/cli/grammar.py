@@ -10,7 +10,7 @@ import typer
 from syntagma.cli.checking import Check, check_text
 from syntagma.cli.cost import cost_of
 from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, load_grammar, load_tokenizer, read_text
-from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.cli.output import JsonOption, reported, warn, write, write_json
 
 __all__ = ["grammar"]
 
@@ -38,7 +38,11 @@ def grammar(
     """Read a grammar or JSON Schema: report, print, check a text, measure."""
     read = load_grammar(source, regex, order=order, strict=strict)
     held = read.report
-    answer: dict[str, Any] = {"status": held.status, "pointers": held.pointers}
+    answer: dict[str, Any] = {
+        "status": held.status,
+        "pointers": held.pointers,
+        "warnings": msgspec.to_builtins(read.warnings),
+    }
     if ebnf:
         answer["ebnf"] = read.to_ebnf()
     if gbnf:
@@ -52,6 +56,8 @@ def grammar(
     if as_json:
         write_json(answer if verdict is None else answer | {"check": verdict})
     else:
+        for warning in read.warnings:
+            warn(str(warning))
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)

@@ -6,14 +6,14 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, ParamSpec, TextIO, TypeAlias, TypeVar
 
 import msgspec
 import typer
 
 from syntagma.errors import SyntagmaError
 
-__all__ = ["JsonOption", "reported", "write", "write_json"]
+__all__ = ["JsonOption", "reported", "warn", "write", "write_json"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,8 +23,17 @@ JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.
 
 def write(text: str) -> None:
     """Print text and a line break; characters that the terminal cannot show are escaped."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    _write(sys.stdout, text)
+
+
+def warn(text: str) -> None:
+    """The same on stderr, where it does not stand in the way of the answer."""
+    _write(sys.stderr, text)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def write_json(value: Any) -> None:

@@ -13,7 +13,19 @@ from syntagma.constraints.schemas import arguments_schema, schema_grammar
 from syntagma.constraints.tagged import TaggedArguments
 from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Hole, Members, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import (
+    Envelope,
+    EnvelopeHole,
+    EnvelopeNode,
+    FormatSpec,
+    Hole,
+    Members,
+    Pattern,
+    ToolsSpec,
+    pieces,
+    shown_headers,
+    split_header,
+)
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -27,18 +39,23 @@ _NUMBER = r"0|[1-9][0-9]*"
 _UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
-def calls_grammar(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits) -> Grammar:
+def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
+
+    Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
+    of the first; what opens a message stands between them.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading yet; `E-FORMAT-NAME`, a tool's name cannot
             be written in it.
         UnsupportedSchema: the parameters of a tool that must be held are refused; the pointer says where.
     """
+    tools, messages = spec.tools, spec.messages
+    assert tools is not None
     _check_supported(tools)
-    call = _any_call(tools, choice, enforce=enforce, limits=limits)
+    call = _any_call(_CallWriter(spec, tools), choice, tools, enforce=enforce, limits=limits)
     if parallel and choice.mode != "named":
-        separator = literal(tools.separator)
+        separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
         calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
     else:
         calls = call
@@ -69,8 +86,7 @@ def _unsupported(what: str) -> FormatError:
     return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")
 
 
-def _any_call(tools: ToolsSpec, choice: Choice, *, enforce: Enforce, limits: Limits) -> Grammar:
-    writer = _CallWriter(tools)
+def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce: Enforce, limits: Limits) -> Grammar:
     tagged = TaggedArguments(tools, limits) if tools.argument and writer.bare_arguments else None
     anything = encoded_object() if writer.encoded else Grammar.json(limits=limits)
     if choice.tools is None:
@@ -118,14 +134,16 @@ class _Item(NamedTuple):
 class _CallWriter:
     """Fills the holes of the first call pattern."""
 
-    def __init__(self, tools: ToolsSpec) -> None:
+    def __init__(self, spec: FormatSpec, tools: ToolsSpec) -> None:
         self._tools = tools
-        self._pattern = tools.call[0]
+        self._headers = shown_headers(spec)
+        shown = tools.call[0]
+        self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
         self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.holes else None
         inner = self._envelope.pattern.holes if self._envelope else ()
-        holes = (*self._pattern.holes, *inner)
+        holes = (*(self._headers[0].holes if self._headers else ()), *self._pattern.holes, *inner)
         shape = tools.id[0].holes if tools.id and "id" in holes else ()
-        self._differing = ("name", "arguments", "id") if "name" in shape else ("name", "arguments")
+        self._differing = ("header", "name", "arguments", *(("id",) if "name" in shape else ()))
         self.names = (*holes, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
@@ -150,6 +168,8 @@ class _CallWriter:
 
     def _items(self) -> Iterator[_Item]:
         """The items of the call, those of the envelope in its place."""
+        if self._headers:
+            yield _Item(hole="header")
         for item in self._pattern.items:
             if isinstance(item, LiteralItem):
                 yield _Item(text=item.text)
@@ -177,6 +197,8 @@ class _CallWriter:
                 return [arguments]
             case "name":
                 return [_name(names, quoted=quoted)]
+            case "header":
+                return [Grammar.union(*(Grammar.concat(*_header(shown, names)) for shown in self._headers))]
             case "id":
                 return [self._id(names)]
             case "index" | "ordinal":
@@ -190,6 +212,13 @@ class _CallWriter:
         if not self._tools.id:
             return Grammar.from_regex(_ANY_ID)
         return Grammar.concat(*_shape(self._tools.id[0], names))
+
+
+def _header(shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
+    parts: list[Grammar] = []
+    for item in shown.items:
+        parts += literal(item.text) if isinstance(item, LiteralItem) else [_name(names, quoted=False)]
+    return parts
 
 
 def _shape(pattern: Pattern, names: Sequence[str] | None) -> list[Grammar]:

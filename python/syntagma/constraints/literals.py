@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from syntagma.format_schema import FormatSpec, Hole, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import FormatSpec, Hole, MessagesSpec, Pattern, ToolsSpec, pieces
 from syntagma.format_schema import Literal as LiteralItem
 
 __all__ = ["core", "forbidden_in_content", "forbidden_in_reasoning", "preserved_tokens"]
@@ -53,8 +53,11 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
 def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
     """What an answer may not hold, so that it is read as the answer that it was written as.
 
-    These are the markers of the format and, where an opener has no marker, the text that a reader takes for it.
+    These are the markers of the format and, where an opener has no marker, the text that a reader takes for it. In the
+    body of a message with a header only what headers consist of, and what ends messages, means anything.
     """
+    if spec.messages is not None:
+        return _framing(spec)
     found = list(_markers(_structure(spec)))
     found += [core(literal) for literal in _openers(spec)]
     if spec.reasoning is not None:
@@ -70,9 +73,20 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
     """What thoughts may not hold beside their own closer: what interrupts them, other closers, the end of the turn."""
     if spec.reasoning is None:
         return ()
+    if spec.messages is not None:
+        return _framing(spec)
     found = [core(marker) for marker in spec.reasoning.interrupt]
     found += [core(block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
+    return _shortest(found)
+
+
+def _framing(spec: FormatSpec) -> tuple[str, ...]:
+    """The markers of headers, what ends messages, and the end of the turn."""
+    assert spec.messages is not None
+    found = [*_markers(_headers(spec.messages)), *spec.messages.end, *_ends(spec)]
+    if spec.content is not None:
+        found += [sentinel.strip() for sentinel in spec.content.drop]
     return _shortest(found)
 
 
@@ -111,10 +125,14 @@ def _literals(spec: FormatSpec) -> Iterator[str]:
         yield from spec.content.drop
     yield from spec.end_of_turn
     if spec.messages is not None:
-        yield from spec.messages.start
-        yield from spec.messages.fields
-        yield spec.messages.body
-        yield from spec.messages.end
+        yield from _headers(spec.messages)
+
+
+def _headers(messages: MessagesSpec) -> Iterator[str]:
+    yield from messages.start
+    yield from messages.fields
+    yield messages.body
+    yield from messages.end
 
 
 def _forms(spec: FormatSpec) -> tuple[ToolsSpec, ...]:

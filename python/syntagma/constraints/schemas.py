@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from syntagma.constraints.request import ResponseFormat
 from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
-__all__ = ["arguments_schema", "model_limits", "schema_grammar", "tag_grammar"]
+__all__ = ["arguments_schema", "model_limits", "schema_grammar", "shaped_answer", "tag_grammar"]
 
 _BLANKS = 8
 
@@ -53,6 +54,21 @@ def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Gram
         GrammarError, LimitError: pointers begin with `pointer`, the tag's place in the request.
     """
     return _placed(pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
+
+
+def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
+    """The content that a response format asks for.
+
+    Raises:
+        GrammarError, LimitError: pointers begin with the place of the schema or grammar in the request.
+    """
+    if answer.kind == "object":
+        return Grammar.json(limits=limits)
+    if answer.kind == "grammar":
+        return Grammar.from_ebnf(answer.grammar, limits=limits)
+    if answer.tag is not None:
+        return tag_grammar(answer.tag, pointer=answer.pointer, limits=limits)
+    return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=limits)
 
 
 def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:

@@ -6,16 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagma.constraints.calls import calls_grammar, ends_in_marker
-from syntagma.constraints.request import (
-    Budgets,
-    Choice,
-    Enforce,
-    ResponseFormat,
-    read_choice,
-    read_response_format,
-    read_tools,
-)
-from syntagma.constraints.schemas import model_limits, schema_grammar, tag_grammar
+from syntagma.constraints.messages import message_parts
+from syntagma.constraints.request import Budgets, Choice, Enforce, read_choice, read_response_format, read_tools
+from syntagma.constraints.schemas import model_limits, shaped_answer
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Pattern, StartState
@@ -72,8 +65,6 @@ def build_grammar(
         ArgumentError: `E-TOOL-…`, `E-BUDGET-UNSUPPORTED`.
         LimitError: `E-LIMIT-…`.
     """
-    if spec.messages is not None:
-        raise FormatError("E-FORMAT-UNSUPPORTED", "formats with [messages] cannot be held by a grammar yet")
     if budgets is not None:
         budgets.check()
     bounds = model_limits(limits)
@@ -84,8 +75,13 @@ def build_grammar(
     calls = None
     undeclared = choice.tools is None and answer.kind != "text" and not choice.forced
     if spec.tools is not None and choice.mode != "none" and not undeclared:
-        calls = calls_grammar(spec.tools, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
-    turn = _Turn(spec, start, choice=choice, answer=answer, calls=calls, limits=bounds)
+        calls = calls_grammar(spec, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
+    held = answer.kind != "text" and not (choice.forced and calls is not None)
+    shaped = shaped_answer(answer, bounds) if held else None
+    if spec.messages is not None:
+        parts = message_parts(spec, spec.messages, start, forced=choice.forced, shaped=shaped, calls=calls)
+        return Grammar.concat(*literal(start.pending), *parts)
+    turn = _Turn(spec, start, choice=choice, shaped=shaped, calls=calls)
     return Grammar.concat(*literal(start.pending), *turn.parts())
 
 
@@ -98,16 +94,14 @@ class _Turn:
         start: StartState,
         *,
         choice: Choice,
-        answer: ResponseFormat,
+        shaped: Grammar | None,
         calls: Grammar | None,
-        limits: Limits,
     ) -> None:
         self._spec = spec
         self._start = start
         self._choice = choice
-        self._answer = answer
+        self._shaped = shaped
         self._calls = calls
-        self._limits = limits
 
     def parts(self) -> list[Grammar]:
         """Everything behind the pending literal."""
@@ -118,7 +112,11 @@ class _Turn:
         if self._start.reasoning == "open":
             # Which block the prompt has opened is not known; each closer ends its own.
             ends = {block.closer: self._thoughts(block) for block in reasoning.block}
-            return [Grammar.union(*ends.values()), self._rest(thought=True)]
+            thoughts = Grammar.union(*ends.values())
+            if reasoning.to == "content":
+                # They are a part of the answer, and may be all of it: whoever reads it does not part them.
+                thoughts = Grammar.optional(thoughts)
+            return [thoughts, self._rest(thought=True)]
         block = reasoning.block[0]
         whole = [*literal(block.opener), self._thoughts(block)]
         if self._wrapper(thought=True) == self._wrapper(thought=False):
@@ -144,8 +142,8 @@ class _Turn:
         if self._choice.forced and self._calls is not None:
             closed = literal(wrapper.closer) if wrapper is not None and begun else []
             return Grammar.concat(*closed, self._calls)
-        if self._answer.kind != "text":
-            content = self._wrapped(self._shaped(), wrapper, begun=begun)
+        if self._shaped is not None:
+            content = self._wrapped(self._shaped, wrapper, begun=begun)
             return content if self._calls is None or begun else Grammar.union(content, self._calls)
         return self._text_and_calls(wrapper, begun=begun)
 
@@ -173,14 +171,3 @@ class _Turn:
             return content
         opener = [] if begun else literal(wrapper.opener)
         return Grammar.concat(*opener, content, *literal(wrapper.closer))
-
-    def _shaped(self) -> Grammar:
-        """The content that a response format asks for."""
-        answer = self._answer
-        if answer.kind == "object":
-            return Grammar.json(limits=self._limits)
-        if answer.kind == "grammar":
-            return Grammar.from_ebnf(answer.grammar, limits=self._limits)
-        if answer.tag is not None:
-            return tag_grammar(answer.tag, pointer=answer.pointer, limits=self._limits)
-        return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=self._limits)

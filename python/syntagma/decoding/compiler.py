@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -12,7 +15,7 @@ from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
-__all__ = ["CompilerStats", "GrammarCompiler"]
+__all__ = ["Compilation", "CompilerStats", "GrammarCompiler"]
 
 
 class CompilerStats(msgspec.Struct, frozen=True):
@@ -22,6 +25,16 @@ class CompilerStats(msgspec.Struct, frozen=True):
     misses: int
     entries: int
     bytes: int
+
+
+class Compilation(Future[_engine.CompiledGrammar]):
+    """A compilation that runs in the background: a future for threads (`result`), and to `await` in asyncio.
+
+    Cancelling it, or the task that awaits it, stops a compilation that has not begun; one that runs ends for the cache.
+    """
+
+    def __await__(self) -> Generator[Any, None, _engine.CompiledGrammar]:
+        return asyncio.wrap_future(self).__await__()
 
 
 class GrammarCompiler:
@@ -61,9 +74,22 @@ class GrammarCompiler:
         """
         return self._inner.compile(grammar._inner)
 
-    def compile_async(self, grammar: Grammar) -> Future[_engine.CompiledGrammar]:
-        """Compile in the background; the future raises what `compile` raises."""
-        return _pool().submit(self.compile, grammar)
+    def compile_async(self, grammar: Grammar) -> Compilation:
+        """Compile in the background; waiting for it raises what `compile` raises."""
+        compilation = Compilation()
+
+        def run() -> None:
+            if not compilation.set_running_or_notify_cancel():
+                return
+            try:
+                compiled = self.compile(grammar)
+            except BaseException as error:  # it belongs to whoever waits
+                compilation.set_exception(error)
+            else:
+                compilation.set_result(compiled)
+
+        _pool().submit(run)
+        return compilation
 
     def clear(self) -> None:
         """Forget every compiled grammar; those in use live on."""

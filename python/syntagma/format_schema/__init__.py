@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema.header import (
+    HeaderPattern,
+    answer_before_calls,
+    opening,
+    required_fields,
+    shown_headers,
+    split_header,
+)
 from syntagma.format_schema.markers import LiteralPiece, pieces
 from syntagma.format_schema.pattern import HOLES, Hole, Item, Literal, Pattern
 from syntagma.format_schema.reader import read_toml
@@ -26,6 +34,7 @@ __all__ = [
     "EnvelopeHole",
     "EnvelopeNode",
     "FormatSpec",
+    "HeaderPattern",
     "Hole",
     "Item",
     "Literal",
@@ -38,7 +47,12 @@ __all__ = [
     "ReasoningState",
     "StartState",
     "ToolsSpec",
+    "answer_before_calls",
+    "opening",
     "pieces",
     "read_toml",
+    "required_fields",
+    "shown_headers",
+    "split_header",
     "write_toml",
 ]

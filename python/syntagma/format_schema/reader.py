@@ -9,6 +9,7 @@ from typing import Any, NoReturn, get_args
 
 from syntagma.errors import FormatError
 from syntagma.format_schema.envelope import Envelope
+from syntagma.format_schema.header import split_header
 from syntagma.format_schema.pattern import Pattern
 from syntagma.format_schema.spec import (
     ContentSpec,
@@ -32,7 +33,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
         *("from", "section", "separator", "call", "envelope", "id", "argument", "argument_separator"),
         *("values", "types", "item", "escape", "literals", "also"),
     ),
-    "messages": ("from", "start", "fields", "body", "end"),
+    "messages": ("from", "start", "fields", "body", "end", "otherwise"),
 }
 _ALLOWED_HOLES = {
     "reasoning.block": ("reasoning",),
@@ -107,9 +108,30 @@ class _Reader:
             tools=self._tools(parts["tools"], "tools") if "tools" in parts else None,
             messages=self._messages(parts["messages"]) if "messages" in parts else None,
         )
-        if spec.messages is not None and spec.reasoning is not None and spec.reasoning.start == "open":
-            self.fail("CONFLICT", "reasoning.start", '"open" has no meaning beside [messages]')
+        if spec.messages is not None:
+            self._check_headers(spec, spec.messages)
         return spec
+
+    def _check_headers(self, spec: FormatSpec, messages: MessagesSpec) -> None:
+        """Every example shows the header that leads to it; keys that headers make meaningless are refused."""
+        reasoning, content, tools = spec.reasoning, spec.content, spec.tools
+        if not (messages.end or messages.start) and all(field[0].isspace() for field in messages.fields):
+            self.fail("CONFLICT", "messages.end", "nothing ends a message, and nothing begins one")
+        if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
+            key = "interrupt" if reasoning.interrupt else "start"
+            self.fail("CONFLICT", f"reasoning.{key}", "has no meaning beside [messages]")
+        if tools is not None and any(pattern.text != "{calls}" for form in tools.forms for pattern in form.section):
+            self.fail("CONFLICT", "tools.section", "has no meaning beside [messages]; the header stands in `call`")
+        shown = [("reasoning.block", pattern) for pattern in (reasoning.block if reasoning is not None else ())]
+        shown += [("content.block", pattern) for pattern in (content.block if content is not None else ())]
+        shown += [
+            ("tools.call", pattern) for form in (tools.forms if tools is not None else ()) for pattern in form.call
+        ]
+        for path, pattern in shown:
+            try:
+                split_header(pattern, messages)
+            except ValueError as error:
+                self.fail("PATTERN", path, f"{pattern.text!r} {error}")
 
     def _inherit(self, part: str, table: Any, seen: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(table, dict):
@@ -235,11 +257,15 @@ class _Reader:
         body = self._text("messages.body", table.get("body", ""))
         if not body:
             self.fail("KEY", "messages.body", "is required")
+        otherwise = table.get("otherwise", "content")
+        if otherwise not in ("content", "reasoning"):
+            self.fail("VALUE", "messages.otherwise", 'must be "content" or "reasoning"')
         return MessagesSpec(
-            start=tuple(_as_list(table.get("start", []))),
+            start=self._texts("messages.start", _as_list(table.get("start", []))),
             fields=fields,
             body=body,
-            end=self._texts("messages.end", table.get("end", [])),
+            end=self._texts("messages.end", _as_list(table.get("end", []))),
+            otherwise=otherwise,
         )
 
     def _patterns(self, path: str, table: Tables, *, required: bool = False) -> tuple[Pattern, ...]:

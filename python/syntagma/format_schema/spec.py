@@ -113,9 +113,15 @@ class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Headers of the messages that a turn is a sequence of."""
 
     start: tuple[str, ...] = ()
+    """openers of a message, a marker and the writer's role; the prompt holds that of the first message"""
     fields: tuple[str, ...]
+    """prefixes of the header's fields, the most decisive first; a marker, or a blank and a word with its sign"""
     body: str
+    """ends the header"""
     end: tuple[str, ...] = ()
+    """each ends any message; behind the first a further message may come, behind the others the turn may stop"""
+    otherwise: Literal["content", "reasoning"] = "content"
+    """where a message goes whose header leads nowhere, or had to be guessed"""
 
 
 class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import ContentSpec, Envelope, FormatSpec, Hole, Literal, Pattern, ToolsSpec
+from syntagma.format_schema import (
+    ContentSpec,
+    Envelope,
+    FormatSpec,
+    Hole,
+    Literal,
+    MessagesSpec,
+    Pattern,
+    ToolsSpec,
+    answer_before_calls,
+)
 from syntagma.formats.json_text import canonical_object, elements, members
 from syntagma.formats.notation import escaped, in_notation
 from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
@@ -30,17 +40,16 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
     `tools` are the declared ones: where a value without a schema is read by its looks, they say which have one.
 
     Raises:
-        FormatError: `E-FORMAT-UNWRITABLE`, the format has no way to say it; `E-FORMAT-UNSUPPORTED`, a construct that is
-            not written yet.
+        FormatError: `E-FORMAT-UNWRITABLE`, the format has no way to say it.
     """
-    if spec.messages is not None:
-        raise FormatError("E-FORMAT-UNSUPPORTED", "formats with [messages] are not written yet")
     if isinstance(message.content, list):
         unwritable("content that is a list of parts has no raw text", "/content")
     content = message.content or ""
     if spec.reasoning is not None and spec.reasoning.to == "content" and spec.reasoning.start == "open":
         # The reader puts the opener, which the prompt holds, in front of whatever is written.
         content = content.removeprefix(spec.reasoning.block[0].opener)
+    if spec.messages is not None:
+        return _messages(spec, spec.messages, message, content, tools)
     text = _reasoning(spec, message.reasoning_content or "") + _content(
         spec.content, content, thought=bool(message.reasoning_content), alone=not message.tool_calls
     )
@@ -49,6 +58,26 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
     if spec.tools is None:
         unwritable("the format has no tool calls", "/tool_calls")
     return text + _section(spec.tools, message.tool_calls, {tool.name: tool for tool in tools_from(tools) or ()})
+
+
+def _messages(
+    spec: FormatSpec, messages: MessagesSpec, message: Message, content: str, tools: Sequence[ToolLike] | None
+) -> str:
+    """One message with a header after the other; the prompt holds the opener of the first."""
+    written = [_reasoning(spec, message.reasoning_content)] if message.reasoning_content else []
+    if content or not message.tool_calls:
+        if spec.content is None or not spec.content.block:
+            unwritable("the format has no answers", "/content")
+        block = spec.content.block[0] if not message.tool_calls else answer_before_calls(spec.content, messages)
+        written.append(block.opener + content + block.closer)
+    if message.tool_calls:
+        if spec.tools is None:
+            unwritable("the format has no tool calls", "/tool_calls")
+        declared = {tool.name: tool for tool in tools_from(tools) or ()}
+        written += [
+            _call(spec.tools, call, index, declared.get(call.name)) for index, call in enumerate(message.tool_calls)
+        ]
+    return (messages.start[0] if messages.start else "").join(written)
 
 
 def _reasoning(spec: FormatSpec, thoughts: str) -> str:

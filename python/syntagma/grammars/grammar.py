@@ -12,9 +12,10 @@ from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, Whitespace, schema_options, schema_text
 from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
+from syntagma.grammars.warning import GrammarWarning
 from syntagma.limits import Limits
 
-__all__ = ["Gbnf", "Grammar", "Report", "Whitespace"]
+__all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
 
@@ -233,6 +234,11 @@ class Grammar:
         """What of the schemas in it is not enforced."""
         pointers = dict(self._inner.report_pointers())
         return Report("widened" if pointers else "exact", pointers, self._schema)
+
+    @property
+    def warnings(self) -> tuple[GrammarWarning, ...]:
+        """What is odd in the sources it was read from, in the order of its rules."""
+        return tuple(GrammarWarning(**fields) for fields in self._inner.warnings())
 
     @property
     def rule_count(self) -> int:

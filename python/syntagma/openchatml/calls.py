@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from syntagma.openchatml.model import Message
 
-__all__ = ["is_function", "open_calls", "to_tool"]
+__all__ = ["is_function", "names_tool", "open_calls", "to_tool"]
 
 _PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
@@ -17,9 +17,14 @@ def is_function(recipient: str) -> bool:
     return recipient.startswith("functions.")
 
 
+def names_tool(recipient: str | None) -> bool:
+    """Whether a recipient is a tool."""
+    return recipient not in _PEOPLE
+
+
 def to_tool(message: Message) -> bool:
     """Whether a message goes to a tool, or would if its call named one."""
-    return message.recipient not in _PEOPLE or message.is_call
+    return names_tool(message.recipient) or message.is_call
 
 
 def open_calls(messages: Sequence[Message]) -> list[int]:

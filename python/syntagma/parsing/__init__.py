@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from syntagma.parsing.headers import Header, HeaderShape, read_header
+from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.routes import is_name
 from syntagma.parsing.start import start_state
 from syntagma.parsing.stream_parser import StreamParser
 
-__all__ = ["Policies", "StreamParser", "start_state"]
+__all__ = [
+    "Header",
+    "HeaderShape",
+    "JsonMachine",
+    "Policies",
+    "StreamParser",
+    "is_name",
+    "read_header",
+    "start_state",
+]

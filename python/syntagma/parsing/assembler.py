@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 from syntagma.events import (
     ContentDelta,
     Event,
@@ -26,14 +28,14 @@ class _Call:
     def __init__(self, event: ToolCallStart) -> None:
         self.id = event.id
         self.name = event.name
-        self.arguments: list[str] = []
+        self.arguments = StringIO()
         self.start, self.end = event.span
         self.complete = False
         self.ended = False
 
 
 class Assembler:
-    """Collects the events of one message.
+    """Collects the events of one message, in buffers: a list of small pieces would weigh many times their text.
 
     Attributes:
         incomplete: the text ended inside reasoning or a call, or was cut by a length limit.
@@ -41,8 +43,8 @@ class Assembler:
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
-        self._content: list[str] = []
-        self._reasoning: list[str] = []
+        self._content: StringIO | None = None
+        self._reasoning: StringIO | None = None
         self._calls: list[_Call] = []
         self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
@@ -54,37 +56,40 @@ class Assembler:
 
     def add(self, event: Event) -> None:
         """Take one event in."""
-        match event:
-            case ContentDelta():
-                self._content.append(event.text)
-            case ReasoningDelta():
-                self._reasoning.append(event.text)
-            case ToolCallStart():
-                self._calls.append(_Call(event))
-            case ToolCallDelta():
-                call = self._calls[event.index]
-                call.arguments.append(event.arguments)
-                call.end = event.span[1]
-            case ToolCallEnd():
-                call = self._calls[event.index]
-                call.complete, call.ended, call.end = event.complete, True, event.span[1]
-                call.id = event.id or call.id
-            case Malformed():
-                self._diagnostics.append(Diagnostic(event.code, event.message, event.span))
-            case MessageEnd():
-                self.incomplete = self.incomplete or event.finish_reason == "length"
+        if isinstance(event, ToolCallDelta):
+            call = self._calls[event.index]
+            call.arguments.write(event.arguments)
+            call.end = event.span[1]
+        elif isinstance(event, ContentDelta):
+            if self._content is None:
+                self._content = StringIO()
+            self._content.write(event.text)
+        elif isinstance(event, ReasoningDelta):
+            if self._reasoning is None:
+                self._reasoning = StringIO()
+            self._reasoning.write(event.text)
+        elif isinstance(event, ToolCallStart):
+            self._calls.append(_Call(event))
+        elif isinstance(event, ToolCallEnd):
+            call = self._calls[event.index]
+            call.complete, call.ended, call.end = event.complete, True, event.span[1]
+            call.id = event.id or call.id
+        elif isinstance(event, Malformed):
+            self._diagnostics.append(Diagnostic(event.code, event.message, event.span))
+        elif isinstance(event, MessageEnd):
+            self.incomplete = self.incomplete or event.finish_reason == "length"
 
     def message(self) -> Message:
         """The message as far as it was read."""
         kept = [call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"]
         return Message(
-            content="".join(self._content) if self._content else None,
-            reasoning_content="".join(self._reasoning) if self._reasoning else None,
+            content=None if self._content is None else self._content.getvalue(),
+            reasoning_content=None if self._reasoning is None else self._reasoning.getvalue(),
             tool_calls=tuple(
                 ToolCall(
                     id=call.id,
                     name=call.name,
-                    arguments="".join(call.arguments),
+                    arguments=call.arguments.getvalue(),
                     complete=call.complete,
                     span=(call.start, call.end),
                 )

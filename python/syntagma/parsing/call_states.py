@@ -186,13 +186,14 @@ class CallStates(ABC):
         window, cursor = self.window, self._cursor
         assert cursor is not None
         assert cursor.source is not None
-        start = window.here
+        text, pos, base = window.text, window.pos, window.base
+        size = len(text)
         room = self._limits.parser_argument_chars - self._argument_chars
-        end = min(len(window.text), window.pos + room)
-        after, fragment = cursor.source.feed(window.text, window.pos, end)
-        self._argument_chars += after - window.pos
+        after, fragment = cursor.source.feed(text, pos, size if size - pos <= room else pos + room)
+        self._argument_chars += after - pos
         window.pos = after
-        self._out.call_delta(fragment, (start, window.here))
+        start = base + pos
+        self._out.call_delta(fragment, (start, base + after))
         if cursor.source.done:
             return self._arguments_end(cursor)
         if cursor.source.bad or self._argument_chars >= self._limits.parser_argument_chars:
@@ -201,7 +202,9 @@ class CallStates(ABC):
             self._out.call_end(complete=False, span=(window.here, window.here))
             self._call_end.section_seen(cursor.alternative.section, live=True)
             return self._go(self._content, "content")
-        if fragment or window.here > start:
+        if not final and after == size:
+            return False  # the usual way out: everything was read, and the arguments go on
+        if fragment or after > pos:
             return True
         if not final:
             return False

@@ -18,6 +18,7 @@ from syntagma.parsing.patterns import (
     marker_pieces,
     starts_of,
 )
+from syntagma.parsing.routes import Routes, routes_of
 from syntagma.parsing.scanner import Scanner
 
 __all__ = ["CompiledFormat", "Key", "KeyKind"]
@@ -51,8 +52,14 @@ class CompiledFormat:
         self.spec = spec
         forms: list[FormParts] = forms_of(spec)
         self.forms = forms if calls else []
+        self.calls = calls
+        self.routes: Routes | None = routes_of(spec)
         self.starts: tuple[Alternative, ...] = tuple(start for form in self.forms for start in starts_of(form))
         self.bare: tuple[Alternative, ...] = tuple(start for start in self.starts if start.bare)
+        # The others, each with the literal that it begins with.
+        self.marked: tuple[tuple[str, Alternative], ...] = tuple(
+            (start.first, start) for start in self.starts if not start.bare
+        )
         reasoning, content = spec.reasoning, spec.content
         self.blocks: tuple[Block, ...] = (
             tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()

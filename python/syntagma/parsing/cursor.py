@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -18,11 +19,13 @@ from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
-__all__ = ["Cursor"]
+__all__ = ["Cursor", "cannot_begin"]
 
 _NOT_IN_NAMES = "<>{}()[]\"',="
 _NOT_IN_IDS = "<>{}()[]\"'"
 _DIGITS = "0123456789"
+# Characters of `_holds` that nothing else decides about.
+_RUNS = {"name": re.compile(r"""[^\s<>{}()\[\]"',=/]+"""), "id": re.compile(r"""[^\s<>{}()\[\]"'/]+""")}
 
 
 class Cursor:
@@ -126,7 +129,19 @@ class Cursor:
     def _captured(self, hole: str, window: Window, index: int) -> None:
         text = window.text
         followers = self._followers()
+        run = _RUNS.get(hole)
         while index < len(text):
+            if run is not None:
+                # What certainly belongs to the capture goes in one piece.
+                held = run.match(text, index)
+                end = held.end() if held else index
+                for follower in followers:
+                    at = text.find(follower[0], index, end)
+                    end = at if at >= 0 else end
+                if end > index:
+                    self._capture += text[index:end]
+                    index = end
+                    continue
             char = text[index]
             near = [one for one in followers if one[0] == char]
             if any(text.startswith(one, index) for one in near):
@@ -271,6 +286,25 @@ class Cursor:
         self.source = source
         self.commit_at = at
         self.status = "commit"
+
+
+def cannot_begin(alternative: Alternative, window: Window, index: int) -> bool:
+    """Whether the text from `index` on is certainly no call of this form: its first literals and hole do not fit."""
+    text = window.text
+    for op in alternative.ops:
+        if op.kind == "blank":
+            index = window.behind_blanks(index)
+        elif op.kind == "literal":
+            if not text.startswith(op.text, index):
+                return index < len(text) and not window.cut_at(index, op.text)
+            if op.marker and not window.is_marker(index, op.text):
+                return True
+            index += len(op.text)
+        elif index == len(text) or op.text in ("arguments", "value", "suffix"):
+            return False
+        else:
+            return text[index] != "{" if op.text == "envelope" else not _holds(op.text, text[index])
+    return False
 
 
 def _holds(hole: str, char: str) -> bool:

@@ -17,6 +17,7 @@ class TextDecoder:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._begun = False
 
     def decode(self, chunk: str | bytes) -> str:
         """The text that is certain so far.
@@ -25,16 +26,19 @@ class TextDecoder:
             ArgumentTypeError: `E-ARGUMENT-CHUNK`, neither text nor bytes.
         """
         if isinstance(chunk, str):
-            pending = self.flush()
             if not chunk.isascii():
                 chunk = _SURROGATE.sub("\ufffd", chunk)
-            return pending + chunk
+            return self.flush() + chunk if self._begun else chunk
         if isinstance(chunk, bytes | bytearray | memoryview):
+            self._begun = True
             return self._decoder.decode(bytes(chunk))
         raise ArgumentTypeError("E-ARGUMENT-CHUNK", f"a chunk is str or bytes, not {type(chunk).__name__}")
 
     def flush(self) -> str:
         """What a sequence that was begun and not ended stands for."""
+        if not self._begun:
+            return ""
+        self._begun = False
         pending = self._decoder.decode(b"", final=True)
         self._decoder.reset()
         return pending

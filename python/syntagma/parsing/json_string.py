@@ -1,14 +1,21 @@
-"""Decodes a JSON string as it arrives."""
+"""Decodes a JSON string as it arrives, and encodes one."""
 
 from __future__ import annotations
 
 import re
+from json.encoder import encode_basestring
 
-__all__ = ["StringReader"]
+__all__ = ["StringReader", "json_text"]
 
 _STOP = re.compile(r'["\\]')
 _HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def json_text(text: str) -> str:
+    """The text as it stands inside of a JSON string."""
+    quoted: str = encode_basestring(text)
+    return quoted[1:-1]
 
 
 class StringReader:

@@ -7,6 +7,7 @@ import re
 
 from syntagma.format_schema import Notation
 from syntagma.parsing.json_machine import BLANKS
+from syntagma.parsing.json_string import json_text
 
 __all__ = ["LiteralMachine", "literal_to_json"]
 
@@ -158,9 +159,9 @@ class LiteralMachine:
         stop = escape if escape >= 0 else close
         if stop < 0:
             stop = _partial(text, pos, end, delimiter)
-            out.append(json.dumps(text[pos:stop], ensure_ascii=False)[1:-1])
+            out.append(json_text(text[pos:stop]))
             return stop
-        out.append(json.dumps(text[pos:stop], ensure_ascii=False)[1:-1])
+        out.append(json_text(text[pos:stop]))
         if stop == escape:
             return self._escape(text, stop, end, out)
         out.append('"')
@@ -193,7 +194,7 @@ class LiteralMachine:
                     code, size = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), 12
             if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
                 code = 0xFFFD
-            out.append(json.dumps(chr(code), ensure_ascii=False)[1:-1])
+            out.append(json_text(chr(code)))
             return pos + size
         if char in "\\'\"":
             out.append(json.dumps(char)[1:-1])

@@ -8,6 +8,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.call_states import CallStates, Phase, State
 from syntagma.parsing.compiled import CompiledFormat, Key
+from syntagma.parsing.cursor import cannot_begin
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.patterns import Block, marker_pieces
 from syntagma.parsing.policies import Policies
@@ -25,6 +26,7 @@ class Machine(CallStates):
         thinking_done: no further block of reasoning may come.
         wrapper_open: inside the wrapper of the answer.
         content_begun: the answer has a character that is not blank, or a call was read.
+        cut: the text ended in thoughts that are not the state's: in a header, or outside of any message.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Machine(CallStates):
         super().__init__(compiled, emitter, limits, policies, tools)
         self.thinking_done = not compiled.blocks
         self.wrapper_open = False
+        self.cut = False
         self._block: Block | None = None
         self._keys = compiled.thought_keys(None, interrupts=True)
         self._edge = ""
@@ -171,10 +174,14 @@ class Machine(CallStates):
         key = found[0]
         window = self.window
         if key.kind == "call":
+            at = window.pos + key.edge
+            starts = [one for first, one in self._compiled.marked if window.text.startswith(first, at)]
+            if all(cannot_begin(one, window, at) for one in starts):
+                self._answer(at + 1)
+                return True
             window.mark()  # in front of the blanks, which stay where the race has no winner
-            window.pos += key.edge
-            starts = [one for one in self._compiled.starts if window.text.startswith(one.first, window.pos)]
-            return self._race([one for one in starts if not one.bare])
+            window.pos = at
+            return self._race(starts)
         block = key.block
         start = window.here
         window.pos += len(text)
@@ -209,6 +216,11 @@ class Machine(CallStates):
             return False
         self._state, self.phase = self._then
         return True
+
+    @property
+    def begun(self) -> str:
+        """What was read and decides nothing yet: the beginning of a marker."""
+        return self.window.text[self.window.pos :]
 
     @property
     def prefilled_opener(self) -> str:

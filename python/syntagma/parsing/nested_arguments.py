@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from syntagma.parsing.json_string import json_text
 from syntagma.parsing.patterns import Alternative, Nesting
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.typed_values import allowed_types, any_json, inner_schema, to_json
@@ -87,7 +88,7 @@ class NestedArguments:
     def cut(self, text: str) -> str:
         """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
         is_open = self._state == "text" and self._allowed == _STRING
-        return json.dumps(text, ensure_ascii=False)[1:-1] if is_open else ""
+        return json_text(text) if is_open else ""
 
     def _closer(self, key: str) -> str:
         return self._form.close + key + self._form.close_end
@@ -153,7 +154,7 @@ class NestedArguments:
         piece = text[:end] if end < len(text) else text
         at, closer = self._scanner.search(piece, pos, base=self._runs, final=False)
         if self._allowed == _STRING:
-            out.append(json.dumps(text[pos:at], ensure_ascii=False)[1:-1])
+            out.append(json_text(text[pos:at]))
         elif at > pos:
             self._held.append(text[pos:at])
         if closer is None:

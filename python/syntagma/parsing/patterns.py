@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -14,6 +12,7 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import Envelope, FormatSpec, Hole, Literal, Notation, Pattern, ToolsSpec, pieces
+from syntagma.parsing.kept import Kept
 
 __all__ = [
     "Alternative",
@@ -23,6 +22,7 @@ __all__ = [
     "Op",
     "Section",
     "block_of",
+    "form_parts",
     "forms_of",
     "marker_pieces",
     "starts_of",
@@ -268,7 +268,7 @@ def _unsupported(what: str) -> FormatError:
     return FormatError("E-FORMAT-UNSUPPORTED", f"the reader does not know {what} yet")
 
 
-def _check(spec: ToolsSpec) -> None:
+def _check(spec: ToolsSpec, *, named: bool) -> None:
     if spec.item is not None and (_nesting(spec) is None or spec.escape or spec.types or spec.values == "literal"):
         raise _unsupported("nested arguments (`item`) but in elements that are named after their keys")
     if len(spec.argument) > 1:
@@ -280,8 +280,8 @@ def _check(spec: ToolsSpec) -> None:
     if spec.argument and not all("arguments" not in call.holes or call.closer.strip() for call in spec.call):
         raise _unsupported("arguments without a marker behind them")
     for call in spec.call:
-        named = "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
-        if not named and not any("name" in one.holes for one in spec.id):
+        says = named or "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
+        if not says and not any("name" in one.holes for one in spec.id):
             raise _unsupported("calls without a name")
         if call.holes and call.holes[0] in ("name", "id") and not call.opener and spec.section[0].opener == "":
             raise _unsupported("calls that begin with a name, without a marker before it")
@@ -309,9 +309,13 @@ def _check_keywords(spec: ToolsSpec) -> None:
         raise _unsupported("literal values without a separator")
 
 
-_KEPT = 64
-_forms: OrderedDict[int, tuple[FormatSpec, list[FormParts]]] = OrderedDict()
-_forms_lock = threading.Lock()
+def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
+    # Behind headers no call begins by itself.
+    tools = spec.tools if spec.messages is None else None
+    return [form_parts(form) for form in (tools.forms if tools is not None else ())]
+
+
+_FORMS = Kept(_compiled_forms)
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:
@@ -320,65 +324,54 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`.
     """
-    with _forms_lock:
-        kept = _forms.get(id(spec))
-        if kept is not None:
-            _forms.move_to_end(id(spec))
-            return kept[1]
-    found = _compiled_forms(spec)
-    with _forms_lock:
-        # The format itself is kept with its forms, so that its identity is not given to another one.
-        _forms[id(spec)] = (spec, found)
-        if len(_forms) > _KEPT:
-            _forms.popitem(last=False)
-    return found
+    return _FORMS.of(spec)
 
 
-def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
-    if spec.messages is not None:
-        raise _unsupported("messages with headers (`[messages]`)")
-    found = []
-    for tools in spec.tools.forms if spec.tools is not None else ():
-        _check(tools)
-        sections = tuple(map(_section, tools.section))
-        sectionless = any(not section.opener for section in sections)
-        form = Form(
-            separator=tools.separator.strip(),
-            envelope=tools.envelope,
-            id=tools.id,
-            argument=None,
-            argument_separator=tools.argument_separator.strip(),
-            value=block_of(tools.argument[0], "value") if tools.argument else None,
-            values=tools.values,
-            types=tools.types,
-            notation=tools.literals,
-            escape=tools.escape,
-            nesting=_nesting(tools),
-            sectionless=sectionless,
-        )
-        header: tuple[Op, ...] = ()
-        if tools.argument and tools.values != "literal":
-            ops = compile_ops(tools.argument[0])
-            at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
-            # Blanks in front of a value are data, and not the header's.
-            header = (*_trim(ops[:at]), ops[at])
-            argument = Alternative(header, (), form, None, "", "", bare_call=False)
-            form = msgspec.structs.replace(form, argument=argument)
-        calls = []
-        for pattern in tools.call:
-            ops = compile_ops(pattern)
-            ends = [i for i, op in enumerate(ops) if op.kind == "hole" and op.text in ("arguments", "envelope")]
-            cut = ends[0] + 1 if ends else len(ops)
-            before, after = _edges(pattern)
-            rest = _closers(ops[cut:])
-            if any(op.kind == "hole" for op in rest):
-                raise _unsupported("captures behind the arguments of a call")
-            call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "hole")
-            calls.append(call)
-            if header and call.ops[-1].text == "arguments":
-                calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))
-        found.append((form, sections, tuple(calls)))
-    return found
+def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
+    """One form of calls; `named`: the tool's name stands in front of them.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    _check(tools, named=named)
+    sections = tuple(map(_section, tools.section))
+    sectionless = any(not section.opener for section in sections)
+    form = Form(
+        separator=tools.separator.strip(),
+        envelope=tools.envelope,
+        id=tools.id,
+        argument=None,
+        argument_separator=tools.argument_separator.strip(),
+        value=block_of(tools.argument[0], "value") if tools.argument else None,
+        values=tools.values,
+        types=tools.types,
+        notation=tools.literals,
+        escape=tools.escape,
+        nesting=_nesting(tools),
+        sectionless=sectionless,
+    )
+    header: tuple[Op, ...] = ()
+    if tools.argument and tools.values != "literal":
+        ops = compile_ops(tools.argument[0])
+        at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
+        # Blanks in front of a value are data, and not the header's.
+        header = (*_trim(ops[:at]), ops[at])
+        argument = Alternative(header, (), form, None, "", "", bare_call=False)
+        form = msgspec.structs.replace(form, argument=argument)
+    calls = []
+    for pattern in tools.call:
+        ops = compile_ops(pattern)
+        ends = [i for i, op in enumerate(ops) if op.kind == "hole" and op.text in ("arguments", "envelope")]
+        cut = ends[0] + 1 if ends else len(ops)
+        before, after = _edges(pattern)
+        rest = _closers(ops[cut:])
+        if any(op.kind == "hole" for op in rest):
+            raise _unsupported("captures behind the arguments of a call")
+        call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "hole")
+        calls.append(call)
+        if header and call.ops[-1].text == "arguments":
+            calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))
+    return form, sections, tuple(calls)
 
 
 def starts_of(

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 __all__ = ["Scanner"]
 
+_SHORT = 16
+"""characters of a chunk that is looked through at once before anything is remembered of it"""
+
 
 class Scanner:
     """Leftmost, longest match of fixed texts.
@@ -14,13 +17,14 @@ class Scanner:
     is the same, so that a buffer is passed over once however often it is asked about.
     """
 
-    __slots__ = ("_base", "_buffer", "_by_first", "_next")
+    __slots__ = ("_base", "_buffer", "_by_first", "_firsts", "_next")
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._by_first: dict[str, list[str]] = {}
         for key in sorted(set(keys), key=len, reverse=True):
             if key:
                 self._by_first.setdefault(key[0], []).append(key)
+        self._firsts = frozenset(self._by_first)
         self._buffer = ""
         self._base = 0
         self._next: dict[str, int] = {}
@@ -32,10 +36,12 @@ class Scanner:
         Without one: the index from which on the text may be the beginning of a key (the length of `text` if there is
         none, and always if `final`), and None.
         """
+        size = len(text)
         if text is not self._buffer or base != self._base:
+            if size - start < _SHORT and self._firsts.isdisjoint(text[start:]):
+                return size, None
             self._buffer, self._base = text, base
             self._next = dict.fromkeys(self._by_first, -1)
-        size = len(text)
         while True:
             at = size
             for first, known in self._next.items():

@@ -14,6 +14,7 @@ from syntagma.limits import Limits
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.machine import Machine
+from syntagma.parsing.message_machine import machine_for
 from syntagma.parsing.policies import Policies
 
 __all__ = ["ReasoningChoice", "enter", "start_state"]
@@ -26,8 +27,10 @@ def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
     start = getattr(prompt, "start", None)
     if isinstance(start, int):
         return str(prompt)[start:], True
-    if spec.anchor and spec.anchor in prompt:
-        return prompt[prompt.rindex(spec.anchor) + len(spec.anchor) :], True
+    begins = (spec.anchor,) if spec.anchor else spec.messages.start if spec.messages is not None else ()
+    for anchor in begins:
+        if anchor and anchor in prompt:
+            return prompt[prompt.rindex(anchor) + len(anchor) :], True
     bare = prompt.rstrip()
     return prompt[max(bare.rfind("\n"), bare.rfind("\r")) + 1 :], False
 
@@ -95,6 +98,10 @@ def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
     marker of reasoning or of the answer's wrapper in it counts.
     """
     tail, certain = _tail(compiled.spec, prompt)
+    if compiled.routes is not None:
+        machine.window.begin(tail if certain else "")
+        machine.read()
+        return machine.phase == "reasoning" or machine.wrapper_open
     before = machine.thinking_done
     closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
     if certain:
@@ -140,7 +147,7 @@ def start_state(
     compiled = CompiledFormat(spec, calls=True)
     policies = Policies()
     out = Emitter(policies, inline=False, stream_reasoning=True, unfence=False, id_seed="", strict=False)
-    machine = Machine(compiled, out, limits or Limits(), policies, None)
+    machine = machine_for(compiled, out, limits or Limits(), policies, None)
     inline = reasoning_format == "none"
     off = enter(
         machine, compiled, out, prompt=prompt, reasoning=reasoning, inline=inline, template_kwargs=template_kwargs
@@ -152,7 +159,7 @@ def start_state(
     )
     if prompt is None or open_now or machine.wrapper_open:
         return state
-    return _pending(spec, state, machine.window.text[machine.window.pos :])
+    return _pending(spec, state, machine.begun)
 
 
 def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:

@@ -15,7 +15,7 @@ from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.decoding_text import TextDecoder
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
-from syntagma.parsing.machine import Machine
+from syntagma.parsing.message_machine import machine_for
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.start import ReasoningChoice, enter
 
@@ -104,7 +104,7 @@ class StreamParser:
             id_seed=secrets.token_hex(16) if id_seed is None else id_seed,
             strict=strict,
         )
-        self._machine = Machine(compiled, self._out, limits or Limits(), policies, by_name)
+        self._machine = machine_for(compiled, self._out, limits or Limits(), policies, by_name)
         enter(
             self._machine,
             compiled,
@@ -190,7 +190,8 @@ class StreamParser:
         self._pass_on(self._end_of_turn.finish())
         inside = machine.phase == "reasoning"
         machine.read(final=True)
-        self._out.message_end(reason, self._length, inside_reasoning=inside and machine.phase == "reasoning")
+        cut = machine.cut or (inside and machine.phase == "reasoning")
+        self._out.message_end(reason, self._length, inside_reasoning=cut)
         return self._out.take()
 
     def _check_open(self) -> None:

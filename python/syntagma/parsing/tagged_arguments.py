@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntagma.limits import Limits
 from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.json_string import json_text
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.typed_values import allowed_types, any_json, to_json
@@ -97,7 +98,7 @@ class TaggedArguments:
         """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
         if self._escapes is not None:
             text = self._escapes.feed(text) + self._escapes.finish()
-        return json.dumps(text, ensure_ascii=False)[1:-1] if self._allowed == _STRING else ""
+        return json_text(text) if self._allowed == _STRING else ""
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A value begins: its key, and what types it may have."""
@@ -132,7 +133,8 @@ class TaggedArguments:
             at, closer = self._scanner.search(
                 text[:end] if end < len(text) else text, pos, base=self._runs, final=False
             )
-            self._pass(text[pos:at], out)
+            if at > pos:
+                self._pass(text[pos:at], out)
             pos = at
             # A closer inside a string of a JSON value does not close the value.
             quoted = (self._json is not None and self._json.in_string) or (
@@ -163,7 +165,7 @@ class TaggedArguments:
         if self._escapes is not None:
             text = self._escapes.feed(text)
         if self._allowed == _STRING:
-            out.append(json.dumps(text, ensure_ascii=False)[1:-1])
+            out.append(json_text(text))
         elif text:
             self._held.append(text)
             if self._json is not None:

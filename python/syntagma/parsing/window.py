@@ -116,6 +116,12 @@ class Window:
         """Whether every one of `pieces` (offset from `index`, text) may be a marker."""
         return not self._kinds or all(self.is_marker(index + offset, text) for offset, text in pieces)
 
+    def is_token(self, index: int) -> bool:
+        """Whether a special token is known to begin at `index`."""
+        start = self.base + index
+        at = bisect.bisect_right(self._starts, start) - 1
+        return at >= 0 and self._kinds[at] is True and self._starts[at] == start
+
     def is_marker(self, index: int, text: str) -> bool:
         """Whether `text` at `index`, which was found there, may be a marker: by its tokens where they are known."""
         start = self.base + index

@@ -12,49 +12,69 @@ use crate::limits::Fuel;
 /// From so many literals on, alternatives are a table.
 const WORDS: usize = 8;
 
+/// Residuals of the compound expressions that were built, so that what grammars share is built once.
+pub(crate) type Built = FxHashMap<Regex, RegexId>;
+
 impl Residuals {
     /// Exactly these bytes.
-    pub(crate) fn literal(&mut self, bytes: &[u8], fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let (index, new) = self.literals.insert_full(Arc::from(bytes));
-        if new {
-            self.heap += bytes.len() + 32;
-        }
+    pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let index = match self.literals.get_index_of(bytes) {
+            Some(index) => index,
+            None => {
+                self.heap += bytes.len() + 32;
+                self.literals.insert_full(Arc::clone(bytes)).0
+            }
+        };
         self.literal_from(index as u32, 0, RegexId::EMPTY, fuel)
     }
 
     /// The residual of a whole regular language. Shared parts are built once; nothing recurses.
-    pub(crate) fn build(&mut self, regex: &Regex, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let mut shared: FxHashMap<*const Regex, RegexId> = FxHashMap::default();
+    pub(crate) fn build(
+        &mut self,
+        regex: &Regex,
+        built: &mut Built,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         let mut work = vec![(regex, false)];
         let mut values: Vec<RegexId> = Vec::new();
         while let Some((node, visited)) = work.pop() {
-            if let Some(&value) = shared.get(&std::ptr::from_ref(node)) {
-                values.push(value);
-                continue;
-            }
             let children: &[Regex] = match node {
-                Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => &[],
+                Regex::Nothing => {
+                    values.push(RegexId::NOTHING);
+                    continue;
+                }
+                Regex::Class(set) => {
+                    values.push(self.class(*set, fuel)?);
+                    continue;
+                }
+                Regex::Literal(bytes) => {
+                    values.push(self.literal(bytes, fuel)?);
+                    continue;
+                }
                 Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
                 Regex::Not(inner) | Regex::Repeat { inner, .. } => std::slice::from_ref(&**inner),
             };
-            if !visited && !children.is_empty() {
+            if !visited {
+                if let Some(&value) = built.get(node) {
+                    values.push(value);
+                    continue;
+                }
                 fuel.spend(children.len())?;
                 work.push((node, true));
                 work.extend(children.iter().rev().map(|child| (child, false)));
                 continue;
             }
-            let parts = values.split_off(values.len() - children.len());
+            let first = values.len() - children.len();
             let value = match node {
-                Regex::Nothing => RegexId::NOTHING,
-                Regex::Class(set) => self.class(*set, fuel)?,
-                Regex::Literal(bytes) => self.literal(bytes, fuel)?,
-                Regex::Concat(children) => self.build_concat(children, &parts, fuel)?,
-                Regex::Alt(children) => self.build_alt(children, parts, fuel)?,
-                Regex::And(_) => self.and(parts, fuel)?,
-                Regex::Not(_) => self.not(parts[0], fuel)?,
-                Regex::Repeat { min, max, .. } => self.repeat(parts[0], *min, *max, fuel)?,
+                Regex::Concat(children) => self.build_concat(children, &values[first..], fuel)?,
+                Regex::Alt(children) => self.build_alt(children, values[first..].to_vec(), fuel)?,
+                Regex::And(_) => self.and(values[first..].to_vec(), fuel)?,
+                Regex::Not(_) => self.not(values[first], fuel)?,
+                Regex::Repeat { min, max, .. } => self.repeat(values[first], *min, *max, fuel)?,
+                _ => RegexId::NOTHING,
             };
-            shared.insert(std::ptr::from_ref(node), value);
+            built.insert(node.clone(), value);
+            values.truncate(first);
             values.push(value);
         }
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
@@ -123,7 +143,7 @@ impl Residuals {
                     }
                 }
                 end = start;
-                self.literal(&bytes, fuel)?
+                self.literal(&bytes.into(), fuel)?
             };
             result = self.concat(part, result, fuel)?;
         }

@@ -22,6 +22,8 @@ pub(crate) struct Classes {
     of_map: FxHashMap<[u8; 256], ClassesId>,
     of_set: FxHashMap<ByteSet, ClassesId>,
     meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
+    /// Work space.
+    class_of_key: Vec<u16>,
 }
 
 impl Classes {
@@ -32,14 +34,20 @@ impl Classes {
             of_map: FxHashMap::default(),
             of_set: FxHashMap::default(),
             meets: FxHashMap::default(),
+            class_of_key: Vec::new(),
         };
-        classes.intern(|_| (0, 0));
+        classes.intern(1, |_| 0);
         classes
     }
 
     /// The class of a byte.
     pub(crate) fn class(&self, id: ClassesId, byte: u8) -> usize {
         usize::from(self.maps[id.0 as usize][usize::from(byte)])
+    }
+
+    /// The class of every byte.
+    pub(crate) fn map(&self, id: ClassesId) -> &[u8; 256] {
+        &self.maps[id.0 as usize]
     }
 
     /// How many classes there are.
@@ -57,7 +65,7 @@ impl Classes {
         if let Some(&id) = self.of_set.get(set) {
             return id;
         }
-        let id = self.intern(|byte| (u8::from(set.contains(byte)), 0));
+        let id = self.intern(2, |byte| usize::from(set.contains(byte)));
         self.of_set.insert(*set, id);
         id
     }
@@ -65,7 +73,9 @@ impl Classes {
     /// The bytes that begin some word, each alone, and the others. `next` is not 0 at the former and tells them apart,
     /// except that it may be the same for bytes 0 and 1.
     pub(crate) fn of_words(&mut self, next: [u8; 256]) -> ClassesId {
-        self.intern(|byte| (next[usize::from(byte)], u8::from(byte == 0)))
+        self.intern(512, |byte| {
+            usize::from(next[usize::from(byte)]) << 1 | usize::from(byte == 0)
+        })
     }
 
     /// The coarsest partition that is as fine as both.
@@ -82,22 +92,29 @@ impl Classes {
         }
         let left = self.maps[a.0 as usize];
         let right = self.maps[b.0 as usize];
-        let id = self.intern(|byte| (left[usize::from(byte)], right[usize::from(byte)]));
+        let (many, more) = (self.count(a), self.count(b));
+        let id = self.intern(many * more, |byte| {
+            usize::from(left[usize::from(byte)]) * more + usize::from(right[usize::from(byte)])
+        });
         self.meets.insert(key, id);
         id
     }
 
-    fn intern(&mut self, key: impl Fn(u8) -> (u8, u8)) -> ClassesId {
+    /// The partition by a key below `keys`.
+    fn intern(&mut self, keys: usize, key: impl Fn(u8) -> usize) -> ClassesId {
+        const UNSEEN: u16 = u16::MAX;
         let mut map = [0; 256];
-        let mut classes: FxHashMap<(u8, u8), u8> = FxHashMap::default();
-        let mut members: Vec<(usize, u8)> = Vec::new();
+        self.class_of_key.clear();
+        self.class_of_key.resize(keys, UNSEEN);
+        let mut members: Vec<(usize, u8)> = Vec::with_capacity(keys.min(16));
         for byte in 0..=u8::MAX {
-            let class = *classes.entry(key(byte)).or_insert_with(|| {
+            let class = &mut self.class_of_key[key(byte)];
+            if *class == UNSEEN {
+                *class = members.len() as u16;
                 members.push((0, byte));
-                (members.len() - 1) as u8
-            });
-            map[usize::from(byte)] = class;
-            members[usize::from(class)].0 += 1;
+            }
+            map[usize::from(byte)] = *class as u8;
+            members[usize::from(*class)].0 += 1;
         }
         if let Some(&id) = self.of_map.get(&map) {
             return id;

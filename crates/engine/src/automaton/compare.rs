@@ -12,6 +12,10 @@ use crate::limits::Fuel;
 /// Repetitions of something that may begin with so many bytes are what most tokens are read by.
 const MANY: u32 = 32;
 
+/// Up to so many bytes may lead a terminal and be no part of what it is about; reading the vocabulary by another set of
+/// them takes as long as reading it by a terminal.
+const BLANKS: u32 = 8;
+
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
 
@@ -80,6 +84,12 @@ impl Residuals {
                 }
                 &Node::Not(inner) => hash(&(7, part(inner))),
                 &Node::Repeat { inner, min, max } => hash(&(8, part(inner), min, max)),
+                &Node::Counter {
+                    inner,
+                    lower,
+                    upper,
+                    taken,
+                } => hash(&(9, part(inner), lower, upper, taken)),
             };
             if work.len() == waiting {
                 self.set_fingerprint(id, value);
@@ -102,7 +112,24 @@ impl Residuals {
         {
             return Ok(result);
         }
-        let result = self.rewrite(
+        let parts = self.alternatives(id);
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            all.push(self.without_counts(part, bytes, fuel)?);
+        }
+        let result = self.alt(all, fuel)?;
+        self.set_uncounted(id, (bytes, result));
+        Ok(result)
+    }
+
+    /// [`Self::uncounted`] for one alternative.
+    fn without_counts(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        self.rewrite(
             id,
             fuel,
             &|residuals, part, fuel| match *residuals.node(part) {
@@ -116,9 +143,7 @@ impl Residuals {
                 }),
                 _ => Ok(part),
             },
-        )?;
-        self.set_uncounted(id, (bytes, result));
-        Ok(result)
+        )
     }
 
     /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
@@ -247,17 +272,43 @@ impl Residuals {
                 Node::Literal { .. } => head,
                 _ => change(self, head, fuel)?,
             };
-            changed |= new != head;
-            spine.push(new);
+            if new == head {
+                spine.push(head);
+            } else {
+                changed = true;
+                spine.extend(self.spine(new));
+            }
             match tail {
                 Some(tail) => rest = tail,
                 None => break,
             }
         }
         fuel.spend(spine.len())?;
-        if !changed {
-            return Ok(id);
+        if changed {
+            self.rebuilt(spine, fuel)
+        } else {
+            Ok(id)
         }
+    }
+
+    /// The parts that follow each other in an expression.
+    pub(super) fn spine(&self, id: RegexId) -> Vec<RegexId> {
+        let mut spine = Vec::new();
+        let mut rest = Some(id);
+        while let Some(at) = rest {
+            let (head, tail) = self.split(at);
+            spine.push(head);
+            rest = tail;
+        }
+        spine
+    }
+
+    /// Parts that follow each other, as [`Self::spine`] gave them, put together again.
+    pub(super) fn rebuilt(
+        &mut self,
+        spine: Vec<RegexId>,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         let mut result = RegexId::EMPTY;
         for part in spine.into_iter().rev() {
             result = match *self.node(part) {
@@ -349,6 +400,7 @@ impl Residuals {
         if let (head, Some(tail)) = self.split(id)
             && let &Node::Repeat { inner, min: 0, max } = self.node(head)
             && let Node::Class(set) = self.node(inner)
+            && set.len() <= BLANKS
             && !self.is_nullable(tail)
             && set.intersection(&self.first(tail)).is_empty()
         {
@@ -358,7 +410,7 @@ impl Residuals {
     }
 
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
-    fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
+    pub(super) fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
         match *self.node(id) {
             Node::Concat(head, tail) => (head, Some(tail)),
             Node::Literal { tail, .. } if tail != RegexId::EMPTY => (id, Some(tail)),

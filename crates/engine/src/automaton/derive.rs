@@ -1,7 +1,11 @@
 //! What remains after one byte, and whether that is anything at all.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
+use super::classes::ClassesId;
+use super::counted::{Bounds, Taken};
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -29,13 +33,15 @@ impl Residuals {
     /// The same language: ∅ if it has no word, ε if it has no other word.
     pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
         let facts = self.facts(id);
-        if !facts.logical {
+        if !facts.logical || facts.size.endless() {
             return Ok(id);
         }
         if let Some(trimmed) = facts.trimmed {
             return Ok(trimmed);
         }
-        let (nullable, classes) = (facts.nullable, facts.classes);
+        let nullable = facts.nullable;
+        let has_counters = facts.taken != Taken::Nothing;
+        let classes = self.classes_of(id);
         let mut trimmed = if nullable {
             RegexId::EMPTY
         } else {
@@ -43,7 +49,11 @@ impl Residuals {
         };
         for index in 0..self.classes.count(classes) {
             let byte = self.classes.representatives(classes)[index];
-            let rest = self.derivative(id, byte, fuel)?;
+            let mut rest = self.derivative(id, byte, fuel)?;
+            if has_counters {
+                // Bounds that are kept beside an intersection do not decide whether it has a word.
+                rest = self.with_bounds(rest, Bounds::NONE, fuel)?;
+            }
             if self.is_inhabited(rest, fuel)? {
                 trimmed = id;
                 break;
@@ -56,7 +66,7 @@ impl Residuals {
     /// Whether there is any word in it, if that is known without a search.
     fn known_inhabited(&self, id: RegexId) -> Option<bool> {
         let facts = self.facts(id);
-        if facts.nullable {
+        if facts.nullable || facts.size.endless() {
             Some(true)
         } else if facts.logical {
             facts.inhabited
@@ -65,10 +75,49 @@ impl Residuals {
         }
     }
 
+    /// Whether there is any word in it, if no search over its residuals is needed. Where it is as good as its first part,
+    /// that part takes its place.
+    fn decided(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+        if let Some(known) = self.decided_part(id, fuel)? {
+            return Ok(Some(known));
+        }
+        let Node::Alt(parts) = self.node(*id) else {
+            return Ok(None);
+        };
+        let mut all = Some(false);
+        for mut part in Arc::clone(parts).iter().copied() {
+            match self.decided_part(&mut part, fuel)? {
+                Some(true) => return Ok(Some(true)),
+                Some(false) => {}
+                None => all = None,
+            }
+        }
+        Ok(all)
+    }
+
+    fn decided_part(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+        loop {
+            if let Some(known) = self.known_inhabited(*id) {
+                return Ok(Some(known));
+            }
+            match self.split(*id) {
+                (head, Some(tail)) if head != *id && self.known_inhabited(tail) == Some(true) => {
+                    *id = head;
+                }
+                _ => break,
+            }
+        }
+        let decided = self.has_word_by_length(*id, fuel)?;
+        if decided.is_some() {
+            self.nodes[id.0 as usize].inhabited = decided;
+        }
+        Ok(decided)
+    }
+
     /// Whether there is any word in it: a depth-first search for a residual that has one, remembered for every
     /// residual on the way. Large byte classes come first, since most complements are won there.
-    fn is_inhabited(&mut self, root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
-        if let Some(known) = self.known_inhabited(root) {
+    fn is_inhabited(&mut self, mut root: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
         }
         // Every residual met, with the index of the one that it came from.
@@ -77,12 +126,12 @@ impl Residuals {
         let mut work = vec![0];
         while let Some(at) = work.pop() {
             let (id, _) = met[at];
-            let classes = self.facts(id).classes;
+            let classes = self.classes_of(id);
             let first_child = met.len();
             for index in 0..self.classes.count(classes) {
                 let byte = self.classes.representatives(classes)[index];
-                let rest = self.derivative(id, byte, fuel)?;
-                match self.known_inhabited(rest) {
+                let mut rest = self.derivative(id, byte, fuel)?;
+                match self.decided(&mut rest, fuel)? {
                     Some(true) => {
                         let mut at = at;
                         loop {
@@ -111,7 +160,12 @@ impl Residuals {
     }
 
     /// The derivative by a byte. Works over an explicit stack, so that no chain is too long for it.
-    fn derivative(&mut self, id: RegexId, byte: u8, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn derivative(
+        &mut self,
+        id: RegexId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         if let Some(known) = self.known_derivative(id, byte, fuel)? {
             return Ok(known);
         }
@@ -136,7 +190,9 @@ impl Residuals {
                             fuel.spend(parts.len())?;
                             work.extend(parts.iter().map(|&part| Task::Visit(part)));
                         }
-                        &Node::Not(inner) | &Node::Repeat { inner, .. } => {
+                        &Node::Not(inner)
+                        | &Node::Repeat { inner, .. }
+                        | &Node::Counter { inner, .. } => {
                             work.push(Task::Visit(inner));
                         }
                         _ => {}
@@ -177,6 +233,22 @@ impl Residuals {
                                 max.map(|max| max.saturating_sub(1)),
                                 fuel,
                             )?;
+                            self.concat(once, more, fuel)?
+                        }
+                        Node::Counter {
+                            inner,
+                            lower,
+                            upper,
+                            taken,
+                        } => {
+                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let more = Node::Counter {
+                                inner,
+                                lower,
+                                upper,
+                                taken: taken + 1,
+                            };
+                            let more = self.intern(more, fuel)?;
                             self.concat(once, more, fuel)?
                         }
                         _ => RegexId::NOTHING,
@@ -231,16 +303,17 @@ impl Residuals {
             }
             _ => {
                 let facts = self.facts(id);
-                let class = self.classes.class(facts.classes, byte);
-                facts
-                    .row
-                    .and_then(|row| self.derivatives[row as usize + class])
+                let (Some(row), Some(classes)) = (facts.row, facts.classes) else {
+                    return Ok(None);
+                };
+                let class = self.classes.class(classes, byte);
+                self.derivatives[row as usize + class]
             }
         })
     }
 
     fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
-        let classes = self.facts(id).classes;
+        let classes = self.classes_of(id);
         let (count, class) = (
             self.classes.count(classes),
             self.classes.class(classes, byte),
@@ -251,6 +324,79 @@ impl Residuals {
             self.derivatives.resize(end + count, None);
         }
         self.derivatives[row + class] = Some(value);
+    }
+
+    /// The bytes that an expression does not tell apart.
+    pub(crate) fn classes_of(&mut self, root: RegexId) -> ClassesId {
+        if let Some(known) = self.facts(root).classes {
+            return known;
+        }
+        let mut work = vec![root];
+        while let Some(&id) = work.last() {
+            if self.facts(id).classes.is_some() {
+                work.pop();
+                continue;
+            }
+            let classes = match *self.node(id) {
+                Node::Nothing | Node::Empty => ClassesId::ONE,
+                Node::Class(_) | Node::Literal { .. } => {
+                    let first = self.facts(id).first;
+                    self.classes.of_set(&first)
+                }
+                Node::Words {
+                    table,
+                    first,
+                    end,
+                    at,
+                } => {
+                    let words = &self.tables[table as usize][first as usize..end as usize];
+                    let mut next = [0; 256];
+                    for &word in words {
+                        if let Some(&byte) = self.literals[word as usize].get(at as usize) {
+                            next[usize::from(byte)] = byte.max(1);
+                        }
+                    }
+                    self.classes.of_words(next)
+                }
+                Node::Concat(head, tail) => {
+                    let parts = [head, tail];
+                    let count = 1 + usize::from(self.is_nullable(head));
+                    match self.classes_of_all(&parts[..count], &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+                Node::Alt(ref parts) | Node::And(ref parts) => {
+                    let parts = Arc::clone(parts);
+                    match self.classes_of_all(&parts, &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+                Node::Not(inner) | Node::Repeat { inner, .. } | Node::Counter { inner, .. } => {
+                    match self.classes_of_all(&[inner], &mut work) {
+                        Some(classes) => classes,
+                        None => continue,
+                    }
+                }
+            };
+            self.nodes[id.0 as usize].classes = Some(classes);
+        }
+        self.facts(root).classes.unwrap_or(ClassesId::ONE)
+    }
+
+    /// What the parts tell apart together; None if some must be asked first.
+    fn classes_of_all(&mut self, parts: &[RegexId], work: &mut Vec<RegexId>) -> Option<ClassesId> {
+        let waiting = work.len();
+        let mut all = ClassesId::ONE;
+        for &part in parts {
+            match self.facts(part).classes {
+                Some(classes) if work.len() == waiting => all = self.classes.meet(all, classes),
+                Some(_) => {}
+                None => work.push(part),
+            }
+        }
+        (work.len() == waiting).then_some(all)
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
@@ -301,7 +447,7 @@ impl Residuals {
                     best = best.min(facts.shortest.saturating_add(depth));
                     continue;
                 }
-                let classes = facts.classes;
+                let classes = self.classes_of(id);
                 for index in 0..self.classes.count(classes) {
                     let byte = self.classes.representatives(classes)[index];
                     let rest = self.step(id, byte, fuel)?;

@@ -4,18 +4,26 @@
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
+//! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
+//! * `lengths` knows how many units the words of an intersection with a count have;
 //! * `compare` finds what two residuals have in common;
+//! * `stretch` tells which text a residual reads without dying;
 //! * `union` runs all terminals that an Earley set waits for at once.
 
 mod build;
 mod classes;
 mod compare;
+mod counted;
 mod derive;
+mod lengths;
 mod residual;
+mod stretch;
 mod union;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use build::Built;
 pub(crate) use residual::{RegexId, Residuals};
+pub(crate) use stretch::Stretch;
 pub(crate) use union::{FiredId, UnionId, Unions};

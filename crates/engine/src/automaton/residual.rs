@@ -8,6 +8,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
+use super::counted::{Bounds, Taken};
+use super::lengths::Lengths;
+use super::stretch::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -54,6 +57,63 @@ pub(super) enum Node {
         min: u32,
         max: Option<u32>,
     },
+    /// A repetition whose bounds stand beside the automaton; `counted` tells how it is used.
+    Counter {
+        inner: RegexId,
+        /// Whether there is a lower bound, which is then out of reach.
+        lower: bool,
+        /// Whether there is an upper bound, which is then out of reach.
+        upper: bool,
+        /// How many of the bounds' units were read since they were written down.
+        taken: u32,
+    },
+}
+
+/// How many words there are, as far as the form says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Nothing is known.
+    Unknown,
+    /// Finitely many, maybe none.
+    Finite,
+    /// Infinitely many.
+    Infinite,
+    /// All but finitely many.
+    Cofinite,
+}
+
+impl Size {
+    /// Whether they certainly never end, so that there is one, and a longer one.
+    pub(super) fn endless(self) -> bool {
+        matches!(self, Self::Infinite | Self::Cofinite)
+    }
+
+    /// Each behind one and the same word.
+    fn behind_some(self) -> Self {
+        match self {
+            Self::Cofinite => Self::Infinite,
+            size => size,
+        }
+    }
+
+    /// Those of two languages.
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Cofinite, _) | (_, Self::Cofinite) => Self::Cofinite,
+            (Self::Infinite, _) | (_, Self::Infinite) => Self::Infinite,
+            (Self::Finite, Self::Finite) => Self::Finite,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Those that two languages share.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Finite, _) | (_, Self::Finite) => Self::Finite,
+            (Self::Cofinite, size) | (size, Self::Cofinite) => size,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// What is known of an expression from its form, and what was found out.
@@ -63,14 +123,21 @@ pub(super) struct Facts {
     pub(super) nullable: bool,
     /// Whether it has an intersection or complement anywhere, so that form alone does not say whether it is empty.
     pub(super) logical: bool,
-    /// The bytes that it does not tell apart.
-    pub(super) classes: ClassesId,
+    /// How many words it has. An infinite language without finitely many words is still infinite: that decides about most
+    /// complements without a search.
+    pub(super) size: Size,
+    /// The bytes that it does not tell apart, once somebody asked.
+    pub(super) classes: Option<ClassesId>,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
     pub(super) first: ByteSet,
     /// Length of a shortest word, for expressions that are not logical.
     pub(super) shortest: u32,
     /// From whatever is read of it, some word ends within so many bytes; for expressions that are not logical.
     pub(super) within: u32,
+    /// Whether a repetition in it has a bound that may be kept beside the automaton.
+    pub(super) counted: bool,
+    /// What its counters have taken.
+    pub(super) taken: Taken,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -81,6 +148,15 @@ pub(super) struct Facts {
     pub(super) trimmed: Option<RegexId>,
     /// Where its derivatives by class begin in `Residuals::derivatives`.
     pub(super) row: Option<u32>,
+}
+
+/// Bounds up to this are never far, however short the tokens are.
+const LEAST_FAR: u32 = 16;
+impl Facts {
+    /// Whether the form alone says that there is a word.
+    fn surely_inhabited(&self) -> bool {
+        self.nullable || self.size.endless() || (!self.logical && self.shortest != u32::MAX)
+    }
 }
 
 /// All expressions met so far.
@@ -97,19 +173,32 @@ pub(crate) struct Residuals {
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
     pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    /// What [`Residuals::stretch`] found out about what is repeated.
+    pub(super) units: FxHashMap<RegexId, Unit>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
     /// How often that took too long.
     pub(super) roomy_failures: u32,
+    /// Intersections with a counter in place of a count, with the bounds of the count.
+    pub(super) intersections: FxHashMap<RegexId, Option<(RegexId, Bounds)>>,
+    /// How many units words of intersections have.
+    pub(super) lengths: Vec<Lengths>,
+    /// How often there was no table.
+    pub(super) length_failures: u32,
+    /// By intersection with a counter: its table in `lengths` and its place there, if there is a table.
+    pub(super) places: FxHashMap<RegexId, Option<(usize, usize)>>,
     /// Branching residuals made on behalf of each terminal.
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
+    /// Bounds of repetitions above this are far: no token reaches them.
+    pub(super) far: u32,
     pub(super) heap: usize,
 }
 
 impl Residuals {
-    pub(crate) fn new() -> Self {
+    /// No expressions but the simplest; tokens have up to `far` bytes.
+    pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
             nodes: IndexMap::default(),
             literals: IndexSet::default(),
@@ -118,10 +207,16 @@ impl Residuals {
             derivatives: Vec::new(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
+            units: FxHashMap::default(),
             roomy: FxHashMap::default(),
             roomy_failures: 0,
+            intersections: FxHashMap::default(),
+            lengths: Vec::new(),
+            length_failures: 0,
+            places: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
+            far: far.max(LEAST_FAR),
             heap: 0,
         };
         let full = RegexId(2);
@@ -155,6 +250,7 @@ impl Residuals {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
+            + (self.intersections.len() + self.places.len()) * 40
             + self.heap
     }
 
@@ -181,8 +277,9 @@ impl Residuals {
         self.facts(id).nullable
     }
 
-    pub(crate) fn classes_of(&self, id: RegexId) -> ClassesId {
-        self.facts(id).classes
+    /// Whether it has an intersection or a complement anywhere.
+    pub(crate) fn is_logical(&self, id: RegexId) -> bool {
+        self.facts(id).logical
     }
 
     /// The class of a byte.
@@ -191,18 +288,26 @@ impl Residuals {
         self.classes.class(classes, byte)
     }
 
+    /// The class of every byte.
+    pub(crate) fn class_map(&self, classes: ClassesId) -> &[u8; 256] {
+        self.classes.map(classes)
+    }
+
     pub(crate) fn class_table(&mut self) -> &mut Classes {
         &mut self.classes
     }
 
-    fn facts_of(&mut self, node: &Node) -> Facts {
+    fn facts_of(&self, node: &Node) -> Facts {
         let mut facts = Facts {
             nullable: false,
             logical: false,
-            classes: ClassesId::ONE,
+            size: Size::Finite,
+            classes: None,
             first: ByteSet::EMPTY,
             shortest: u32::MAX,
             within: u32::MAX,
+            counted: false,
+            taken: Taken::Nothing,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -217,7 +322,6 @@ impl Residuals {
                 facts.within = 0;
             }
             Node::Class(set) => {
-                facts.classes = self.classes.of_set(set);
                 facts.first = *set;
                 facts.shortest = 1;
                 facts.within = 1;
@@ -226,9 +330,11 @@ impl Residuals {
                 let literal = &self.literals[*bytes as usize];
                 let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
                 facts.first = ByteSet::byte(first);
-                facts.classes = self.classes.of_set(&facts.first);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
+                facts.size = tail.size.behind_some();
+                facts.counted = tail.counted;
+                facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
             }
@@ -242,20 +348,25 @@ impl Residuals {
             }
             Node::Concat(head, tail) => {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
+                facts.size = match (head.size, tail.size) {
+                    (Size::Finite, Size::Finite) => Size::Finite,
+                    _ if (head.size.endless() && tail.surely_inhabited())
+                        || (tail.size.endless() && head.surely_inhabited()) =>
+                    {
+                        Size::Infinite
+                    }
+                    _ => Size::Unknown,
+                };
                 facts.nullable = head.nullable && tail.nullable;
                 facts.logical = head.logical || tail.logical;
+                facts.counted = head.counted || tail.counted;
+                facts.taken = head.taken.with(tail.taken);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
-                let (nullable, first, second) = (head.nullable, head.classes, tail.classes);
-                facts.first = if nullable {
+                facts.first = if head.nullable {
                     head.first.union(&tail.first)
                 } else {
                     head.first
-                };
-                facts.classes = if nullable {
-                    self.classes.meet(first, second)
-                } else {
-                    first
                 };
             }
             Node::Alt(parts) | Node::And(parts) => {
@@ -264,16 +375,38 @@ impl Residuals {
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
                 facts.nullable = !inner.nullable;
+                facts.size = match inner.size {
+                    Size::Finite => Size::Cofinite,
+                    Size::Cofinite => Size::Finite,
+                    _ => Size::Unknown,
+                };
                 facts.first = ByteSet::FULL;
                 facts.logical = true;
-                facts.classes = inner.classes;
+                facts.taken = inner.taken.fixed();
             }
-            Node::Repeat { inner, min, .. } => {
+            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
+        }
+        facts
+    }
+
+    fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
+        match node {
+            Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
+                facts.size = match inner.size {
+                    // No part of an expression that is not logical is empty.
+                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
+                        Size::Infinite
+                    }
+                    Size::Finite if max.is_some() => Size::Finite,
+                    size if size.endless() && *max != Some(0) => Size::Infinite,
+                    _ => Size::Unknown,
+                };
                 facts.nullable = *min == 0 || inner.nullable;
                 facts.logical = inner.logical;
+                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
+                facts.taken = inner.taken.fixed();
                 facts.first = inner.first;
-                facts.classes = inner.classes;
                 facts.shortest = if *min == 0 {
                     0
                 } else {
@@ -283,13 +416,25 @@ impl Residuals {
                     .within
                     .saturating_add(inner.shortest.saturating_mul(*min));
             }
+            Node::Counter {
+                inner,
+                lower,
+                taken,
+                ..
+            } => {
+                let inner = self.facts(*inner);
+                facts.nullable = !*lower;
+                facts.logical = inner.logical;
+                facts.taken = Taken::All(*taken);
+                facts.first = inner.first;
+                facts.shortest = if *lower { u32::MAX } else { 0 };
+            }
+            _ => {}
         }
-        facts
     }
 
-    fn facts_of_words(&mut self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
+    fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
         let words = &self.tables[table as usize][range.start as usize..range.end as usize];
-        let mut next = [0; 256];
         facts.within = 0;
         for &word in words {
             let word = &self.literals[word as usize];
@@ -297,16 +442,15 @@ impl Residuals {
             facts.shortest = facts.shortest.min(word.len() as u32 - at);
             facts.within = facts.within.max(word.len() as u32 - at);
             if let Some(&byte) = word.get(at as usize) {
-                next[usize::from(byte)] = byte.max(1);
                 facts.first.insert(byte);
             }
         }
-        facts.classes = self.classes.of_words(next);
     }
 
-    fn facts_of_parts(&mut self, parts: &[RegexId], any: bool, facts: &mut Facts) {
+    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) {
         facts.nullable = !any;
         facts.logical = !any;
+        facts.size = if any { Size::Finite } else { Size::Cofinite };
         if any {
             facts.within = 0;
         } else {
@@ -314,6 +458,11 @@ impl Residuals {
         }
         for &part in parts {
             let part = self.facts(part);
+            facts.size = if any {
+                facts.size.or(part.size)
+            } else {
+                facts.size.and(part.size)
+            };
             facts.nullable = if any {
                 facts.nullable || part.nullable
             } else {
@@ -325,14 +474,14 @@ impl Residuals {
                 facts.first.intersection(&part.first)
             };
             facts.logical |= part.logical;
+            facts.counted |= part.counted;
+            facts.taken = facts.taken.with(part.taken);
             facts.within = facts.within.max(part.within);
             facts.shortest = facts.shortest.min(part.shortest);
-            let classes = part.classes;
-            facts.classes = self.classes.meet(facts.classes, classes);
         }
     }
 
-    fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Ok(RegexId(index as u32));
         }
@@ -426,6 +575,11 @@ impl Residuals {
         }
         if tail == RegexId::EMPTY {
             return Ok(head);
+        }
+        match *self.node(head) {
+            Node::Concat(..) | Node::Literal { .. } => {}
+            Node::Repeat { .. } => return self.repeat_then(head, tail, fuel),
+            _ => return self.intern(Node::Concat(head, tail), fuel),
         }
         // The head's own spine is rebuilt in front of the tail.
         let mut spine = Vec::new();

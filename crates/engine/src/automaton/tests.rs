@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use syntagma_grammar::ir::{ByteSet, Regex};
 
-use super::{RegexId, Residuals};
+use super::{Built, RegexId, Residuals};
 use crate::limits::{Fuel, Limits};
 
 /// The last letter stands for every byte that no expression names.
@@ -117,8 +117,8 @@ proptest! {
         let all = words(LONGEST);
         let expected = meaning(&regex, &all);
         let mut fuel = Fuel::step(&Limits::default());
-        let mut residuals = Residuals::new();
-        let whole = residuals.build(&regex, &mut fuel).unwrap();
+        let mut residuals = Residuals::new(0);
+        let whole = residuals.build(&regex, &mut Built::default(), &mut fuel).unwrap();
         let whole = residuals.trim(whole, &mut fuel).unwrap();
         for word in &all {
             let mut rest = whole;
@@ -158,8 +158,10 @@ fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
         .into(),
     );
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
-    let mut rest = residuals.build(&until, &mut fuel).unwrap();
+    let mut residuals = Residuals::new(0);
+    let mut rest = residuals
+        .build(&until, &mut Built::default(), &mut fuel)
+        .unwrap();
     for &byte in b"zaaab" {
         assert!(rest != RegexId::EMPTY && rest != RegexId::NOTHING);
         rest = residuals.step(rest, byte, &mut fuel).unwrap();
@@ -173,8 +175,10 @@ fn tables_of_words_tell_every_byte_apart() {
         .map(|byte| Regex::literal(&[b'x', byte, byte]))
         .collect();
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
-    let whole = residuals.build(&Regex::alt(words), &mut fuel).unwrap();
+    let mut residuals = Residuals::new(0);
+    let whole = residuals
+        .build(&Regex::alt(words), &mut Built::default(), &mut fuel)
+        .unwrap();
     for first in 0..=u8::MAX {
         let rest = residuals.step(whole, b'x', &mut fuel).unwrap();
         let rest = residuals.step(rest, first, &mut fuel).unwrap();
@@ -193,7 +197,7 @@ fn tables_of_words_tell_every_byte_apart() {
 #[test]
 fn equal_languages_of_usual_forms_are_one_residual() {
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new();
+    let mut residuals = Residuals::new(0);
     let a = || Regex::literal(b"a");
     let star = || Regex::repeat(a(), 0, None);
     let pairs = [
@@ -218,8 +222,12 @@ fn equal_languages_of_usual_forms_are_one_residual() {
     ];
     for (left, right) in pairs {
         assert_eq!(
-            residuals.build(&left, &mut fuel).unwrap(),
-            residuals.build(&right, &mut fuel).unwrap(),
+            residuals
+                .build(&left, &mut Built::default(), &mut fuel)
+                .unwrap(),
+            residuals
+                .build(&right, &mut Built::default(), &mut fuel)
+                .unwrap(),
             "{left:?}"
         );
     }

@@ -1,21 +1,31 @@
 //! Many terminals run at once: a determinised union of tagged residuals.
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
+use super::counted::{Bounds, Far, Taken};
 use super::residual::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
-/// An interned set of (tag, residual).
+/// An interned set of (tag, residual), or one with counters and the bounds that these stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct UnionId(pub(crate) u32);
 
 impl UnionId {
     /// Nothing is left.
     pub(crate) const DEAD: Self = Self(0);
+
+    /// Set in the numbers of unions with counters.
+    const COUNTED: u32 = 1 << 31;
+
+    /// Whether bounds stand beside it.
+    #[inline]
+    pub(crate) fn is_counted(self) -> bool {
+        self.0 & Self::COUNTED != 0
+    }
 }
 
 /// An interned set of tags that end at the same byte.
@@ -41,6 +51,17 @@ impl Transition {
     };
 }
 
+/// Where a byte leads from a union with counters.
+#[derive(Debug, Clone, Copy)]
+enum Counted {
+    /// To a union without these counters.
+    Away(UnionId, FiredId),
+    /// To one with the same counters, which take so many units.
+    On(UnionId, FiredId, u32),
+    /// That depends on the bounds.
+    Unclear,
+}
+
 /// A union's own row in `Unions::transitions`.
 #[derive(Debug, Clone, Copy)]
 struct Row {
@@ -48,7 +69,8 @@ struct Row {
     start: u32,
 }
 
-type Parts = Box<[(u32, RegexId)]>;
+type Part = (u32, RegexId);
+type Parts = Box<[Part]>;
 
 /// All unions met so far, over one store of residuals.
 #[derive(Debug)]
@@ -59,17 +81,33 @@ pub(crate) struct Unions {
     rows: Vec<Row>,
     transitions: Vec<Transition>,
     fired: IndexSet<Box<[u32]>, FxBuildHasher>,
+    /// Unions with counters, each with the bounds that these stand for.
+    counted: IndexSet<(UnionId, Bounds), FxBuildHasher>,
+    /// Where the classes of bytes lead from unions with counters.
+    steps: FxHashMap<(UnionId, u32), Counted>,
+    /// By union with counters: by how much upper bounds must be more than far.
+    margins: FxHashMap<UnionId, u32>,
+    /// Unions with counters that are of no use.
+    useless: FxHashSet<UnionId>,
+    /// By union with counters: the one that has the same masks and no counters.
+    representatives: FxHashMap<UnionId, UnionId>,
     heap: usize,
 }
 
 impl Unions {
-    pub(crate) fn new() -> Self {
+    /// No unions but the empty one; tokens have up to `far` bytes.
+    pub(crate) fn new(far: u32) -> Self {
         let mut unions = Self {
-            residuals: Residuals::new(),
+            residuals: Residuals::new(far),
             interned: IndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
             fired: IndexSet::default(),
+            counted: IndexSet::default(),
+            steps: FxHashMap::default(),
+            margins: FxHashMap::default(),
+            useless: FxHashSet::default(),
+            representatives: FxHashMap::default(),
             heap: 0,
         };
         unions.intern(Vec::new());
@@ -124,9 +162,98 @@ impl Unions {
         &self.fired[fired.0 as usize]
     }
 
-    /// The residuals of a union with their tags.
+    /// The residuals of a union with their tags; counters are counters.
     pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
-        &self.interned[union.0 as usize]
+        &self.interned[self.plain(union).0 as usize]
+    }
+
+    /// The union without its bounds.
+    fn plain(&self, union: UnionId) -> UnionId {
+        if union.is_counted() {
+            self.counted(union).0
+        } else {
+            union
+        }
+    }
+
+    fn counted(&self, union: UnionId) -> (UnionId, Bounds) {
+        self.counted[(union.0 & !UnionId::COUNTED) as usize]
+    }
+
+    /// The same union with repetitions in place of counters.
+    pub(crate) fn written_out(
+        &mut self,
+        union: UnionId,
+        fuel: &mut Fuel,
+    ) -> Result<UnionId, Error> {
+        if !union.is_counted() {
+            return Ok(union);
+        }
+        let (counted, bounds) = self.counted(union);
+        let mut parts = self.parts(counted).to_vec();
+        for (_, part) in &mut parts {
+            *part = self.residuals.with_bounds(*part, bounds, fuel)?;
+        }
+        Ok(self.intern(parts))
+    }
+
+    /// A union without counters from which the same tokens lead on.
+    pub(crate) fn representative(
+        &mut self,
+        union: UnionId,
+        fuel: &mut Fuel,
+    ) -> Result<UnionId, Error> {
+        if !union.is_counted() {
+            return Ok(union);
+        }
+        let (counted, _) = self.counted(union);
+        if let Some(&known) = self.representatives.get(&counted) {
+            return Ok(known);
+        }
+        let mut parts = self.parts(counted).to_vec();
+        for (_, part) in &mut parts {
+            *part = self.residuals.with_out_of_reach(*part, fuel)?;
+        }
+        let representative = self.intern(parts);
+        self.representatives.insert(counted, representative);
+        Ok(representative)
+    }
+
+    /// Puts far bounds of repetitions beside a union.
+    fn arrive(&mut self, parts: Vec<(u32, RegexId)>, fuel: &mut Fuel) -> Result<UnionId, Error> {
+        let mut far = Far::Nothing;
+        for &(_, part) in &parts {
+            far = far.with(self.residuals.far_bounds(part, fuel)?);
+        }
+        let Far::Same(bounds, margin) = far else {
+            return Ok(self.intern(parts));
+        };
+        let mut counters = parts.clone();
+        for (_, part) in &mut counters {
+            if self.residuals.far_bounds(*part, fuel)? != Far::Nothing {
+                *part = self.residuals.with_counters(*part, fuel)?;
+            }
+        }
+        let counters = self.intern(counters);
+        Ok(if self.useless.contains(&counters) {
+            self.intern(parts)
+        } else {
+            self.raise_margin(counters, margin);
+            self.count(counters, bounds)
+        })
+    }
+
+    /// Makes sure that upper bounds beside a union are far by a margin.
+    fn raise_margin(&mut self, union: UnionId, margin: u32) {
+        if margin > 0 {
+            let known = self.margins.entry(union).or_insert(0);
+            *known = margin.max(*known);
+        }
+    }
+
+    fn count(&mut self, union: UnionId, bounds: Bounds) -> UnionId {
+        let index = self.counted.insert_full((union, bounds)).0 as u32;
+        UnionId(index | UnionId::COUNTED)
     }
 
     /// Every byte that may come next in a union, and perhaps more.
@@ -137,21 +264,11 @@ impl Unions {
         })
     }
 
-    /// For how many bytes two residuals cannot be told apart, as far as their form shows.
-    pub(crate) fn agreement(
-        &mut self,
-        a: RegexId,
-        b: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
-        self.residuals.agreement(a, b, fuel)
-    }
-
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
         let mut classes = ClassesId::ONE;
         for union in unions {
-            let more = self.rows[union.0 as usize].classes;
+            let more = self.rows[self.plain(union).0 as usize].classes;
             classes = self.residuals.class_table().meet(classes, more);
         }
         let table = self.residuals.class_table();
@@ -171,6 +288,9 @@ impl Unions {
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
+        if union.is_counted() {
+            return self.step_counted(union, byte, fuel);
+        }
         let row = self.rows[union.0 as usize];
         let slot = row.start as usize + self.residuals.class_of(row.classes, byte);
         let known = self.transitions[slot];
@@ -189,6 +309,19 @@ impl Unions {
         slot: usize,
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
+        let (parts, fired) = self.derived(union, byte, fuel)?;
+        let (to, fired) = (self.arrive(parts, fuel)?, self.fire(fired));
+        self.transitions[slot] = Transition { to, fired };
+        Ok((to, fired))
+    }
+
+    /// What remains of each part after a byte, and which tags end with it.
+    fn derived(
+        &mut self,
+        union: UnionId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<(Vec<Part>, Vec<u32>), Error> {
         let mut parts = Vec::new();
         let mut fired = Vec::new();
         for index in 0..self.parts(union).len() {
@@ -202,9 +335,76 @@ impl Unions {
                 parts.push((tag, rest));
             }
         }
-        let (to, fired) = (self.intern(parts), self.fire(fired));
-        self.transitions[slot] = Transition { to, fired };
-        Ok((to, fired))
+        Ok((parts, fired))
+    }
+
+    fn step_counted(
+        &mut self,
+        union: UnionId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<(UnionId, FiredId), Error> {
+        let (counters, bounds) = self.counted(union);
+        let classes = self.rows[counters.0 as usize].classes;
+        let class = self.residuals.class_of(classes, byte) as u32;
+        let step = if let Some(&known) = self.steps.get(&(counters, class)) {
+            known
+        } else {
+            let step = self.derive_counted(counters, byte, fuel)?;
+            self.steps.insert((counters, class), step);
+            step
+        };
+        match step {
+            Counted::Away(to, fired) => Ok((to, fired)),
+            Counted::On(to, fired, units) => {
+                let bounds = bounds.less(units);
+                let to = self.count(to, bounds);
+                let margin = self.margins.get(&counters).copied().unwrap_or(0);
+                let near = !bounds.are_far(self.residuals.far(), margin);
+                Ok((
+                    if near {
+                        self.written_out(to, fuel)?
+                    } else {
+                        to
+                    },
+                    fired,
+                ))
+            }
+            Counted::Unclear => {
+                let union = self.written_out(union, fuel)?;
+                self.step(union, byte, fuel)
+            }
+        }
+    }
+
+    #[cold]
+    fn derive_counted(
+        &mut self,
+        union: UnionId,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Counted, Error> {
+        let (mut parts, fired) = self.derived(union, byte, fuel)?;
+        let taken = parts.iter().fold(Taken::Nothing, |taken, &(_, part)| {
+            taken.with(self.residuals.taken(part))
+        });
+        Ok(match taken {
+            Taken::Nothing => Counted::Away(self.arrive(parts, fuel)?, self.fire(fired)),
+            Taken::All(units) => {
+                if units > 0 {
+                    for (_, part) in &mut parts {
+                        *part = self.residuals.reset_counters(*part, fuel)?;
+                    }
+                }
+                let to = self.intern(parts);
+                self.raise_margin(to, self.margins.get(&union).copied().unwrap_or(0));
+                Counted::On(to, self.fire(fired), units)
+            }
+            Taken::Unclear => {
+                self.useless.insert(union);
+                Counted::Unclear
+            }
+        })
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -212,6 +412,9 @@ impl Unions {
             + self.interned.len() * 56
             + self.fired.len() * 40
             + self.transitions.len() * size_of::<Transition>()
+            + self.counted.len() * (size_of::<(UnionId, Bounds)>() + 16)
+            + self.steps.len() * 32
+            + self.representatives.len() * 16
             + self.heap
     }
 }

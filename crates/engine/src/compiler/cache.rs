@@ -67,7 +67,7 @@ impl Cache {
             table.clock += 1;
             let now = table.clock;
             match table.slots.get_mut(key) {
-                Some(Slot::Ready { compiled, used }) => {
+                Some(Slot::Ready { compiled, used }) if compiled.check().is_ok() => {
                     *used = now;
                     let compiled = Arc::clone(compiled);
                     table.hits += 1;
@@ -79,7 +79,8 @@ impl Cache {
                         .wait(table)
                         .unwrap_or_else(PoisonError::into_inner);
                 }
-                None => break,
+                // What a panic has broken is made anew.
+                Some(Slot::Ready { .. }) | None => break,
             }
         }
         table.misses += 1;

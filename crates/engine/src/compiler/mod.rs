@@ -11,7 +11,7 @@ use syntagma_grammar::ir::Lnf;
 use self::cache::Cache;
 use self::key::Key;
 use crate::compiled::CompiledGrammar;
-use crate::error::Error;
+use crate::error::{Error, caught};
 use crate::limits::Limits;
 use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
@@ -85,10 +85,12 @@ impl GrammarCompiler {
     ///
     /// Errors: as [`CompiledGrammar::from_lnf`], and those of the normal form.
     pub fn compile(&self, grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
-        let Some(cache) = &self.cache else {
-            return self.build(grammar);
-        };
-        cache.get_or_build(&Key::new(grammar), || self.build(grammar), &self.limits)
+        caught(|| {
+            let Some(cache) = &self.cache else {
+                return self.build(grammar);
+            };
+            cache.get_or_build(&Key::new(grammar), || self.build(grammar), &self.limits)
+        })
     }
 
     /// Forgets every compiled grammar; those in use live on.

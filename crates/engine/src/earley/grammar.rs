@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
 
-use super::reduce::reduce;
-use crate::automaton::{RegexId, Residuals};
+use super::reduce::{Rules, reduce};
+use crate::automaton::{Built, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
@@ -64,8 +64,14 @@ pub(crate) struct Dot {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     pub(crate) residual: RegexId,
-    /// For people.
-    pub(crate) text: String,
+    source: Regex,
+}
+
+impl Terminal {
+    /// The language for people.
+    pub(crate) fn describe(&self) -> String {
+        describe(&self.source)
+    }
 }
 
 /// A token in the grammar.
@@ -118,21 +124,24 @@ impl Dots {
             residuals,
             fuel,
             seen: FxHashMap::default(),
+            built: Built::default(),
             terminals: Vec::new(),
             of_residual: FxHashMap::default(),
             tokens: Vec::new(),
             of_ids: FxHashMap::default(),
         };
-        let mut rules: Vec<(u32, Vec<Sym>)> = Vec::with_capacity(lnf.productions.len() + 1);
-        rules.push((OUTER, vec![Sym::new(View::Nonterminal(lnf.start.0 + 1))]));
+        let mut rules = Rules::default();
+        rules.push(OUTER, &[Sym::new(View::Nonterminal(lnf.start.0 + 1))]);
+        let mut rhs = Vec::new();
         for production in &lnf.productions {
             resolver.fuel.spend(1 + production.rhs.len())?;
-            if let Some(rhs) = resolver.production(&production.rhs)? {
-                rules.push((production.lhs.0 + 1, rhs));
+            if resolver.production(&production.rhs, &mut rhs)? {
+                rules.push(production.lhs.0 + 1, &rhs);
             }
         }
         let (terminals, tokens) = (resolver.terminals, resolver.tokens);
-        let mut names: Vec<Arc<str>> = vec![Arc::from("(start)")];
+        let mut names: Vec<Arc<str>> = Vec::with_capacity(lnf.symbols.nonterminals.len() + 1);
+        names.push(Arc::from("(start)"));
         names.extend(lnf.symbols.nonterminals.iter().cloned());
         // A hand-made normal form may number more nonterminals than it names.
         let used = rules.iter().flat_map(|(lhs, rhs)| {
@@ -141,7 +150,7 @@ impl Dots {
                     View::Nonterminal(index) => Some(index),
                     _ => None,
                 })
-                .chain([*lhs])
+                .chain([lhs])
         });
         let count = used
             .max()
@@ -151,27 +160,24 @@ impl Dots {
             names.push(format!("#{}", index - 1).into());
         }
         let rules = reduce(rules, count, fuel)?;
-        if rules.first().is_none_or(|(lhs, _)| *lhs != OUTER) {
+        if rules.iter().next().is_none_or(|(lhs, _)| lhs != OUTER) {
             return Err(
                 Error::grammar("E-GRAMMAR-EMPTY", "the grammar matches nothing at all")
                     .with_hint("a rule that it needs is empty, or never comes to an end or a byte"),
             );
         }
         let mut dots = Self {
-            places: Vec::new(),
+            places: Vec::with_capacity(rules.len() + rules.symbol_count()),
             rules: vec![Vec::new(); count],
-            nullable: nullable(&rules, count),
+            nullable: rules.least(count, false),
             names,
             terminals,
             tokens,
         };
-        for (lhs, rhs) in rules {
+        for (lhs, rhs) in rules.iter() {
             dots.rules[lhs as usize].push(dots.places.len() as u32);
-            dots.places.extend(
-                rhs.into_iter()
-                    .chain([Sym::END])
-                    .map(|sym| Dot { sym, lhs }),
-            );
+            let symbols = rhs.iter().copied().chain([Sym::END]);
+            dots.places.extend(symbols.map(|sym| Dot { sym, lhs }));
         }
         Ok(dots)
     }
@@ -208,6 +214,7 @@ struct Resolver<'a> {
     fuel: &'a mut Fuel,
     /// What a symbol became; None where nothing matches it.
     seen: FxHashMap<Symbol, Option<Sym>>,
+    built: Built,
     terminals: Vec<Terminal>,
     of_residual: FxHashMap<RegexId, u32>,
     tokens: Vec<TokenTerminal>,
@@ -215,31 +222,35 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// The right-hand side, or None if one of its symbols matches nothing.
-    fn production(&mut self, rhs: &[Symbol]) -> Result<Option<Vec<Sym>>, Error> {
-        let mut result = Vec::with_capacity(rhs.len());
+    /// Writes the right-hand side down; false if one of its symbols matches nothing.
+    fn production(&mut self, rhs: &[Symbol], out: &mut Vec<Sym>) -> Result<bool, Error> {
+        out.clear();
         for &symbol in rhs {
             if let Symbol::Marker(index) = symbol
                 && self.lnf.symbols.markers[index as usize].is_empty()
             {
                 continue;
             }
-            let resolved = if let Some(&resolved) = self.seen.get(&symbol) {
-                resolved
-            } else {
-                let resolved = self.symbol(symbol)?;
-                self.seen.insert(symbol, resolved);
-                resolved
+            let resolved = match symbol {
+                Symbol::Nonterminal(id) => Some(Sym::new(View::Nonterminal(id.0 + 1))),
+                _ => match self.seen.get(&symbol) {
+                    Some(&resolved) => resolved,
+                    None => {
+                        let resolved = self.terminal_symbol(symbol)?;
+                        self.seen.insert(symbol, resolved);
+                        resolved
+                    }
+                },
             };
             match resolved {
-                Some(sym) => result.push(sym),
-                None => return Ok(None),
+                Some(sym) => out.push(sym),
+                None => return Ok(false),
             }
         }
-        Ok(Some(result))
+        Ok(true)
     }
 
-    fn symbol(&mut self, symbol: Symbol) -> Result<Option<Sym>, Error> {
+    fn terminal_symbol(&mut self, symbol: Symbol) -> Result<Option<Sym>, Error> {
         let symbols = &self.lnf.symbols;
         match symbol {
             Symbol::Nonterminal(id) => Ok(Some(Sym::new(View::Nonterminal(id.0 + 1)))),
@@ -247,15 +258,16 @@ impl Resolver<'_> {
                 let regex = &symbols.regexes[index as usize];
                 self.residuals
                     .set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
-                let residual = self.residuals.build(regex, self.fuel)?;
-                self.terminal(residual, || describe(regex))
+                let residual = self.residuals.build(regex, &mut self.built, self.fuel)?;
+                self.terminal(residual, regex.clone())
             }
             Symbol::Marker(index) => {
                 let text = &symbols.markers[index as usize];
                 match self.vocabulary.marker_tokens(text.as_bytes()) {
                     [] => {
-                        let residual = self.residuals.literal(text.as_bytes(), self.fuel)?;
-                        self.terminal(residual, || describe(&Regex::literal(text.as_bytes())))
+                        let bytes: Arc<[u8]> = text.as_bytes().into();
+                        let residual = self.residuals.literal(&bytes, self.fuel)?;
+                        self.terminal(residual, Regex::Literal(bytes))
                     }
                     ids => {
                         let ids = ids.iter().map(|&id| (id, id)).collect();
@@ -295,21 +307,14 @@ impl Resolver<'_> {
     }
 
     /// A terminal of one byte or more; the normal form has an empty rule where the empty string matches too.
-    fn terminal(
-        &mut self,
-        residual: RegexId,
-        text: impl Fn() -> String,
-    ) -> Result<Option<Sym>, Error> {
+    fn terminal(&mut self, residual: RegexId, source: Regex) -> Result<Option<Sym>, Error> {
         let residual = self.residuals.trim(residual, self.fuel)?;
         if residual == RegexId::NOTHING || residual == RegexId::EMPTY {
             return Ok(None);
         }
         let terminals = &mut self.terminals;
         let index = *self.of_residual.entry(residual).or_insert_with(|| {
-            terminals.push(Terminal {
-                residual,
-                text: text(),
-            });
+            terminals.push(Terminal { residual, source });
             terminals.len() as u32 - 1
         });
         Ok(Some(Sym::new(View::Terminal(index))))
@@ -351,37 +356,6 @@ impl Resolver<'_> {
         }
         Ok(result.into())
     }
-}
-
-/// By nonterminal: whether it matches the empty string.
-fn nullable(rules: &[(u32, Vec<Sym>)], count: usize) -> Vec<bool> {
-    let mut nullable = vec![false; count];
-    // How many symbols of each rule are not known to be nullable, and which rules use a nonterminal.
-    let mut missing: Vec<usize> = rules.iter().map(|(_, rhs)| rhs.len()).collect();
-    let mut uses: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for (index, (_, rhs)) in rules.iter().enumerate() {
-        for sym in rhs {
-            if let View::Nonterminal(nonterminal) = sym.view() {
-                uses[nonterminal as usize].push(index);
-            }
-        }
-    }
-    let mut work: Vec<usize> = (0..rules.len())
-        .filter(|&index| missing[index] == 0)
-        .collect();
-    while let Some(index) = work.pop() {
-        let lhs = rules[index].0 as usize;
-        if std::mem::replace(&mut nullable[lhs], true) {
-            continue;
-        }
-        for &user in &uses[lhs] {
-            missing[user] -= 1;
-            if missing[user] == 0 {
-                work.push(user);
-            }
-        }
-    }
-    nullable
 }
 
 fn describe_ids(ranges: &[(u32, u32)]) -> String {

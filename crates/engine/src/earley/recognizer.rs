@@ -26,7 +26,7 @@ impl Recognizer {
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<(Self, StateId), Error> {
-        let mut unions = Unions::new();
+        let mut unions = Unions::new(vocabulary.trie().longest() as u32);
         let dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
         let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
         let mut recognizer = Self {
@@ -53,6 +53,31 @@ impl Recognizer {
     /// The id of the topmost speculative state.
     pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
         self.states.intern(frames)
+    }
+
+    /// A state in which the same tokens may come next, without counts that no token can exhaust.
+    pub(crate) fn representative(
+        &mut self,
+        id: StateId,
+        fuel: &mut Fuel,
+    ) -> Result<StateId, Error> {
+        let state = self.state(id);
+        if !state.threads.iter().any(|(_, union)| union.is_counted()) {
+            return Ok(id);
+        }
+        let mut threads = state.threads.to_vec();
+        let (fresh, accept) = (state.fresh, state.accept);
+        for (_, union) in &mut threads {
+            *union = self.unions.representative(*union, fuel)?;
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        let threads = threads.into();
+        Ok(self.states.insert(State {
+            threads,
+            fresh,
+            accept,
+        }))
     }
 
     pub(crate) fn state_count(&self) -> usize {

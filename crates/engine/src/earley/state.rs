@@ -45,11 +45,15 @@ impl States {
     /// The id of the topmost frame.
     pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
         let frame = frames.top();
-        let state = State {
+        self.insert(State {
             threads: frames.threads().into(),
             fresh: frame.fresh,
             accept: frame.accept,
-        };
+        })
+    }
+
+    /// The id of a state whose threads are sorted and without repetitions.
+    pub(super) fn insert(&mut self, state: State) -> StateId {
         if let Some(index) = self.interned.get_index_of(&state) {
             return StateId(index as u32);
         }

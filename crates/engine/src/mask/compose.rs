@@ -198,7 +198,8 @@ impl Composer {
                 ids.push(id);
             }
         };
-        if let Some(rests) = &inside.rests {
+        let rests = inside.exits.rests(vocabulary);
+        if let Some(rests) = rests {
             frames.load_threads(&thread);
             walk(
                 recognizer,
@@ -230,7 +231,9 @@ impl Composer {
             }
             Ok::<(), Error>(())
         };
-        walk_below(&inside.exits, &mut leaving)?;
+        if rests.is_none() {
+            walk_below(inside.exits.nodes(), &mut leaving)?;
+        }
         walk_below(&inside.own_exits, &mut |id| ids.push(id))?;
         Ok(true)
     }
@@ -266,6 +269,8 @@ impl Composer {
             let near = unions.residuals().uncounted(residual, NEAR, fuel).ok()?;
             let other = if unions.residuals().first(shape).len() < MANY {
                 None
+            } else if !unions.residuals().is_logical(shape) {
+                (near != shape).then_some((near, NEAR))
             } else if unions.residuals().same_head(near, shape) {
                 let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
                 plainer.map(|plainer| (plainer, 0))
@@ -280,20 +285,26 @@ impl Composer {
                         known
                     } else {
                         let other = (aside, other);
-                        let known = scan.whole(other, unions, vocabulary, shared, fuel)?;
+                        let known =
+                            scan.whole(other, unions.residuals(), vocabulary, shared, fuel)?;
                         let known = Arc::new(known);
                         shared.put(fingerprint, &known);
                         known
                     };
                     let other = (other, &*known, near);
                     if known.is_whole()
-                        && let Some(made) =
-                            scan.beside((aside, shape), other, unions, vocabulary, fuel)?
+                        && let Some(made) = scan.beside(
+                            (aside, shape),
+                            other,
+                            unions.residuals(),
+                            vocabulary,
+                            fuel,
+                        )?
                     {
                         return Ok(made);
                     }
                 }
-                scan.whole(part, unions, vocabulary, shared, fuel)
+                scan.whole(part, unions.residuals(), vocabulary, shared, fuel)
             });
             let made: Result<Inside, Error> = made;
             let made = Arc::new(made.ok()?);

@@ -5,16 +5,18 @@
 //! the terminal: an exit. It may also have passed such places and gone on; as long as what follows cannot begin with a byte
 //! on which the residual went on, those lead nowhere, and the exits are all that is left to decide.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
-use super::lane::{Lane, Rest};
+use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
-use super::row::allow;
+use super::row::{allow, refuse};
 use super::shared::Shared;
-use crate::automaton::{RegexId, Unions};
+use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
@@ -37,8 +39,86 @@ pub(super) enum Tokens {
     Ids(Arc<[u32]>),
 }
 
+impl Tokens {
+    /// Tokens of runs in the order of the trie, and some more.
+    fn of_runs(
+        runs: &[Range<u32>],
+        more: impl Iterator<Item = u32> + Clone,
+        vocabulary: &Vocabulary,
+    ) -> Self {
+        let order = vocabulary.trie().order();
+        let ids_of = |run: Range<u32>| &order[run.start as usize..run.end as usize];
+        let count: usize = runs.iter().map(Range::len).sum::<usize>() + more.clone().count();
+        if count <= SPARSE {
+            let inside = runs.iter().flat_map(|run| ids_of(run.clone()));
+            return Self::Ids(inside.copied().chain(more).collect());
+        }
+        // Whatever is fewer is touched one by one: what is kept, or what is not.
+        let all = order.len() as u32;
+        let mut row = if count > order.len() / 2 && runs.is_sorted_by_key(|run| run.start) {
+            let mut row = vocabulary.text_row().to_vec();
+            let ends = runs.iter().map(|run| run.start).chain([all]);
+            let starts = [0].into_iter().chain(runs.iter().map(|run| run.end));
+            for (start, end) in starts.zip(ends) {
+                for &id in ids_of(start..end) {
+                    refuse(&mut row, id);
+                }
+            }
+            row
+        } else {
+            let mut row = vec![0; bitmask_words(vocabulary.size())];
+            let inside = runs.iter().flat_map(|run| ids_of(run.clone()));
+            inside.for_each(|&id| allow(&mut row, id));
+            row
+        };
+        more.for_each(|id| allow(&mut row, id));
+        Self::Row(row.into())
+    }
+}
+
 /// Nodes of the vocabulary's trie at which a token leaves the terminal, by their bytes.
-pub(super) type Exits = Arc<[(u8, u32)]>;
+#[derive(Debug)]
+pub(super) struct Exits {
+    nodes: Box<[(u8, u32)]>,
+    /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
+    walked: AtomicBool,
+    rests: OnceLock<Option<Trie>>,
+}
+
+impl Exits {
+    fn new(mut nodes: Vec<(u8, u32)>) -> Self {
+        nodes.sort_unstable();
+        Self {
+            nodes: nodes.into(),
+            walked: AtomicBool::new(false),
+            rests: OnceLock::new(),
+        }
+    }
+
+    /// The nodes, by their bytes.
+    pub(super) fn nodes(&self) -> &[(u8, u32)] {
+        &self.nodes
+    }
+
+    /// A trie of what is left of the tokens, where it is worth while to walk that instead.
+    pub(super) fn rests(&self, vocabulary: &Vocabulary) -> Option<&Trie> {
+        if self.nodes.len() < EXITS || !self.walked.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let make = || {
+            let nodes = vocabulary.trie().nodes();
+            let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
+            let crossing: u32 = self.nodes.iter().map(below).sum();
+            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+        };
+        self.rests.get_or_init(make).as_ref()
+    }
+
+    /// Counts the trie as if it were there.
+    fn memory_bytes(&self) -> usize {
+        self.nodes.len() * 40 + size_of::<Self>()
+    }
+}
 
 /// The tokens of one residual.
 #[derive(Debug)]
@@ -47,11 +127,9 @@ pub(super) struct Inside {
     pub(super) tokens: Tokens,
     /// Bytes on which it goes on where it might have ended; perhaps more.
     pub(super) live: ByteSet,
-    /// What is left of the tokens that leave, except those of `exits` and `own_exits`.
-    pub(super) rests: Option<Arc<Trie>>,
     /// Nodes whose subtrees leave.
-    pub(super) exits: Exits,
-    /// Tokens in `rests` and below `exits` that do not leave after all; ascending.
+    pub(super) exits: Arc<Exits>,
+    /// Tokens below `exits` that do not leave after all; ascending.
     pub(super) without: Box<[u32]>,
     /// Nodes whose subtrees leave, whatever `without` says.
     pub(super) own_exits: Box<[(u8, u32)]>,
@@ -68,10 +146,9 @@ impl Inside {
             Tokens::Row(row) => size_of_val(&**row),
             Tokens::Ids(ids) => size_of_val(&**ids),
         };
-        let rests = self.rests.as_ref().map_or(0, |rests| rests.memory_bytes());
         tokens
-            + rests
-            + (self.exits.len() + self.own_exits.len()) * 8
+            + self.exits.memory_bytes()
+            + self.own_exits.len() * 8
             + self.without.len() * 4
             + size_of::<Self>()
             + 64
@@ -82,17 +159,18 @@ impl Inside {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     lane: Lane,
-    path: Vec<(Rest, Rest)>,
-    ids: Vec<u32>,
+    path: Vec<Rest>,
+    pairs: Vec<(Rest, Rest)>,
+    kept: Vec<Range<u32>>,
     agreement: FxHashMap<(RegexId, RegexId), u32>,
 }
 
 impl Scan {
-    /// Reads the whole vocabulary by a residual, tagged as in the unions of its grammar.
+    /// Reads the whole vocabulary by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
-        (tag, residual): (u32, RegexId),
-        unions: &mut Unions,
+        (owner, residual): (u32, RegexId),
+        residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
         fuel: &mut Fuel,
@@ -100,80 +178,91 @@ impl Scan {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
         let Self {
-            lane, path, ids, ..
+            lane, path, kept, ..
         } = self;
+        residuals.set_owner(owner);
         lane.clear();
-        if ids.len() < trie.room() {
-            ids.resize(trie.room(), 0);
-        }
-        let mut count = 0;
+        kept.clear();
         path.clear();
-        path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
+        path.resize(trie.longest() + 1, Rest::DEAD);
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
         // Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
-        let (set, most, rest) = unions.residuals().lead(residual);
+        let (set, most, rest) = residuals.lead(residual);
         let runs = shared.runs(trie, &set);
-        for id in runs.tokens(most) {
-            ids[count] = id;
-            count += 1;
-        }
-        let start = lane.add(unions.intern(vec![(tag, rest)]), false);
-        let first = unions.residuals().first(rest);
+        let start = lane.add(rest, false);
+        let first = residuals.first(rest);
         runs.branches(trie, most, &first, |branch| {
-            path[usize::from(nodes[branch].depth) - 1].0 = start;
+            path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
             let end = nodes[branch].next as usize;
+            // Tokens are kept by the run: between two places where they die, all stay inside.
+            let mut from = trie.before(branch);
             while at < end {
                 let node = nodes[at];
                 let depth = usize::from(node.depth);
-                let before = path[depth - 1].0;
+                let before = path[depth - 1];
                 visited += 1;
-                let rest = lane.step(before, node.byte, unions, fuel)?;
+                let rest = lane.step(before, node.byte, residuals, fuel)?;
                 if rest == Rest::DEAD {
                     if before.ends() {
                         exits.push((node.byte, at as u32));
                     }
+                    let to = trie.before(at);
+                    if from < to {
+                        kept.push(from..to);
+                    }
                     at = node.next as usize;
+                    from = trie.before(at);
                     continue;
                 }
                 if before.ends() {
                     live.insert(node.byte);
                 }
-                path[depth].0 = rest;
-                trie.write_tokens(at, ids, &mut count);
+                if let Some(below) = trie.below(at) {
+                    match lane.reads(rest, below, residuals, fuel)? {
+                        Reads::All { may_end } => {
+                            if may_end {
+                                live = live.union(&below.bytes());
+                            }
+                            at = node.next as usize;
+                            continue;
+                        }
+                        Reads::UpTo(bytes) if depth as u32 + bytes < u32::from(u8::MAX) => {
+                            let longest = (depth as u32 + bytes) as u8;
+                            let (start, next) = (trie.before(at + 1), node.next as usize);
+                            let lengths =
+                                &trie.lengths()[start as usize..trie.before(next) as usize];
+                            for (index, &length) in (start..).zip(lengths) {
+                                if length > longest {
+                                    if from < index {
+                                        kept.push(from..index);
+                                    }
+                                    from = index + 1;
+                                }
+                            }
+                            at = next;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                }
+                path[depth] = rest;
                 at += 1;
+            }
+            let to = trie.before(end);
+            if from < to {
+                kept.push(from..to);
             }
             Ok::<(), Error>(())
         })?;
         fuel.spend(visited)?;
-        let ids = &ids[..count];
-        let tokens = if ids.len() > SPARSE {
-            let mut row = vec![0; bitmask_words(vocabulary.size())];
-            for &id in ids {
-                allow(&mut row, id);
-            }
-            Tokens::Row(row.into())
-        } else {
-            Tokens::Ids(ids.into())
-        };
-        let mut rests = None;
-        if exits.len() >= EXITS {
-            let crossing = exits
-                .iter()
-                .map(|&(_, node)| nodes[node as usize].next - node);
-            if crossing.sum::<u32>() as usize <= CROSSING * 2 {
-                rests = Some(Arc::new(rest_trie(&exits, vocabulary)));
-                exits.clear();
-            }
-        }
-        exits.sort_unstable();
+        let tokens = Tokens::of_runs(kept, runs.tokens(most), vocabulary);
         Ok(Inside {
             tokens,
             live,
-            rests,
-            exits: exits.into(),
+            exits: Arc::new(Exits::new(exits)),
             without: Box::default(),
             own_exits: Box::default(),
         })
@@ -183,9 +272,9 @@ impl Scan {
     /// take words of up to `near` bytes alike. None where they differ too much for this to be worth while.
     pub(super) fn beside(
         &mut self,
-        (tag, residual): (u32, RegexId),
+        (owner, residual): (u32, RegexId),
         (other, known, near): (RegexId, &Inside, u32),
-        unions: &mut Unions,
+        residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Option<Inside>, Error> {
@@ -193,16 +282,16 @@ impl Scan {
         let nodes = trie.nodes();
         let Self {
             lane,
-            path,
+            pairs: path,
             agreement,
             ..
         } = self;
+        residuals.set_owner(owner);
         lane.clear();
         agreement.clear();
         path.clear();
         path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
-        path[0].0 = lane.add(unions.intern(vec![(tag, residual)]), false);
-        path[0].1 = lane.add(unions.intern(vec![(tag, other)]), false);
+        path[0] = (lane.add(residual, false), lane.add(other, false));
         let mut live = known.live;
         let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
         let mut own_exits = Vec::new();
@@ -219,8 +308,8 @@ impl Scan {
                 return Ok(None);
             }
             let before = path[depth - 1];
-            let mine = lane.step(before.0, node.byte, unions, fuel)?;
-            let theirs = lane.step(before.1, node.byte, unions, fuel)?;
+            let mine = lane.step(before.0, node.byte, residuals, fuel)?;
+            let theirs = lane.step(before.1, node.byte, residuals, fuel)?;
             if mine == Rest::DEAD {
                 let exit = before.0.ends();
                 if exit != (theirs == Rest::DEAD && before.1.ends()) {
@@ -240,17 +329,28 @@ impl Scan {
             }
             let same = mine == theirs
                 || mine != Rest::DEAD && theirs != Rest::DEAD && {
-                    let pair = (lane.residual(mine, unions), lane.residual(theirs, unions));
+                    let pair = (lane.residual(mine), lane.residual(theirs));
                     let bytes = if let Some(&known) = agreement.get(&pair) {
                         known
                     } else {
-                        let bytes = unions.agreement(pair.0, pair.1, fuel)?;
+                        let bytes = residuals.agreement(pair.0, pair.1, fuel)?;
                         agreement.insert(pair, bytes);
                         bytes
                     };
                     node.height < u8::MAX && bytes >= u32::from(node.height)
                 };
             if same {
+                at = node.next as usize;
+                continue;
+            }
+            if let Some(below) = trie.below(at)
+                && let Reads::All { may_end } = lane.reads(mine, below, residuals, fuel)?
+                && let Reads::All { .. } = lane.reads(theirs, below, residuals, fuel)?
+            {
+                if may_end {
+                    live = live.union(&below.bytes());
+                }
+                // The node itself is no difference either: both are alive.
                 at = node.next as usize;
                 continue;
             }
@@ -271,7 +371,6 @@ impl Scan {
         Ok(Some(Inside {
             tokens,
             live,
-            rests: known.rests.clone(),
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),
@@ -326,7 +425,7 @@ fn changed(known: &Tokens, removed: &[u32], added: &[u32], vocabulary: &Vocabula
                 }
             };
             for &id in removed {
-                row[id as usize / 32] &= !(1 << (id % 32));
+                refuse(&mut row, id);
             }
             for &id in added {
                 allow(&mut row, id);

@@ -1,10 +1,13 @@
 //! One terminal alone over bytes: a dense automaton of the residuals that a scan meets.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
-use crate::automaton::{FiredId, RegexId, UnionId, Unions};
+use crate::automaton::{RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::vocabulary::Below;
 
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,46 +32,53 @@ const UNKNOWN: Rest = Rest(u32::MAX);
 /// More residuals than this get no row; they are looked up where they are met.
 const ROWS: usize = 4_096;
 
+/// What is known of one residual.
+#[derive(Debug)]
+struct Known {
+    residual: RegexId,
+    /// What it reads without dying, once somebody asked.
+    stretch: OnceCell<Option<Stretch>>,
+}
+
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     /// 256 transitions of each residual, while there are few enough.
     rows: Vec<Rest>,
-    unions: Vec<UnionId>,
-    numbers: FxHashMap<(UnionId, bool), Rest>,
+    known: Vec<Known>,
+    numbers: FxHashMap<(RegexId, bool), Rest>,
 }
 
 impl Lane {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
-        self.unions.clear();
+        self.known.clear();
         self.numbers.clear();
-        self.add(UnionId::DEAD, false);
+        self.add(RegexId::NOTHING, false);
     }
 
-    /// The number of a union of one residual (or none), in front of which the terminal may end or not.
-    pub(super) fn add(&mut self, union: UnionId, ends: bool) -> Rest {
-        if let Some(&known) = self.numbers.get(&(union, ends)) {
+    /// The number of a trimmed residual, in front of which the terminal may end or not.
+    pub(super) fn add(&mut self, residual: RegexId, ends: bool) -> Rest {
+        if let Some(&known) = self.numbers.get(&(residual, ends)) {
             return known;
         }
-        let index = self.unions.len() as u32;
+        let index = self.known.len() as u32;
         let rest = Rest(index | u32::from(ends) << 31);
-        self.unions.push(union);
+        self.known.push(Known {
+            residual,
+            stretch: OnceCell::new(),
+        });
         if (index as usize) < ROWS {
             self.rows.resize(self.rows.len() + 256, UNKNOWN);
         }
-        self.numbers.insert((union, ends), rest);
+        self.numbers.insert((residual, ends), rest);
         rest
     }
 
     /// The residual itself.
-    pub(super) fn residual(&self, rest: Rest, unions: &Unions) -> RegexId {
-        match unions.parts(self.unions[rest.index()]) {
-            [(_, residual), ..] => *residual,
-            [] if rest.ends() => RegexId::EMPTY,
-            [] => RegexId::NOTHING,
-        }
+    pub(super) fn residual(&self, rest: Rest) -> RegexId {
+        self.known[rest.index()].residual
     }
 
     /// What a byte leaves.
@@ -77,28 +87,77 @@ impl Lane {
         &mut self,
         rest: Rest,
         byte: u8,
-        unions: &mut Unions,
+        residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Rest, Error> {
         match self.rows.get(rest.index() << 8 | usize::from(byte)) {
             Some(&known) if known != UNKNOWN => Ok(known),
-            _ => self.find(rest, byte, unions, fuel),
+            _ => self.find(rest, byte, residuals, fuel),
         }
     }
 
+    /// Takes the derivative, for all bytes that the residual does not tell apart.
     #[cold]
     fn find(
         &mut self,
         rest: Rest,
         byte: u8,
-        unions: &mut Unions,
+        residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Rest, Error> {
-        let (to, fired) = unions.step(self.unions[rest.index()], byte, fuel)?;
-        let next = self.add(to, fired != FiredId::NONE);
-        if let Some(known) = self.rows.get_mut(rest.index() << 8 | usize::from(byte)) {
-            *known = next;
+        let residual = self.residual(rest);
+        let next = residuals.step(residual, byte, fuel)?;
+        let next = self.add(next, residuals.is_nullable(next));
+        let start = rest.index() << 8;
+        if let Some(row) = self.rows.get_mut(start..start + 256) {
+            let classes = residuals.classes_of(residual);
+            let classes = residuals.class_map(classes);
+            let class = classes[usize::from(byte)];
+            for (known, &other) in row.iter_mut().zip(classes) {
+                if other == class {
+                    *known = next;
+                }
+            }
         }
         Ok(next)
     }
+
+    /// What a residual is known to read of all that is below a node.
+    #[inline]
+    pub(super) fn reads(
+        &mut self,
+        rest: Rest,
+        below: &Below,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<Reads, Error> {
+        let known = &self.known[rest.index()];
+        let stretch = if let Some(stretch) = known.stretch.get() {
+            stretch
+        } else {
+            let stretch = residuals.stretch(known.residual, fuel)?;
+            known.stretch.get_or_init(|| stretch)
+        };
+        let Some(stretch) = stretch else {
+            return Ok(Reads::Unknown);
+        };
+        Ok(if stretch.reads(below) {
+            Reads::All {
+                may_end: stretch.may_end(&below.bytes()),
+            }
+        } else {
+            stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo)
+        })
+    }
+}
+
+/// What a residual reads of all that is below a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// All of it; the residual may end within, or not.
+    All { may_end: bool },
+    /// What has at most so many bytes, and nothing else; the residual does not end within.
+    UpTo(u32),
+    /// That has to be found out.
+    Unknown,
 }

@@ -89,17 +89,27 @@ pub(crate) enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     masks: FxHashMap<StateId, Mask>,
+    /// States whose masks are those of others.
+    same: FxHashMap<StateId, StateId>,
     steps: FxHashMap<(StateId, u32), Step>,
     mask_bytes: usize,
 }
 
 impl Memo {
     pub(crate) fn mask(&self, state: StateId) -> Option<&Mask> {
-        self.masks.get(&state)
+        let known = self.masks.get(&state);
+        known.or_else(|| self.masks.get(self.same.get(&state)?))
     }
 
     pub(crate) fn step(&self, state: StateId, id: u32) -> Option<Step> {
         self.steps.get(&(state, id)).copied()
+    }
+
+    /// Remembers that a state has the mask of another.
+    pub(crate) fn remember_same(&mut self, state: StateId, other: StateId) {
+        if state != other {
+            self.same.insert(state, other);
+        }
     }
 
     pub(crate) fn remember_mask(&mut self, state: StateId, mask: Mask) {
@@ -118,7 +128,7 @@ impl Memo {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.mask_bytes + (self.masks.len() + self.steps.len()) * 32
+        self.mask_bytes + (self.masks.len() + self.same.len() + self.steps.len()) * 32
     }
 
     pub(crate) fn forget(&mut self) {

@@ -5,6 +5,11 @@ pub(super) fn allow(row: &mut [i32], id: u32) {
     row[id as usize / 32] |= 1 << (id % 32);
 }
 
+/// Refuses a token.
+pub(super) fn refuse(row: &mut [i32], id: u32) {
+    row[id as usize / 32] &= !(1 << (id % 32));
+}
+
 /// Whether a token is allowed.
 pub(super) fn is_allowed(row: &[i32], id: u32) -> bool {
     row[id as usize / 32] >> (id % 32) & 1 == 1

@@ -33,7 +33,7 @@ impl Runs {
     }
 
     /// Tokens that are a run of up to `most` bytes.
-    pub(super) fn tokens(&self, most: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn tokens(&self, most: u32) -> impl Iterator<Item = u32> + Clone {
         let shorter = move |&&(length, _): &&(u16, u32)| u32::from(length) <= most;
         self.tokens.iter().take_while(shorter).map(|&(_, id)| id)
     }

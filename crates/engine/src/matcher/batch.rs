@@ -46,44 +46,62 @@ pub fn fill_next_token_bitmask_batch(
         }
         first
     };
-    let threads = threads.unwrap_or(1).clamp(1, jobs.len().max(1));
-    if threads == 1 {
-        return fill(jobs);
-    }
-    let share = jobs.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        let mut workers = Vec::with_capacity(threads);
-        while !jobs.is_empty() {
-            let rest = jobs.split_off(share.min(jobs.len()));
-            let part = std::mem::replace(&mut jobs, rest);
-            workers.push(scope.spawn(|| fill(part)));
-        }
-        let mut first = Ok(());
-        for worker in workers {
-            match worker.join() {
-                Ok(result) => first = first.and(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        first
-    })
+    share(jobs, threads, fill)
+        .into_iter()
+        .fold(Ok(()), Result::and)
 }
 
-/// Accepts one token on each matcher; the answers in order. Every matcher is tried, whatever becomes of the others.
+/// Accepts one token on each matcher, on up to `threads` threads (default 1); the answers in order. Every matcher is
+/// tried, whatever becomes of the others.
 ///
 /// Errors: `E-BATCH-SIZE` where the lengths differ.
 pub fn accept_token_batch(
     matchers: &mut [&mut GrammarMatcher],
     ids: &[u32],
+    threads: Option<usize>,
 ) -> Result<Vec<Result<bool, Error>>, Error> {
     if matchers.len() != ids.len() {
         return Err(size_error(ids.len(), "ids", matchers.len()));
     }
-    Ok(matchers
-        .iter_mut()
-        .zip(ids)
-        .map(|(matcher, &id)| matcher.accept_token(id))
-        .collect())
+    let matchers = matchers.iter_mut().map(|matcher| &mut **matcher);
+    let jobs = matchers.zip(ids.iter().copied()).collect();
+    let accept = |jobs: Vec<(&mut GrammarMatcher, u32)>| -> Vec<Result<bool, Error>> {
+        jobs.into_iter()
+            .map(|(matcher, id)| matcher.accept_token(id))
+            .collect()
+    };
+    Ok(share(jobs, threads, accept).into_iter().flatten().collect())
+}
+
+/// Divides jobs among threads, the calling one included; the results in the order of the jobs.
+fn share<J: Send, R: Send>(
+    mut jobs: Vec<J>,
+    threads: Option<usize>,
+    work: impl Fn(Vec<J>) -> R + Sync,
+) -> Vec<R> {
+    let threads = threads.unwrap_or(1).clamp(1, jobs.len().max(1));
+    if threads == 1 {
+        return vec![work(jobs)];
+    }
+    let share = jobs.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let mut workers = Vec::with_capacity(threads - 1);
+        let mut rest = jobs.split_off(share);
+        while !rest.is_empty() {
+            let behind = rest.split_off(share.min(rest.len()));
+            let part = std::mem::replace(&mut rest, behind);
+            let work = &work;
+            workers.push(scope.spawn(move || work(part)));
+        }
+        let mut results = vec![work(jobs)];
+        for worker in workers {
+            match worker.join() {
+                Ok(result) => results.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    })
 }
 
 fn size_error(given: usize, what: &str, matchers: usize) -> Error {

@@ -174,6 +174,7 @@ impl Costs {
         let mut best = NEVER;
         let mut waits = Vec::new();
         for &(set, union) in frames.threads() {
+            let union = recognizer.unions.written_out(union, fuel)?;
             for index in 0..recognizer.unions.parts(union).len() {
                 let (tag, residual) = recognizer.unions.parts(union)[index];
                 let needed = recognizer

@@ -132,16 +132,16 @@ fn expectations(
 ) -> impl Iterator<Item = Expectation> + '_ {
     let dots = &recognizer.dots;
     let symbol = match sym.view() {
-        View::Terminal(index) => dots.terminals[index as usize].text.as_str(),
-        View::Token(index) => dots.tokens[index as usize].text.as_str(),
-        View::Nonterminal(_) | View::End => "",
+        View::Terminal(index) => dots.terminals[index as usize].describe(),
+        View::Token(index) => dots.tokens[index as usize].text.clone(),
+        View::Nonterminal(_) | View::End => String::new(),
     };
     recognizer
         .sets
         .waiting_dots(set, sym)
         .map(move |dot| Expectation {
             rule: Arc::clone(&dots.names[dots.lhs(dot) as usize]),
-            symbol: symbol.to_owned(),
+            symbol: symbol.clone(),
             begun,
         })
 }

@@ -3,6 +3,10 @@
 mod batch;
 mod close;
 mod explain;
+mod history;
+mod saved;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,9 +16,10 @@ pub use batch::{accept_token_batch, fill_next_token_bitmask_batch};
 pub(crate) use close::Costs;
 pub use explain::{Expectation, Explanation, Verdict};
 
+use self::history::{History, Input};
 use crate::compiled::{CompiledGrammar, Found};
 use crate::earley::StateId;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, caught};
 use crate::mask::Step;
 use crate::vocabulary::bitmask_words;
 
@@ -33,13 +38,13 @@ enum Place {
 /// Follows one text through a grammar.
 ///
 /// A call that runs out of [`Limits::step_fuel`](crate::Limits::step_fuel) fails with `E-LIMIT-STEP` (or
-/// `E-LIMIT-RESIDUALS`); from then on every call returns that error, until [`reset`](Self::reset). Token ids that the
-/// vocabulary does not have are `E-TOKEN-ID` and change nothing.
+/// `E-LIMIT-RESIDUALS`); from then on every call returns that error, until [`reset`](Self::reset). A panic is caught and
+/// becomes `E-ENGINE-PANIC`, for this matcher and every other one of the compiled grammar, which is compiled anew when it
+/// is next asked for. Token ids that the vocabulary does not have are `E-TOKEN-ID` and change nothing.
 #[derive(Debug, Clone)]
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
-    /// Where every accepted step led.
-    history: Vec<Place>,
+    history: History,
     failed: OnceLock<Error>,
 }
 
@@ -49,7 +54,7 @@ impl GrammarMatcher {
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
         Self {
             compiled,
-            history: Vec::new(),
+            history: History::default(),
             failed: OnceLock::new(),
         }
     }
@@ -67,7 +72,9 @@ impl GrammarMatcher {
     /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
-        self.history.extend(place);
+        if let Some(place) = place {
+            self.history.push(Input::Token(id), place);
+        }
         Ok(place.is_some())
     }
 
@@ -77,7 +84,9 @@ impl GrammarMatcher {
             Place::Ended => Ok(None),
             Place::At(state) => matcher.compiled.step_bytes(state, bytes),
         })?;
-        self.history.extend(place.map(Place::At));
+        if let Some(state) = place {
+            self.history.push(Input::Text(bytes), Place::At(state));
+        }
         Ok(place.is_some())
     }
 
@@ -136,7 +145,7 @@ impl GrammarMatcher {
         Ok(())
     }
 
-    /// A second matcher at the same place with the same past.
+    /// A second matcher at the same place with the same past, which both share: no copy of it is made.
     #[must_use]
     pub fn fork(&self) -> Self {
         self.clone()
@@ -253,14 +262,13 @@ impl GrammarMatcher {
 
     /// Approximate bytes that this matcher holds for itself, without the shared grammar.
     #[must_use]
-    pub fn state_bytes(&self) -> usize {
-        size_of::<Self>() + self.history.capacity() * size_of::<Place>()
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.history.memory_bytes()
     }
 
     fn place(&self) -> Place {
         self.history
             .last()
-            .copied()
             .unwrap_or(Place::At(self.compiled.start()))
     }
 
@@ -281,10 +289,12 @@ impl GrammarMatcher {
         if let Some(error) = self.failed.get() {
             return Err(error.clone());
         }
-        let result = call(self);
+        self.compiled.check()?;
+        let result = caught(|| call(self));
         if let Err(error) = &result
             && matches!(error.kind(), ErrorKind::Limit | ErrorKind::Internal)
         {
+            self.compiled.note(error);
             // Another thread may have failed first; its error stands.
             let _ = self.failed.set(error.clone());
         }

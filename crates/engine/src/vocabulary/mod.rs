@@ -1,8 +1,10 @@
 //! The vocabulary: which bytes each token stands for, and the trie over them.
 
+mod below;
 mod tokens;
 mod trie;
 
+pub(crate) use below::{ASCII, Below, PLACES, place_behind};
 pub use tokens::{Vocabulary, VocabularyParts};
 pub(crate) use trie::Trie;
 

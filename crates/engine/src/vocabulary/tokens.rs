@@ -1,9 +1,13 @@
 //! Tokens as bytes, and what each of them may be used for.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
+use super::bitmask_words;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
+use crate::fingerprint::Fingerprint;
 
 /// What a [`Vocabulary`] is made from.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +37,9 @@ pub struct Vocabulary {
     named: Vec<bool>,
     size: usize,
     trie: Trie,
+    /// The bitmask row of all tokens that text may match.
+    text_row: Box<[i32]>,
+    fingerprint: OnceLock<u128>,
 }
 
 impl Vocabulary {
@@ -104,7 +111,11 @@ impl Vocabulary {
             .iter()
             .enumerate()
             .filter(|&(id, _)| !special[id]);
-        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice())));
+        let trie = Trie::new(text.map(|(id, token)| (id as u32, token.as_slice()))).with_belows();
+        let mut text_row = vec![0; bitmask_words(size)];
+        for &id in trie.order() {
+            text_row[id as usize / 32] |= 1 << (id % 32);
+        }
         let mut eos = parts.eos_ids.clone();
         eos.sort_unstable();
         eos.dedup();
@@ -117,6 +128,8 @@ impl Vocabulary {
             named,
             size,
             trie,
+            text_row: text_row.into(),
+            fingerprint: OnceLock::new(),
         })
     }
 
@@ -167,6 +180,24 @@ impl Vocabulary {
         self.markers.get(text).map_or(&[], Vec::as_slice)
     }
 
+    /// The same for the same vocabulary in every process.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        *self.fingerprint.get_or_init(|| {
+            let mut fingerprint = Fingerprint::new();
+            fingerprint.word(self.size as u64);
+            fingerprint.bytes(&self.bytes);
+            let kinds = self.special.iter().zip(&self.named);
+            for (&end, (&special, &named)) in self.ends.iter().zip(kinds) {
+                fingerprint.word((end as u64) << 2 | u64::from(special) << 1 | u64::from(named));
+            }
+            for &eos in &self.eos {
+                fingerprint.word(u64::from(eos));
+            }
+            fingerprint.finish()
+        })
+    }
+
     /// Approximate bytes of memory.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
@@ -180,6 +211,11 @@ impl Vocabulary {
 
     pub(crate) fn trie(&self) -> &Trie {
         &self.trie
+    }
+
+    /// The bitmask row of all tokens that text may match.
+    pub(crate) fn text_row(&self) -> &[i32] {
+        &self.text_row
     }
 
     /// The bytes of the token where text may match it.

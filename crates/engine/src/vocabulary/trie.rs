@@ -1,10 +1,6 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-/// No token ends at a node.
-const NONE: u32 = u32::MAX;
-
-/// Several tokens end at a node: the rest of the word is an index into `Trie::groups`.
-const GROUP: u32 = 1 << 31;
+use super::below::{Below, Belows, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
 #[derive(Debug, Clone, Copy)]
@@ -26,10 +22,12 @@ pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 #[derive(Debug)]
 pub(crate) struct Trie {
     nodes: Vec<Node>,
-    /// By node: the token that ends there, or [`NONE`], or a [`GROUP`].
-    ends: Vec<u32>,
-    /// Tokens of the same bytes.
-    groups: Vec<Vec<u32>>,
+    /// The tokens in the order of the nodes at which they end.
+    order: Vec<u32>,
+    /// By node: where its tokens begin in `order`, and where all of them end.
+    first: Vec<u32>,
+    /// What is below the larger nodes; empty in small tries.
+    belows: Belows,
     longest: usize,
 }
 
@@ -43,8 +41,9 @@ impl Trie {
         sorted.sort_unstable();
         let mut trie = Self {
             nodes: Vec::new(),
-            ends: Vec::new(),
-            groups: Vec::new(),
+            order: Vec::with_capacity(sorted.len()),
+            first: Vec::new(),
+            belows: Belows::default(),
             longest: 0,
         };
         let mut path: Vec<u32> = Vec::new();
@@ -56,27 +55,26 @@ impl Trie {
             for (depth, &byte) in bytes.iter().enumerate().skip(shared) {
                 path.push(trie.nodes.len() as u32);
                 trie.nodes.push(Node {
-                    next: NONE,
+                    next: u32::MAX,
                     depth: depth as u16 + 1,
                     byte,
                     height: 0,
                 });
-                trie.ends.push(NONE);
+                trie.first.push(trie.order.len() as u32);
             }
-            let end = if let [(_, id)] = same {
-                *id
-            } else {
-                trie.groups.push(same.iter().map(|&(_, id)| id).collect());
-                GROUP | (trie.groups.len() as u32 - 1)
-            };
-            if let Some(last) = trie.ends.last_mut() {
-                *last = end;
-            }
+            trie.order.extend(same.iter().map(|&(_, id)| id));
             trie.longest = trie.longest.max(bytes.len());
             before = bytes;
         }
         trie.close(&mut path, 0);
+        trie.first.push(trie.order.len() as u32);
         trie
+    }
+
+    /// The same trie, with what scans need to know of the larger nodes.
+    pub(crate) fn with_belows(mut self) -> Self {
+        self.belows = Belows::new(&self.nodes, |node| self.tokens(node).len());
+        self
     }
 
     fn close(&mut self, path: &mut Vec<u32>, depth: usize) {
@@ -102,34 +100,34 @@ impl Trie {
     /// The tokens that end at a node.
     #[inline]
     pub(crate) fn tokens(&self, node: usize) -> &[u32] {
-        let end = &self.ends[node];
-        if *end < GROUP {
-            std::slice::from_ref(end)
-        } else if *end == NONE {
-            &[]
-        } else {
-            &self.groups[(*end - GROUP) as usize]
-        }
+        &self.order[self.first[node] as usize..self.first[node + 1] as usize]
     }
 
-    /// Writes the tokens that end at a node into `ids` from `count` on, and counts them; there must be room. Most nodes
-    /// have one token or none, in no order that a processor could guess, so there is no branch between these two.
+    /// All tokens, in the order of the nodes at which they end.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// How many tokens end before a node, that is where its own begin in [`Self::order`]; a node may be one past the last.
     #[inline]
-    pub(crate) fn write_tokens(&self, node: usize, ids: &mut [u32], count: &mut usize) {
-        let end = self.ends[node];
-        ids[*count] = end;
-        *count += usize::from(end < GROUP);
-        if end.wrapping_add(1) > GROUP {
-            for &id in &self.groups[(end - GROUP) as usize] {
-                ids[*count] = id;
-                *count += 1;
-            }
-        }
+    pub(crate) fn before(&self, node: usize) -> u32 {
+        self.first[node]
     }
 
-    /// Room for all tokens, as [`Self::write_tokens`] needs it.
-    pub(crate) fn room(&self) -> usize {
-        self.nodes.len() + self.groups.iter().map(Vec::len).sum::<usize>() + 1
+    /// What is below a node, if it is a large one.
+    #[inline]
+    pub(crate) fn below(&self, node: usize) -> Option<&Below> {
+        let Node { next, .. } = self.nodes[node];
+        if next - node as u32 <= LARGE {
+            return None;
+        }
+        self.belows.get(node)
+    }
+
+    /// How many bytes each token has, in the order of [`Self::order`], 255 standing for any larger number; only in tries
+    /// [with notes](Self::with_belows).
+    pub(crate) fn lengths(&self) -> &[u8] {
+        self.belows.lengths()
     }
 
     /// The bytes of the longest token.
@@ -154,7 +152,8 @@ impl Trie {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let groups: usize = self.groups.iter().map(|group| group.len() * 4 + 24).sum();
-        self.nodes.len() * (size_of::<Node>() + 4) + groups
+        self.nodes.len() * (size_of::<Node>() + 4)
+            + self.order.len() * 4
+            + self.belows.memory_bytes()
     }
 }

@@ -166,6 +166,9 @@ impl Tree {
 /// The letters of random texts; the last stands for every byte that no grammar names.
 pub const ALPHABET: [u8; 3] = *b"abz";
 
+/// What terminals may go on with: the letters, and a byte of each kind that UTF-8 tells apart.
+pub const BYTES: [u8; 15] = *b"abz\x80\x90\xA0\xC0\xC2\xE0\xE1\xED\xEE\xF0\xF1\xF4";
+
 /// The recogniser of one grammar.
 pub struct Reference {
     productions: Vec<(usize, Vec<Sym>)>,
@@ -242,7 +245,7 @@ impl Reference {
                 let rest = text
                     .iter()
                     .fold(tree.clone(), |tree, &byte| tree.after(byte));
-                (rest.nullable(), rest.extends(&ALPHABET))
+                (rest.nullable(), rest.extends(&BYTES))
             })
     }
 

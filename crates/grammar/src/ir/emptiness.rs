@@ -4,53 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::grammar::{Expr, ExprId, Grammar, TokenSet};
+use super::nodes::Nodes;
+use super::regex::Regex;
 
-/// Expressions of all grammars that are reached, numbered on: those of one grammar are neighbours.
-struct Nodes<'g> {
-    /// (grammar, number of its first expression), ascending.
-    grammars: Vec<(&'g Grammar, usize)>,
-    bases: FxHashMap<*const Grammar, usize>,
-    count: usize,
-}
-
-impl<'g> Nodes<'g> {
-    /// The number of the grammar's first expression.
-    fn base(&mut self, grammar: &'g Grammar) -> usize {
-        let next = self.count;
-        let base = *self
-            .bases
-            .entry(std::ptr::from_ref(grammar))
-            .or_insert(next);
-        if base == next {
-            self.grammars.push((grammar, base));
-            self.count += grammar.expr_count();
-        }
-        base
-    }
-
-    fn at(&self, node: usize) -> (&'g Grammar, usize, &'g Expr) {
-        let owner = self.grammars.partition_point(|&(_, base)| base <= node) - 1;
-        let (grammar, base) = self.grammars[owner];
-        (grammar, base, grammar.expr(ExprId((node - base) as u32)))
-    }
-
-    /// The expressions right below one.
-    fn below(&mut self, node: usize) -> Vec<usize> {
-        let (grammar, base, expr) = self.at(node);
-        let own = |id: ExprId| base + id.0 as usize;
-        match expr {
-            Expr::Empty | Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => Vec::new(),
-            Expr::Rule(rule) => vec![own(grammar.rule(*rule).body)],
-            Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().map(|&part| own(part)).collect(),
-            Expr::Repeat {
-                inner, separator, ..
-            } => std::iter::once(*inner).chain(*separator).map(own).collect(),
-            Expr::Capture { inner, .. } => vec![own(*inner)],
-            Expr::Embed(inner) => {
-                vec![self.base(inner) + inner.rule(inner.start()).body.0 as usize]
-            }
-        }
-    }
+/// Whether a regular language is empty by its form. Intersections and complements are not solved here.
+pub(crate) fn is_visibly_nothing(regex: &Regex) -> bool {
+    Facts::of(regex).nothing
 }
 
 /// Which expressions of a grammar and of all grammars in it match a finite string.
@@ -77,59 +36,45 @@ impl Grammar {
         !self.matching().any(self, self.rule(self.start()).body)
     }
 
+    /// The grammar without alternatives that never come to an end; None if nothing is left.
+    pub(crate) fn ending(mut self) -> Option<Self> {
+        let matching = self.matching();
+        if !matching.any(&self, self.rule(self.start()).body) {
+            return None;
+        }
+        let mut kept: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
+        for id in (0..self.expr_count() as u32).map(ExprId) {
+            if let Expr::Alt(parts) = self.expr(id)
+                && matching.any(&self, id)
+                && !parts.iter().all(|&part| matching.any(&self, part))
+            {
+                let ends = parts.iter().filter(|&&part| matching.any(&self, part));
+                kept.push((id, ends.copied().collect()));
+            }
+        }
+        for (id, parts) in kept {
+            self.replace(id, Expr::Alt(parts.into()));
+        }
+        Some(self)
+    }
+
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.
     pub(crate) fn matching(&self) -> Matching {
-        let mut nodes = Nodes {
-            grammars: Vec::new(),
-            bases: FxHashMap::default(),
-            count: 0,
-        };
-        let start = nodes.base(self) + self.rule(self.start()).body.0 as usize;
-        let mut below: Vec<Option<Vec<usize>>> = Vec::new();
-        let mut users: Vec<Vec<usize>> = Vec::new();
-        let mut order = vec![start];
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            below.resize(nodes.count, None);
-            if below[node].is_some() {
-                continue;
-            }
-            let children = nodes.below(node);
-            users.resize(nodes.count, Vec::new());
-            for &child in &children {
-                users[child].push(node);
-                order.push(child);
-            }
-            below[node] = Some(children);
-        }
-        let mut full = vec![false; nodes.count];
-        let mut work = order;
-        while let Some(node) = work.pop() {
-            if full[node] {
-                continue;
-            }
-            let has = |node: &usize| full[*node];
-            let children = below[node].as_deref().unwrap_or_default();
-            let matches = match nodes.at(node).2 {
-                Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => false,
-                Expr::Empty
-                | Expr::Marker(_)
-                | Expr::Token(TokenSet::Text(_))
-                | Expr::Repeat { min: 0, .. } => true,
-                Expr::Regex(regex) => !Facts::of(regex).nothing,
-                Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
-                Expr::Alt(_) => children.iter().any(has),
-                Expr::Repeat { min: 1, .. } => has(&children[0]),
-                _ => children.iter().all(has),
-            };
-            if matches {
-                full[node] = true;
-                work.extend(&users[node]);
-            }
-        }
+        let nodes = Nodes::new(self, [self.rule(self.start()).body]);
+        let full = nodes.least(|expr, has, below| match expr {
+            Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => false,
+            Expr::Empty
+            | Expr::Marker(_)
+            | Expr::Token(TokenSet::Text(_))
+            | Expr::Repeat { min: 0, .. } => true,
+            Expr::Regex(regex) => !is_visibly_nothing(regex),
+            Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
+            Expr::Alt(_) => below.iter().any(|&node| has(node)),
+            Expr::Repeat { min: 1, .. } => has(below[0]),
+            _ => below.iter().all(|&node| has(node)),
+        });
         Matching {
-            bases: nodes.bases,
+            bases: nodes.into_bases(),
             full,
         }
     }

@@ -24,6 +24,48 @@ pub(in crate::ir) struct Facts {
     width: u32,
 }
 
+/// What is known of several regexes together, whatever puts them together.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ir) struct Joined {
+    weight: u32,
+    depth: u32,
+    width: u32,
+    open: bool,
+    all_nullable: bool,
+    any_nullable: bool,
+    all_nothing: bool,
+    any_nothing: bool,
+}
+
+impl Default for Joined {
+    fn default() -> Self {
+        Self {
+            weight: 1,
+            depth: 1,
+            width: 0,
+            open: false,
+            all_nullable: true,
+            any_nullable: false,
+            all_nothing: true,
+            any_nothing: false,
+        }
+    }
+}
+
+impl Joined {
+    /// One more.
+    pub(in crate::ir) fn add(&mut self, facts: &Facts) {
+        self.weight = self.weight.saturating_add(facts.weight);
+        self.depth = self.depth.max(facts.depth.saturating_add(1));
+        self.width = self.width.max(facts.width);
+        self.open |= facts.open;
+        self.all_nullable &= facts.nullable;
+        self.any_nullable |= facts.nullable;
+        self.all_nothing &= facts.nothing;
+        self.any_nothing |= facts.nothing;
+    }
+}
+
 impl Facts {
     const LEAF: Self = Self {
         weight: 1,
@@ -34,86 +76,78 @@ impl Facts {
         width: 0,
     };
 
-    /// Computes the facts without recursion.
+    /// The facts. Compound regexes know those of their parts; only chains of complements and repetitions are followed.
     pub(in crate::ir) fn of(regex: &Regex) -> Self {
-        let mut work = vec![(regex, false)];
-        let mut values: Vec<Self> = Vec::new();
-        while let Some((node, visited)) = work.pop() {
-            let children: &[Regex] = match node {
-                Regex::Nothing => {
-                    values.push(Self {
-                        nothing: true,
-                        ..Self::LEAF
-                    });
-                    continue;
-                }
-                Regex::Class(set) => {
-                    values.push(Self {
-                        nothing: set.is_empty(),
-                        width: set.len(),
-                        ..Self::LEAF
-                    });
-                    continue;
-                }
-                Regex::Literal(bytes) => {
-                    let weight = 1 + bytes.len().min(u32::MAX as usize - 1) as u32;
-                    values.push(Self {
-                        weight,
-                        nullable: bytes.is_empty(),
-                        width: 1,
-                        ..Self::LEAF
-                    });
-                    continue;
-                }
-                Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
-                Regex::Not(inner) | Regex::Repeat { inner, .. } => std::slice::from_ref(&**inner),
-            };
-            if !visited {
-                work.push((node, true));
-                work.extend(children.iter().map(|child| (child, false)));
-                continue;
-            }
-            let inner = values.split_off(values.len() - children.len());
-            values.push(Self::join(node, &inner));
+        if !matches!(regex, Regex::Not(_) | Regex::Repeat { .. }) {
+            return Self::of_base(regex);
         }
-        values.pop().unwrap_or(Self::LEAF)
+        let mut chain = Vec::new();
+        let mut base = regex;
+        while let Regex::Not(inner) | Regex::Repeat { inner, .. } = base {
+            chain.push(base);
+            base = inner;
+        }
+        let mut facts = Self::of_base(base);
+        for outer in chain.into_iter().rev() {
+            let mut joined = Joined::default();
+            joined.add(&facts);
+            facts = Self::compound(outer, &joined);
+        }
+        facts
     }
 
-    fn join(node: &Regex, inner: &[Self]) -> Self {
-        let mut joined = Self::LEAF;
-        for facts in inner {
-            joined.weight = joined.weight.saturating_add(facts.weight);
-            joined.depth = joined.depth.max(facts.depth + 1);
-            joined.open |= facts.open;
-            joined.width = joined.width.max(facts.width);
+    /// The facts of what is neither a complement nor a repetition.
+    fn of_base(regex: &Regex) -> Self {
+        match regex {
+            Regex::Class(set) => Self {
+                nothing: set.is_empty(),
+                width: set.len(),
+                ..Self::LEAF
+            },
+            Regex::Literal(bytes) => Self {
+                weight: 1 + bytes.len().min(u32::MAX as usize - 1) as u32,
+                nullable: bytes.is_empty(),
+                width: 1,
+                ..Self::LEAF
+            },
+            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
+                Self::compound(regex, parts.joined())
+            }
+            Regex::Nothing | Regex::Not(_) | Regex::Repeat { .. } => Self {
+                nothing: true,
+                ..Self::LEAF
+            },
         }
-        let all_nullable = inner.iter().all(|facts| facts.nullable);
-        let any_nothing = inner.iter().any(|facts| facts.nothing);
+    }
+
+    fn compound(node: &Regex, inner: &Joined) -> Self {
+        let mut facts = Self {
+            weight: inner.weight,
+            depth: inner.depth,
+            nullable: inner.all_nullable,
+            nothing: inner.any_nothing,
+            open: inner.open,
+            width: inner.width,
+        };
         match node {
             Regex::Alt(_) => {
-                joined.nullable = inner.iter().any(|facts| facts.nullable);
-                joined.nothing = inner.iter().all(|facts| facts.nothing);
+                facts.nullable = inner.any_nullable;
+                facts.nothing = inner.all_nothing;
             }
             Regex::Not(_) => {
-                joined.nullable = !all_nullable;
-                joined.open = true;
+                facts.nullable = !inner.all_nullable;
+                facts.nothing = false;
+                facts.open = true;
             }
-            Regex::And(_) => {
-                joined.nullable = all_nullable;
-                joined.nothing = any_nothing;
-                joined.open = true;
-            }
+            Regex::And(_) => facts.open = true,
             Regex::Repeat { min, max, .. } => {
-                joined.nullable = *min == 0 || all_nullable;
-                joined.nothing = (*min > 0 && any_nothing) || max.is_some_and(|max| max < *min);
-                joined.open |=
-                    joined.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
+                facts.nullable = *min == 0 || inner.all_nullable;
+                facts.nothing =
+                    (*min > 0 && inner.any_nothing) || max.is_some_and(|max| max < *min);
+                facts.open |= inner.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
             }
-            _ => {
-                joined.nullable = all_nullable;
-                joined.nothing = any_nothing;
-            }
+            _ => {}
         }
-        joined
+        facts
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::regex::Regex;
+use crate::error::Diagnostic;
 
 /// A rule of one [`Grammar`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,6 +106,7 @@ pub struct Grammar {
     exprs: Vec<Expr>,
     start: RuleId,
     report: Report,
+    warnings: Vec<Diagnostic>,
 }
 
 impl Grammar {
@@ -130,6 +132,11 @@ impl Grammar {
     #[must_use]
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.0 as usize]
+    }
+
+    /// Puts another expression in the place of one.
+    pub(super) fn replace(&mut self, id: ExprId, expr: Expr) {
+        self.exprs[id.0 as usize] = expr;
     }
 
     /// How many expressions there are; ids are below it.
@@ -159,6 +166,19 @@ impl Grammar {
         self
     }
 
+    /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
+    /// each with its place.
+    #[must_use]
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// The same grammar with what is to be said about its source.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<Diagnostic>) -> Self {
+        self.warnings = warnings;
+        self
+    }
+
     fn of(build: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> Self {
         let mut builder = GrammarBuilder::new();
         let body = build(&mut builder);
@@ -179,13 +199,13 @@ impl Grammar {
         Self::of(|b| b.add(Expr::Marker(text.into())))
     }
 
-    /// Any of the grammars. Reports are joined.
+    /// Any of the grammars. Reports and warnings are joined.
     #[must_use]
     pub fn union(parts: &[Arc<Self>]) -> Self {
         Self::combine(parts, Expr::Alt)
     }
 
-    /// One grammar after another. Reports are joined.
+    /// One grammar after another. Reports and warnings are joined.
     #[must_use]
     pub fn concat(parts: &[Arc<Self>]) -> Self {
         Self::combine(parts, Expr::Seq)
@@ -210,6 +230,7 @@ impl Grammar {
             })
         });
         grammar.report = Self::joined_report(std::iter::once(inner).chain(separator));
+        grammar.warnings = Self::joined_warnings(std::iter::once(inner).chain(separator));
         grammar
     }
 
@@ -222,7 +243,18 @@ impl Grammar {
             b.add(join(ids.into()))
         });
         grammar.report = Self::joined_report(parts.iter());
+        grammar.warnings = Self::joined_warnings(parts.iter());
         grammar
+    }
+
+    fn joined_warnings<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Vec<Diagnostic> {
+        let mut warnings: Vec<Diagnostic> = Vec::new();
+        for warning in parts.flat_map(|part| &part.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        warnings
     }
 
     fn joined_report<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Report {
@@ -320,6 +352,7 @@ impl GrammarBuilder {
             exprs: self.exprs,
             start,
             report,
+            warnings: Vec::new(),
         }
     }
 }

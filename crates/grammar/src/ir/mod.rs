@@ -1,13 +1,20 @@
 //! The grammar as it was meant ([`Grammar`]), what is regular in it ([`Regex`]), and its normal form ([`Lnf`]).
 
+pub(crate) mod automaton;
+mod circles;
 mod emptiness;
 mod facts;
 mod grammar;
 pub mod lnf;
+mod nodes;
+mod parts;
 mod regex;
 pub mod text;
+mod validate;
 
-pub(crate) use emptiness::Matching;
+pub(crate) use emptiness::{Matching, is_visibly_nothing};
 pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
+pub use parts::Parts;
 pub use regex::{ByteSet, Regex};
+pub(crate) use validate::Productive;

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::facts::Facts;
+use super::parts::Parts;
+
 /// A set of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ByteSet([u64; 4]);
@@ -97,11 +100,11 @@ pub enum Regex {
     /// Exactly these bytes; the empty string when there are none.
     Literal(Arc<[u8]>),
     /// One after another.
-    Concat(Arc<[Regex]>),
+    Concat(Parts),
     /// Any of these.
-    Alt(Arc<[Regex]>),
+    Alt(Parts),
     /// All of these at once (intersection).
-    And(Arc<[Regex]>),
+    And(Parts),
     /// Every byte string that is not in the language (complement; over bytes, so it holds invalid UTF-8 too).
     Not(Arc<Regex>),
     /// Between `min` and `max` (None: unbounded) times, never expanded.
@@ -158,38 +161,35 @@ impl Regex {
         }
     }
 
-    /// Whether the empty string is in the language. Iterative.
+    /// Every byte that a word may begin with, and where there are intersections or complements maybe more. Iterative.
+    #[must_use]
+    pub fn first_bytes(&self) -> ByteSet {
+        let mut first = ByteSet::EMPTY;
+        let mut work = vec![self];
+        while let Some(node) = work.pop() {
+            match node {
+                Self::Class(set) => first = first.union(set),
+                Self::Literal(bytes) => bytes.iter().take(1).for_each(|&byte| first.insert(byte)),
+                Self::Concat(parts) => {
+                    let until = parts.iter().position(|part| !part.is_nullable());
+                    work.extend(parts.iter().take(until.unwrap_or(parts.len()) + 1));
+                }
+                Self::Alt(parts) => work.extend(parts.iter()),
+                Self::And(parts) => {
+                    let plain = parts.iter().find(|part| !matches!(part, Self::Not(_)));
+                    work.extend(plain.or(parts.first()));
+                }
+                Self::Not(_) => return ByteSet::FULL,
+                Self::Repeat { inner, max, .. } if *max != Some(0) => work.push(inner),
+                Self::Nothing | Self::Repeat { .. } => {}
+            }
+        }
+        first
+    }
+
+    /// Whether the empty string is in the language.
     #[must_use]
     pub fn is_nullable(&self) -> bool {
-        // Post-order over an explicit stack: (node, visited).
-        let mut work = vec![(self, false)];
-        let mut values: Vec<bool> = Vec::new();
-        while let Some((node, visited)) = work.pop() {
-            let children: &[Self] = match node {
-                Self::Nothing | Self::Class(_) => {
-                    values.push(false);
-                    continue;
-                }
-                Self::Literal(bytes) => {
-                    values.push(bytes.is_empty());
-                    continue;
-                }
-                Self::Concat(parts) | Self::Alt(parts) | Self::And(parts) => parts,
-                Self::Not(inner) | Self::Repeat { inner, .. } => std::slice::from_ref(&**inner),
-            };
-            if !visited {
-                work.push((node, true));
-                work.extend(children.iter().map(|child| (child, false)));
-                continue;
-            }
-            let inner = values.split_off(values.len() - children.len());
-            values.push(match node {
-                Self::Alt(_) => inner.contains(&true),
-                Self::Not(_) => !inner[0],
-                Self::Repeat { min, .. } => *min == 0 || inner[0],
-                _ => !inner.contains(&false),
-            });
-        }
-        values.pop().unwrap_or(false)
+        Facts::of(self).nullable
     }
 }

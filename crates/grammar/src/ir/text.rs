@@ -1,10 +1,17 @@
 //! Free text: any UTF-8, without what may not stand in it.
 
+use std::sync::LazyLock;
+
 use super::regex::{ByteSet, Regex};
 
 /// One character in UTF-8 (RFC 3629: shortest form, no surrogates).
 #[must_use]
 pub fn utf8_character() -> Regex {
+    static CHARACTER: LazyLock<Regex> = LazyLock::new(character);
+    CHARACTER.clone()
+}
+
+fn character() -> Regex {
     let range = |first: u8, last: u8| Regex::Class(ByteSet::range(first, last));
     let tail = || range(0x80, 0xBF);
     Regex::alt(vec![
@@ -23,7 +30,8 @@ pub fn utf8_character() -> Regex {
 /// Any text: any number of characters in UTF-8.
 #[must_use]
 pub fn any_text() -> Regex {
-    Regex::repeat(utf8_character(), 0, None)
+    static TEXT: LazyLock<Regex> = LazyLock::new(|| Regex::repeat(utf8_character(), 0, None));
+    TEXT.clone()
 }
 
 /// Any byte string.
@@ -70,4 +78,56 @@ pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
         return text;
     }
     Regex::And([text, Regex::Not(Regex::alt(forbidden).into())].into())
+}
+
+/// Any run of pieces that stand behind one another, the empty one too.
+///
+/// A run lies in one half or crosses the middle, and so on down: the expression nests as deep as the logarithm of the number
+/// of pieces, and its size is in the order of their length times that.
+#[must_use]
+pub fn runs(pieces: &[Vec<u8>]) -> Regex {
+    struct Half {
+        whole: Vec<u8>,
+        beginnings: Regex,
+        ends: Regex,
+    }
+    let mut runs = Vec::new();
+    let mut halves: Vec<Half> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let maybe = Regex::repeat(Regex::literal(piece), 0, Some(1));
+        runs.push(maybe.clone());
+        halves.push(Half {
+            whole: piece.clone(),
+            beginnings: maybe.clone(),
+            ends: maybe,
+        });
+    }
+    while halves.len() > 1 {
+        let mut joined = Vec::with_capacity(halves.len().div_ceil(2));
+        let mut rest = halves.into_iter();
+        while let Some(left) = rest.next() {
+            let Some(right) = rest.next() else {
+                joined.push(left);
+                break;
+            };
+            runs.push(Regex::concat(vec![
+                left.ends.clone(),
+                right.beginnings.clone(),
+            ]));
+            joined.push(Half {
+                beginnings: Regex::alt(vec![
+                    left.beginnings,
+                    Regex::concat(vec![Regex::literal(&left.whole), right.beginnings]),
+                ]),
+                ends: Regex::alt(vec![
+                    right.ends,
+                    Regex::concat(vec![left.ends, Regex::literal(&right.whole)]),
+                ]),
+                whole: [left.whole, right.whole].concat(),
+            });
+        }
+        halves = joined;
+    }
+    runs.push(Regex::empty());
+    Regex::alt(runs)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::names::Names;
 use super::regex::{Binding, bounds, marker, regex_within, token};
-use crate::ir::{Expr, ExprId, Grammar, Regex};
+use crate::ir::{Expr, ExprId, Grammar, Productive, Regex};
 
 /// The grammar as EBNF, start rule first; [`crate::syntax::ebnf::parse`] reads it back to the same language from the rule
 /// that is called as the grammar's start rule is. Embedded grammars become rules, under new names where names clash.
@@ -13,9 +13,17 @@ pub fn to_ebnf(grammar: &Grammar) -> String {
     let start = &grammar.rule(grammar.start()).name;
     let mut names = Names::new(grammar, start, identifier);
     let mut out = String::new();
+    let mut productive: Vec<Productive> = Vec::new();
     while let Some((name, owner, body)) = names.next() {
         let _ = write!(out, "{name} ::= ");
-        write_expr(&mut out, &mut names, owner, body);
+        productive
+            .extend((productive.len()..=owner).map(|owner| names.grammar(owner).productive()));
+        // The reader refuses a rule that can never write anything, unless it says so.
+        if productive[owner].any(body) {
+            write_expr(&mut out, &mut names, owner, body);
+        } else {
+            out.push_str("nothing!");
+        }
         out.push_str(" ;\n");
     }
     out

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::automaton::{self, Failure, State};
 use super::names::Names;
 use super::regex::{Binding, bounds};
 use crate::error::Error;
+use crate::ir::automaton::{self, Failure, State};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet};
 
 /// Tokens by number that are written one by one.

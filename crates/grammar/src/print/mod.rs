@@ -1,6 +1,5 @@
 //! Grammar text printed from the IR.
 
-mod automaton;
 mod ebnf;
 mod gbnf;
 mod names;

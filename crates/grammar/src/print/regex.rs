@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
+use crate::ir::automaton;
 use crate::ir::{ByteSet, Regex, TokenSet};
+
+/// How much is looked at to find out whether a language is empty; more than the reader looks at.
+const LOOK: usize = 200_000;
 
 /// How tightly a place binds; an expression that binds less gets parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +54,10 @@ fn push_node<'r>(out: &mut String, work: &mut Vec<Piece<'r>>, node: &'r Regex, o
         Regex::Alt(parts) if parts.is_empty() => return out.push_str("nothing!"),
         Regex::And(parts) if parts.is_empty() => return out.push_str("complement!(nothing!)"),
         Regex::Concat(parts) if parts.is_empty() => return out.push_str("\"\""),
+        // The reader refuses a terminal that matches nothing, unless it says so.
+        Regex::And(_) | Regex::Not(_) if automaton::is_nothing(node, &mut { LOOK }) => {
+            return out.push_str("nothing!");
+        }
         Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
         Regex::And(parts) => (parts, " & ", Binding::Intersection),
         Regex::Concat(parts) => (parts, " ", Binding::Sequence),

@@ -181,8 +181,13 @@ impl IrTable<'_> {
     }
 }
 
-/// Whether a normal form matches the whole input.
+/// Whether a normal form matches the whole input. Like the engine, it takes every terminal as one byte or more.
 pub fn lnf_matches(lnf: &Lnf, input: &[u8]) -> bool {
+    productions_match(lnf, input, false)
+}
+
+/// Whether productions match the whole input; terminals may be empty, as they are before the last pass, if asked for.
+pub fn productions_match(lnf: &Lnf, input: &[u8], empty_terminals: bool) -> bool {
     let count = lnf.symbols.nonterminals.len();
     let width = input.len() + 1;
     let mut table: Vec<Ends> = vec![0; count * width];
@@ -191,9 +196,15 @@ pub fn lnf_matches(lnf: &Lnf, input: &[u8]) -> bool {
         .regexes
         .iter()
         .map(|regex| {
-            // The engine takes every terminal as one byte or more.
             (0..width)
-                .map(|start| regex_ends(regex, input, start) & !(1 << start))
+                .map(|start| {
+                    let ends = regex_ends(regex, input, start);
+                    if empty_terminals {
+                        ends
+                    } else {
+                        ends & !(1 << start)
+                    }
+                })
                 .collect()
         })
         .collect();

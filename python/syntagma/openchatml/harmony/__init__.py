@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syntagma.openchatml.harmony.chat import to_chat
 from syntagma.openchatml.harmony.convert import from_harmony, harmony_segments, to_harmony, with_call_ids
 from syntagma.openchatml.harmony.reader import (
     HARMONY_TOKENS,
@@ -27,6 +28,7 @@ __all__ = [
     "plain_text",
     "render_conversation",
     "render_message",
+    "to_chat",
     "to_harmony",
     "with_call_ids",
 ]

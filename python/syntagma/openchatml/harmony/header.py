@@ -1,23 +1,18 @@
-"""Headers of Harmony messages, as models write them: what can be understood is, and what is odd is said.
-
-Two rules decide what is unclear. Nothing a model wrote is lost; and what nobody can be sure is meant to be seen or run
-is neither (`analysis`, and `recovered`).
-"""
+"""Headers of Harmony messages: what `syntagma.parsing.headers` reads, as the fields of a message."""
 
 from __future__ import annotations
-
-import re
 
 import msgspec
 
 from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, HeaderError
 from syntagma.openchatml.frames import ATTRIBUTES, split_role
 from syntagma.openchatml.tokens import CHANNELS, WORD
+from syntagma.parsing import HeaderShape, read_header
 
 __all__ = ["Heading", "known_role", "read_heading"]
 
-_TYPE = re.compile(r"[A-Za-z0-9_/+.-]+")
-_CHANNEL = re.compile(r"[a-z]+")
+_FIELDS = {f"{key}=": field for key, field in ATTRIBUTES.items()}
+_SHAPE = HeaderShape(sections={"channel": CHANNELS, "constrain": ()}, keys=frozenset(_FIELDS), bare="content_type=")
 
 
 class Heading(msgspec.Struct):
@@ -39,11 +34,6 @@ class Heading(msgspec.Struct):
     errors: list[tuple[str, str]] = []
     rest: str = ""
 
-    def odd(self, message: str) -> None:
-        """Note that the header is malformed."""
-        self.recovered = True
-        self.errors.append((HEADER, message))
-
 
 def known_role(text: str) -> bool:
     """Whether a text begins with a role, so that it may be a header without its start token."""
@@ -58,94 +48,38 @@ def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> Heading:
         sections: `(token before it, text)`; the first is that of the start token and begins with the role.
         closed: whether the message token followed; without it the body is in here, too.
     """
-    heading = Heading()
-    channels = 0
-    rest: list[str] = []
-    for token, text in sections:
-        if token == "start":
-            left = _role(heading, text)
-        elif token == "channel":
-            channels += 1
-            left = _channel(heading, text, channels, closed=closed)
-        else:
-            left = _constrain(heading, text)
-        if left:
-            rest.append(left)
-    heading.rest = " ".join(rest)
-    if closed and heading.rest:
-        heading.odd(f"{heading.rest[:40]!r} does not belong in a header")
-    heading.recovered = heading.recovered or not closed
-    if heading.role == "assistant" and heading.channel is None:
-        heading.channel = "analysis"
-        if closed and not channels:
+    header = read_header(sections, _SHAPE, closed=closed)
+    heading = Heading(
+        channel=header.values.get("channel"),
+        constrain=header.values.get("constrain"),
+        recovered=header.guessed,
+        errors=[(HEADER, message) for message in header.odd],
+        rest="".join(sections[number][1][left:] for number, left in header.rest),
+    )
+    for key, field in _FIELDS.items():
+        # What a message is for follows from its channel here, whatever the header says.
+        if field != "intent":
+            setattr(heading, field, header.values.get(key))
+    if header.role:
+        _role(heading, header.role)
+    if heading.channel is None and (heading.role == "assistant" or header.unknown or not header.role):
+        if closed and not header.unknown and header.role:
             heading.recovered = True
             heading.errors.append((CHANNEL_MISSING, "an assistant's message without a channel"))
+        heading.channel = "analysis"
     return heading
 
 
-def _role(heading: Heading, text: str) -> str:
-    match = WORD.search(text)
-    if match is None:
-        heading.odd("a header without a role")
-        heading.channel = "analysis"
-        return ""
+def _role(heading: Heading, word: str) -> None:
     try:
-        heading.role, heading.name = split_role(match.group(), "harmony")
+        heading.role, name = split_role(word, "harmony")
     except HeaderError as error:
         # No role of anything: as a tool's message it is neither shown nor run.
-        heading.role, heading.name = "tool", match.group()
-        heading.odd(error.message)
-    return _attributes(heading, text[match.end() :], bare=False)
-
-
-def _channel(heading: Heading, text: str, count: int, *, closed: bool) -> str:
-    match = WORD.search(text)
-    word = match.group() if match else ""
-    found = _CHANNEL.match(word)
-    name = found.group() if found else ""
-    if count > 1:
-        heading.odd("a header with two channels")
-    elif word in CHANNELS:
-        heading.channel = word
-    elif name in CHANNELS and not word[len(name) :].isalnum():
-        heading.channel = name
+        heading.role, name = "tool", word
         heading.recovered = True
-    else:
-        heading.channel = "analysis"
-        heading.odd(f"{word!r} is no channel")
-    return _attributes(heading, text[match.end() :] if match else "", bare=closed)
-
-
-def _constrain(heading: Heading, text: str) -> str:
-    match = WORD.search(text)
-    if match is None:
-        heading.odd("an empty constraint")
-        return ""
-    if _TYPE.fullmatch(match.group()) is None:
-        heading.odd(f"{match.group()!r} is no type")
-        return text[match.start() :]
-    if heading.constrain is not None:
-        # The last one is the one next to the body.
+        heading.errors.insert(0, (HEADER, error.message))
+    if heading.name is None:
+        heading.name = name
+    elif name is not None and heading.name != name:
         heading.recovered = True
-    heading.constrain = match.group()
-    return _attributes(heading, text[match.end() :], bare=False)
-
-
-def _attributes(heading: Heading, text: str, *, bare: bool) -> str:
-    """Take attributes off the front; what is left is given back. `bare`: one word may be the content type."""
-    fields = {key: field for key, field in ATTRIBUTES.items() if key != "intent"}
-    for match in WORD.finditer(text):
-        key, sign, value = match.group().partition("=")
-        if sign and key == "intent":
-            continue
-        if not sign or key not in fields or not value:
-            if not bare or not _TYPE.fullmatch(match.group()) or heading.content_type is not None:
-                return text[match.start() :]
-            key, value, bare = "content_type", match.group(), False
-        field = fields[key]
-        before = getattr(heading, field)
-        if before is None:
-            setattr(heading, field, value)
-        elif before != value:
-            heading.odd(f"attribute {key} has two values")
-    return ""
+        heading.errors.append((HEADER, "attribute name has two values"))

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from syntagma.openchatml.calls import to_tool
+from syntagma.openchatml.calls import names_tool, to_tool
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
 from syntagma.openchatml.harmony.header import Heading, known_role, read_heading
 from syntagma.openchatml.model import Message, Place, Report
 from syntagma.openchatml.stream import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import TERMINATORS, held_from, spell
+from syntagma.parsing import JsonMachine
 
 __all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "TokenReader", "parse_completion"]
 
@@ -67,6 +68,8 @@ class HarmonyReader:
         self._begin = Place(0, 1)
         self._body: list[str] = []
         self._told = 0
+        self._arguments: JsonMachine | None = None
+        self._checked = 0
         self._sections: list[tuple[str, str]] | None = None if role is None else [("start", f"{role} ")]
         self._text: list[str] = []
         self._prompted = role is not None
@@ -101,7 +104,11 @@ class HarmonyReader:
             for match in _TOKEN.finditer(text):
                 if match.start() > at:
                     self._on_text(text[at : match.start()])
-                self._on_token(match.group(1))
+                name = match.group(1)
+                if name in TERMINATORS and self._in_string():
+                    self._on_text(match.group())
+                else:
+                    self._on_token(name)
                 at = match.end()
             cut = held_from(text, at)
             self._held = text[cut:]
@@ -121,12 +128,15 @@ class HarmonyReader:
         self._on_token(name)
         return self._take()
 
-    def finish(self) -> list[ReadEvent]:
-        """Say that the text is over."""
+    def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
+        """Say that the text is over; `stop` is the name of the stop token that an engine took off."""
         self.feed(self._decoder.decode(b"", True))
         held, self._held = self._held, ""
         if held:
             self._on_text(held)
+        if stop is not None and self.draft is not None:
+            self._close(stop)
+            self._over = True
         if self._over:
             return self._take()
         cut = True
@@ -152,6 +162,19 @@ class HarmonyReader:
             if index not in wrong
         ]
         return HarmonyResult(messages=tuple(self.messages), dispatch=tuple(run), errors=tuple(self.errors))
+
+    def _in_string(self) -> bool:
+        """Whether a string of a call's arguments is open: what is spelled there is text, as far as text can tell."""
+        machine = self._arguments
+        if machine is None or self.draft is None:
+            return False
+        for part in self._body[self._checked :]:
+            if not self._checked and not part.strip(_BLANKS).startswith("{"):
+                self._arguments = None
+                return False
+            machine.feed(part, 0, len(part))
+            self._checked += 1
+        return machine.in_string
 
     def _take(self) -> list[ReadEvent]:
         if self._deltas and self._told < len(self._body) and self.draft is not None:
@@ -293,6 +316,9 @@ class HarmonyReader:
             recovered=heading.recovered or self._recovered,
             place=self._begin,
         )
+        called = self.draft.role == "assistant" and names_tool(heading.recipient) and not self.draft.recovered
+        self._arguments = JsonMachine() if called else None
+        self._checked = 0
         self._sections = None
         self._text = []
         self._body = []
@@ -310,7 +336,7 @@ class HarmonyReader:
             draft.role == "assistant"
             and draft.channel == "commentary"
             and draft.recipient is draft.constrain is None
-            and terminator not in ("call", None)
+            and terminator != "call"
             and not draft.recovered
         )
         message = msgspec.structs.replace(
@@ -363,6 +389,11 @@ class TokenReader:
         self._control = {number: name.removeprefix("<|").removesuffix("|>") for number, name in control.items()}
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    @property
+    def is_inside_character(self) -> bool:
+        """Whether the last token ended inside a character."""
+        return bool(self._decoder.getstate()[0])
+
     def feed(self, token: int) -> list[ReadEvent]:
         """Read one token."""
         if not self._control:
@@ -380,15 +411,18 @@ class TokenReader:
         return self.reader.feed_text(self._decoder.decode(b"", True)) + self.reader.finish()
 
 
-def parse_completion(text: str | bytes | Iterable[str], *, role: str | None = "assistant") -> HarmonyResult:
+def parse_completion(
+    text: str | bytes | Iterable[str], *, role: str | None = "assistant", stop: str | None = None
+) -> HarmonyResult:
     """Read a whole completion.
 
     Args:
         text: what the model wrote, stop token included if there was one; or its pieces.
         role: the text continues a prompt that ended behind the start token and this role; None for transcripts.
+        stop: the stop token that an engine took off, `call` or `return`.
     """
     reader = HarmonyReader(role=role, deltas=False)
     for piece in [text] if isinstance(text, str | bytes) else text:
         reader.feed(piece)
-    reader.finish()
+    reader.finish(stop=stop)
     return reader.result()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
@@ -12,15 +13,74 @@ use crate::ir::grammar::TokenSet;
 use crate::ir::regex::Regex;
 use crate::limits::Limits;
 
-/// A right-hand side.
-pub(super) type Rhs = Vec<Symbol>;
+/// A right-hand side; most are short.
+pub(super) type Rhs = SmallVec<[Symbol; 4]>;
+
+/// A name for people: that of a rule, and what the nonterminal is of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Name {
+    rule: Option<Arc<str>>,
+    part: bool,
+    count: bool,
+    optional: bool,
+}
+
+impl Name {
+    /// The rule itself.
+    pub(super) fn of(rule: &Arc<str>) -> Self {
+        Self {
+            rule: Some(Arc::clone(rule)),
+            ..Self::default()
+        }
+    }
+
+    /// A part of it; parts of parts are parts.
+    pub(super) fn part(&self) -> Self {
+        Self {
+            part: true,
+            ..self.clone()
+        }
+    }
+
+    /// So many of it.
+    pub(super) fn count(&self) -> Self {
+        Self {
+            count: true,
+            ..self.clone()
+        }
+    }
+
+    /// It or nothing.
+    pub(super) fn optional(&self) -> Self {
+        Self {
+            optional: true,
+            ..self.clone()
+        }
+    }
+
+    /// The name as it is shown.
+    pub(super) fn text(&self) -> Arc<str> {
+        let rule = self.rule.clone().unwrap_or_default();
+        let mut text = String::new();
+        for (mark, is) in [("'", self.part), ("#", self.count), ("?", self.optional)] {
+            if is {
+                text.push_str(mark);
+            }
+        }
+        if text.is_empty() {
+            rule
+        } else {
+            format!("{rule}{text}").into()
+        }
+    }
+}
 
 type Interner<T> = IndexSet<T, FxBuildHasher>;
 
 /// What the passes work on. A nonterminal without productions matches nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    pub(super) names: Vec<Arc<str>>,
+    pub(super) names: Vec<Name>,
     pub(super) rules: Vec<Vec<Rhs>>,
     pub(super) start: NonterminalId,
     regexes: Interner<Regex>,
@@ -72,7 +132,7 @@ impl Draft {
     }
 
     /// A fresh nonterminal without productions.
-    pub(super) fn nonterminal(&mut self, name: Arc<str>) -> Result<NonterminalId, Error> {
+    pub(super) fn nonterminal(&mut self, name: Name) -> Result<NonterminalId, Error> {
         self.spend(1)?;
         self.names.push(name);
         self.rules.push(Vec::new());

@@ -1,28 +1,27 @@
 //! Pass 1: expressions become productions. Embedded grammars, groups and alternatives become nonterminals; each
 //! grammar, rule and expression does so once, however often it is used. Capture labels are dropped.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 
-use super::draft::{Draft, Rhs};
+use super::draft::{Draft, Name, Rhs};
 use super::repeat::{self, Counted};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
 use crate::ir::regex::Regex;
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    Rule(RuleId),
-    Expr(ExprId),
+/// What became of the rules and expressions of one grammar, by their numbers.
+struct Owner<'g> {
+    grammar: &'g Grammar,
+    rules: Vec<Option<NonterminalId>>,
+    exprs: Vec<Option<NonterminalId>>,
 }
 
 struct Flattener<'g> {
     draft: Draft,
-    grammars: Vec<&'g Grammar>,
-    grammar_ids: FxHashMap<*const Grammar, usize>,
-    known: FxHashMap<(usize, Place), NonterminalId>,
+    owners: Vec<Owner<'g>>,
+    owner_ids: FxHashMap<*const Grammar, usize>,
     work: Vec<(NonterminalId, usize, ExprId)>,
 }
 
@@ -30,9 +29,8 @@ struct Flattener<'g> {
 pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
     let mut flattener = Flattener {
         draft,
-        grammars: Vec::new(),
-        grammar_ids: FxHashMap::default(),
-        known: FxHashMap::default(),
+        owners: Vec::new(),
+        owner_ids: FxHashMap::default(),
         work: Vec::new(),
     };
     let root = flattener.grammar(grammar);
@@ -45,41 +43,31 @@ pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
 
 impl<'g> Flattener<'g> {
     fn grammar(&mut self, grammar: &'g Grammar) -> usize {
-        let next = self.grammars.len();
+        let next = self.owners.len();
         let id = *self
-            .grammar_ids
+            .owner_ids
             .entry(std::ptr::from_ref(grammar))
             .or_insert(next);
         if id == next {
-            self.grammars.push(grammar);
+            self.owners.push(Owner {
+                grammar,
+                rules: vec![None; grammar.rules().len()],
+                exprs: vec![None; grammar.expr_count()],
+            });
         }
         id
     }
 
     fn rule(&mut self, owner: usize, rule: RuleId) -> Result<NonterminalId, Error> {
-        let Rule { name, body } = {
-            let rule = self.grammars[owner].rule(rule);
-            Rule {
-                name: &rule.name,
-                body: rule.body,
-            }
-        };
-        self.place(owner, Place::Rule(rule), Arc::clone(name), body)
-    }
-
-    fn place(
-        &mut self,
-        owner: usize,
-        place: Place,
-        name: Arc<str>,
-        body: ExprId,
-    ) -> Result<NonterminalId, Error> {
-        if let Some(&id) = self.known.get(&(owner, place)) {
+        let Owner { grammar, rules, .. } = &mut self.owners[owner];
+        let known = &mut rules[rule.0 as usize];
+        if let Some(id) = *known {
             return Ok(id);
         }
-        let id = self.draft.nonterminal(name)?;
-        self.known.insert((owner, place), id);
-        self.work.push((id, owner, body));
+        let rule = grammar.rule(rule);
+        let id = self.draft.nonterminal(Name::of(&rule.name))?;
+        *known = Some(id);
+        self.work.push((id, owner, rule.body));
         Ok(id)
     }
 
@@ -90,24 +78,22 @@ impl<'g> Flattener<'g> {
         expr: ExprId,
         within: NonterminalId,
     ) -> Result<Symbol, Error> {
-        let base = &self.draft.names[within.0 as usize];
-        // One apostrophe says "a part of"; deeper parts keep the name of the rule.
-        let name = if base.ends_with('\'') {
-            Arc::clone(base)
+        let known = &mut self.owners[owner].exprs[expr.0 as usize];
+        let id = if let Some(id) = *known {
+            id
         } else {
-            format!("{base}'").into()
+            let name = self.draft.names[within.0 as usize].part();
+            let id = self.draft.nonterminal(name)?;
+            *known = Some(id);
+            self.work.push((id, owner, expr));
+            id
         };
-        Ok(Symbol::Nonterminal(self.place(
-            owner,
-            Place::Expr(expr),
-            name,
-            expr,
-        )?))
+        Ok(Symbol::Nonterminal(id))
     }
 
     /// Adds the productions of `lhs ::= expr`.
     fn define(&mut self, lhs: NonterminalId, owner: usize, expr: ExprId) -> Result<(), Error> {
-        let grammar = self.grammars[owner];
+        let grammar = self.owners[owner].grammar;
         match grammar.expr(expr) {
             Expr::Alt(parts) => {
                 for &part in parts.iter() {
@@ -136,7 +122,7 @@ impl<'g> Flattener<'g> {
                     self.symbol(owner, separator, lhs, &mut between)?;
                 }
                 if let Some(regex) = self.regular_repeat(&item, &between, min, max) {
-                    let rhs = vec![self.draft.regex(regex)];
+                    let rhs = smallvec![self.draft.regex(regex)];
                     self.draft.add(lhs, rhs)?;
                 } else {
                     repeat::expand(
@@ -168,7 +154,7 @@ impl<'g> Flattener<'g> {
         lhs: NonterminalId,
         out: &mut Rhs,
     ) -> Result<(), Error> {
-        let grammar = self.grammars[owner];
+        let grammar = self.owners[owner].grammar;
         loop {
             let symbol = match grammar.expr(expr) {
                 Expr::Empty => return Ok(()),
@@ -228,10 +214,4 @@ impl<'g> Flattener<'g> {
             some
         })
     }
-}
-
-/// The parts of a rule that are copied out of a borrowed grammar.
-struct Rule<'g> {
-    name: &'g Arc<str>,
-    body: ExprId,
 }

@@ -3,60 +3,93 @@
 use super::draft::Draft;
 use super::{NonterminalId, Symbol};
 
-/// For each nonterminal, the left-hand sides whose productions hold it (with repetitions).
-pub(super) fn users(draft: &Draft) -> Vec<Vec<NonterminalId>> {
-    let mut users = vec![Vec::new(); draft.rules.len()];
-    for lhs in draft.nonterminals() {
-        for symbol in draft.rules_of(lhs).iter().flatten() {
-            if let Symbol::Nonterminal(id) = symbol {
-                let known: &mut Vec<NonterminalId> = &mut users[id.0 as usize];
-                if known.last() != Some(&lhs) {
-                    known.push(lhs);
+/// A list of numbers for each of some numbers, side by side in one piece of memory.
+pub(super) struct Lists {
+    /// Where each list begins; one more for the end.
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// `tell` is called twice and tells the same (list, item) pairs both times.
+    pub(super) fn new(count: usize, tell: impl Fn(&mut dyn FnMut(u32, u32))) -> Self {
+        let mut starts = vec![0u32; count + 1];
+        tell(&mut |list, _| starts[list as usize + 1] += 1);
+        for at in 0..count {
+            starts[at + 1] += starts[at];
+        }
+        let mut items = vec![0; starts[count] as usize];
+        let mut next = starts.clone();
+        tell(&mut |list, item| {
+            let at = &mut next[list as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        });
+        Self { starts, items }
+    }
+
+    /// How many lists there are.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// One of them.
+    pub(super) fn of(&self, list: u32) -> &[u32] {
+        let at = list as usize;
+        &self.items[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// For each nonterminal, the left-hand sides whose productions hold it (maybe more than once).
+pub(super) fn users(draft: &Draft) -> Lists {
+    Lists::new(draft.rules.len(), |tell| {
+        for lhs in draft.nonterminals() {
+            let mut last = None;
+            for symbol in draft.rules_of(lhs).iter().flatten() {
+                if let Symbol::Nonterminal(id) = symbol
+                    && last.replace(id) != Some(id)
+                {
+                    tell(id.0, lhs.0);
                 }
             }
         }
-    }
-    users
+    })
 }
 
-/// The nonterminals that have a production whose terminals all satisfy `terminal` and whose nonterminals all are such.
-pub(super) fn least_fix_point(draft: &Draft, terminal: impl Fn(Symbol) -> bool) -> Vec<bool> {
+/// The nonterminals that have a production all of whose nonterminals are such.
+pub(super) fn least_fix_point(draft: &Draft) -> Vec<bool> {
     // Each production waits for its nonterminals; an occurrence list per nonterminal wakes it up.
     let mut holds = vec![false; draft.rules.len()];
     let mut waiting: Vec<(NonterminalId, u32)> = Vec::new();
-    let mut occurrences: Vec<Vec<u32>> = vec![Vec::new(); draft.rules.len()];
     let mut found: Vec<NonterminalId> = Vec::new();
     for lhs in draft.nonterminals() {
         for rhs in draft.rules_of(lhs) {
-            let mut missing = 0;
-            let mut possible = true;
-            for &symbol in rhs {
-                match symbol {
-                    Symbol::Nonterminal(id) => {
-                        occurrences[id.0 as usize].push(waiting.len() as u32);
-                        missing += 1;
-                    }
-                    other => possible &= terminal(other),
-                }
-            }
-            if missing == 0 && possible {
+            let is_nonterminal = |symbol: &&Symbol| matches!(symbol, Symbol::Nonterminal(_));
+            let missing = rhs.iter().filter(is_nonterminal).count();
+            if missing == 0 {
                 found.push(lhs);
             }
-            // A count that no wake-up brings to zero marks a production that a terminal spoils.
-            waiting.push((lhs, if possible { missing } else { u32::MAX }));
+            waiting.push((lhs, missing as u32));
         }
     }
+    let occurrences = Lists::new(draft.rules.len(), |tell| {
+        for (production, rhs) in draft.rules.iter().flatten().enumerate() {
+            for symbol in rhs {
+                if let Symbol::Nonterminal(id) = symbol {
+                    tell(id.0, production as u32);
+                }
+            }
+        }
+    });
     while let Some(id) = found.pop() {
         if std::mem::replace(&mut holds[id.0 as usize], true) {
             continue;
         }
-        for &production in &occurrences[id.0 as usize] {
+        for &production in occurrences.of(id.0) {
             let (lhs, missing) = &mut waiting[production as usize];
-            if *missing != u32::MAX {
-                *missing -= 1;
-                if *missing == 0 {
-                    found.push(*lhs);
-                }
+            *missing -= 1;
+            if *missing == 0 {
+                found.push(*lhs);
             }
         }
     }
@@ -81,14 +114,14 @@ pub(super) fn can_write(draft: &Draft) -> Vec<bool> {
     }
     while let Some(id) = found.pop() {
         if !std::mem::replace(&mut writes[id.0 as usize], true) {
-            found.extend(&users[id.0 as usize]);
+            found.extend(users.of(id.0).iter().map(|&user| NonterminalId(user)));
         }
     }
     writes
 }
 
 /// The strongly connected component of each node (Tarjan's algorithm over an explicit stack).
-pub(super) fn components(edges: &[Vec<u32>]) -> Vec<u32> {
+pub(super) fn components(edges: &Lists) -> Vec<u32> {
     const UNSEEN: u32 = u32::MAX;
     let mut index = vec![UNSEEN; edges.len()];
     let mut low = vec![0u32; edges.len()];
@@ -109,7 +142,7 @@ pub(super) fn components(edges: &[Vec<u32>]) -> Vec<u32> {
                 next_index += 1;
                 open.push(node);
             }
-            if let Some(&target) = edges[at].get(done) {
+            if let Some(&target) = edges.of(node).get(done) {
                 work.push((node, done + 1));
                 if index[target as usize] == UNSEEN {
                     work.push((target, 0));

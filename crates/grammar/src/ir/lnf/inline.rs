@@ -17,20 +17,18 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     let uses = draft.uses();
     let mut named = names(draft, &uses);
     break_cycles(draft, &mut named);
-    let originals = draft.rules.clone();
-    for lhs in draft.nonterminals() {
-        if named[lhs.0 as usize] {
-            continue;
-        }
-        let mut rules = Vec::with_capacity(originals[lhs.0 as usize].len());
-        for rhs in &originals[lhs.0 as usize] {
-            rules.push(expand(draft, &originals, &named, rhs)?);
-        }
-        draft.rules[lhs.0 as usize] = rules;
-    }
-    for (at, named) in named.iter().enumerate() {
-        if *named {
+    if named.contains(&true) {
+        let mut meanings: Vec<Rhs> = vec![Rhs::new(); named.len()];
+        for (at, _) in named.iter().enumerate().filter(|(_, named)| **named) {
+            meanings[at] = draft.rules[at].pop().unwrap_or_default();
             draft.rules[at].clear();
+        }
+        for at in 0..draft.rules.len() {
+            let mut rules = std::mem::take(&mut draft.rules[at]);
+            for rhs in &mut rules {
+                expand(draft, &meanings, &named, rhs)?;
+            }
+            draft.rules[at] = rules;
         }
     }
     spread_units(draft)
@@ -107,31 +105,37 @@ fn break_cycles(draft: &Draft, named: &mut [bool]) {
     }
 }
 
-fn expand(
-    draft: &mut Draft,
-    originals: &[Vec<Rhs>],
-    named: &[bool],
-    rhs: &Rhs,
-) -> Result<Rhs, Error> {
-    let mut out = Rhs::with_capacity(rhs.len());
+/// Puts meanings for names, and their meanings for the names in them.
+fn expand(draft: &mut Draft, meanings: &[Rhs], named: &[bool], rhs: &mut Rhs) -> Result<(), Error> {
+    let is_named =
+        |symbol: &Symbol| matches!(symbol, Symbol::Nonterminal(id) if named[id.0 as usize]);
+    if !rhs.iter().any(is_named) {
+        return Ok(());
+    }
+    let mut out = Rhs::new();
     let mut work: Vec<Symbol> = rhs.iter().rev().copied().collect();
     while let Some(symbol) = work.pop() {
         match symbol {
             Symbol::Nonterminal(id) if named[id.0 as usize] => {
-                let inner = &originals[id.0 as usize][0];
+                let inner = &meanings[id.0 as usize];
                 draft.spend(1 + inner.len())?;
                 work.extend(inner.iter().rev());
             }
             other => out.push(other),
         }
     }
-    Ok(out)
+    *rhs = out;
+    Ok(())
 }
 
 /// `A ::= B`, the only use of `B`: the productions of `B` become productions of `A`.
 fn spread_units(draft: &mut Draft) -> Result<(), Error> {
     let uses = draft.uses();
     for lhs in draft.nonterminals() {
+        let spread = |rhs: &Rhs| matches!(rhs[..], [Symbol::Nonterminal(id)] if id != lhs && spreads(draft, &uses, id));
+        if !draft.rules_of(lhs).iter().any(spread) {
+            continue;
+        }
         let mut done: Vec<Rhs> = Vec::new();
         let mut work: Vec<Rhs> = std::mem::take(&mut draft.rules[lhs.0 as usize]);
         work.reverse();

@@ -1,13 +1,18 @@
 //! Passes: equal productions of one nonterminal become one, and nonterminals with equal productions become one, from the
 //! leaves up. Loops on itself count as equal (`A ::= A x`, `B ::= B x`), longer cycles are not compared.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::draft::{Draft, Rhs};
 use super::graph;
 use super::units::rename;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
+
+/// So many productions are compared with each other; more are hashed.
+const FEW: usize = 8;
 
 /// Stands for the nonterminal itself in a signature.
 const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
@@ -16,8 +21,20 @@ const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
 pub(super) fn duplicates(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
     for rules in &mut draft.rules {
-        let unique: indexmap::IndexSet<Rhs, rustc_hash::FxBuildHasher> = rules.drain(..).collect();
-        rules.extend(unique);
+        if rules.len() <= FEW {
+            let mut at = 1;
+            while at < rules.len() {
+                if rules[..at].contains(&rules[at]) {
+                    rules.remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+        } else {
+            let unique: indexmap::IndexSet<Rhs, rustc_hash::FxBuildHasher> =
+                rules.drain(..).collect();
+            rules.extend(unique);
+        }
     }
     Ok(())
 }
@@ -27,7 +44,8 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
     let count = draft.rules.len();
     let users = graph::users(draft);
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
-    let mut by_signature: FxHashMap<Vec<Rhs>, NonterminalId> = FxHashMap::default();
+    let mut by_digest: FxHashMap<u64, NonterminalId> = FxHashMap::default();
+    let mut hashes = Vec::new();
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
     work.reverse();
     let mut queued = vec![true; count];
@@ -37,11 +55,21 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
             continue;
         }
-        let signature = signature(draft, &target, id);
-        draft.spend(1 + signature.iter().map(Vec::len).sum::<usize>())?;
-        let first = *by_signature.entry(signature).or_insert(id);
+        let size = draft
+            .rules_of(id)
+            .iter()
+            .map(|rhs| rhs.len())
+            .sum::<usize>();
+        draft.spend(1 + size)?;
+        let digest = digest(draft, &target, id, &mut hashes);
+        let first = *by_digest.entry(digest).or_insert(id);
         let first = target[first.0 as usize];
         if first == id {
+            continue;
+        }
+        // What led to the same digest before may have changed since, or be something else.
+        if signature(draft, &target, first) != signature(draft, &target, id) {
+            by_digest.insert(digest, id);
             continue;
         }
         let (kept, gone) = if id == draft.start {
@@ -53,8 +81,8 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
         for member in moved {
             target[member.0 as usize] = kept;
             members[kept.0 as usize].push(member);
-            for &user in &users[member.0 as usize] {
-                let user = target[user.0 as usize];
+            for &user in users.of(member.0) {
+                let user = target[user as usize];
                 if !std::mem::replace(&mut queued[user.0 as usize], true) {
                     work.push(user);
                 }
@@ -64,28 +92,54 @@ pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
             work.push(kept);
         }
     }
+    let mut changed = false;
     for id in draft.nonterminals() {
         if target[id.0 as usize] != id {
             draft.rules[id.0 as usize].clear();
+            changed = true;
         }
     }
-    rename(draft, &target);
+    if changed {
+        rename(draft, &target);
+    }
     Ok(())
 }
 
+/// A symbol as a signature has it.
+fn seen(symbol: Symbol, target: &[NonterminalId], id: NonterminalId) -> Symbol {
+    match symbol {
+        Symbol::Nonterminal(inner) if target[inner.0 as usize] == id => ITSELF,
+        Symbol::Nonterminal(inner) => Symbol::Nonterminal(target[inner.0 as usize]),
+        other => other,
+    }
+}
+
+/// The productions whatever their order. `hashes` is work space.
+fn digest(
+    draft: &Draft,
+    target: &[NonterminalId],
+    id: NonterminalId,
+    hashes: &mut Vec<u64>,
+) -> u64 {
+    hashes.clear();
+    hashes.extend(draft.rules_of(id).iter().map(|rhs| {
+        let mut hasher = FxHasher::default();
+        for &symbol in rhs {
+            seen(symbol, target, id).hash(&mut hasher);
+        }
+        hasher.finish()
+    }));
+    hashes.sort_unstable();
+    hashes.dedup();
+    let mut hasher = FxHasher::default();
+    hashes.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn signature(draft: &Draft, target: &[NonterminalId], id: NonterminalId) -> Vec<Rhs> {
-    let mut signature: Vec<Rhs> = draft
-        .rules_of(id)
-        .iter()
-        .map(|rhs| {
-            rhs.iter()
-                .map(|&symbol| match symbol {
-                    Symbol::Nonterminal(inner) if target[inner.0 as usize] == id => ITSELF,
-                    Symbol::Nonterminal(inner) => Symbol::Nonterminal(target[inner.0 as usize]),
-                    other => other,
-                })
-                .collect()
-        })
+    let rules = draft.rules_of(id).iter();
+    let mut signature: Vec<Rhs> = rules
+        .map(|rhs| rhs.iter().map(|&symbol| seen(symbol, target, id)).collect())
         .collect();
     signature.sort_unstable();
     signature.dedup();

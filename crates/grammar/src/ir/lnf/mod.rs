@@ -19,6 +19,8 @@ mod nullable;
 mod prune;
 mod regular;
 mod repeat;
+#[cfg(test)]
+mod tests;
 mod units;
 
 use std::sync::Arc;
@@ -104,7 +106,7 @@ impl Lnf {
             fuse::run(&mut draft)?;
             merge::duplicates(&mut draft)?;
             merge::equals(&mut draft)?;
-            prune::unproductive(&mut draft)?;
+            // Every pass keeps languages: what is productive stays so.
             prune::unreachable(&mut draft)?;
             if (draft.rules.len(), draft.size()) == before {
                 break;
@@ -141,7 +143,7 @@ impl Lnf {
     /// Keeps the terminals that are still used and numbers them in order of appearance.
     fn numbered(draft: &Draft) -> Self {
         let mut symbols = SymbolTable {
-            nonterminals: draft.names.clone(),
+            nonterminals: draft.names.iter().map(draft::Name::text).collect(),
             ..SymbolTable::default()
         };
         let mut new: FxHashMap<Symbol, Symbol> = FxHashMap::default();

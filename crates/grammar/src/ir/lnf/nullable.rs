@@ -2,8 +2,9 @@
 //! taken as one byte or more. Inside a longer production it gets a nonterminal of its own, one for each language.
 
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 
-use super::draft::Draft;
+use super::draft::{Draft, Rhs};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 
@@ -30,18 +31,18 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
                 let id = if let Some(&id) = optional.get(&index) {
                     id
                 } else {
-                    let id =
-                        draft.nonterminal(format!("{}?", draft.names[lhs.0 as usize]).into())?;
-                    draft.add(id, Vec::new())?;
-                    draft.add(id, vec![Symbol::Regex(index)])?;
+                    let name = draft.names[lhs.0 as usize].optional();
+                    let id = draft.nonterminal(name)?;
+                    draft.add(id, Rhs::new())?;
+                    draft.add(id, smallvec![Symbol::Regex(index)])?;
                     optional.insert(index, id);
                     id
                 };
                 *symbol = Symbol::Nonterminal(id);
             }
         }
-        if empty && !rules.contains(&Vec::new()) {
-            rules.insert(0, Vec::new());
+        if empty && !rules.iter().any(|rhs| rhs.is_empty()) {
+            rules.insert(0, Rhs::new());
         }
         draft.rules[lhs.0 as usize] = rules;
     }

@@ -36,7 +36,6 @@ pub(super) fn unproductive(draft: &mut Draft) -> Result<(), Error> {
 /// Drops productions with a symbol that matches nothing, until none is left.
 fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
-    let users = graph::users(draft);
     let mut dead: Vec<NonterminalId> = Vec::new();
     for id in draft.nonterminals() {
         let mut rules = std::mem::take(&mut draft.rules[id.0 as usize]);
@@ -46,14 +45,18 @@ fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
         }
         draft.rules[id.0 as usize] = rules;
     }
+    if dead.is_empty() {
+        return Ok(());
+    }
+    let users = graph::users(draft);
     while let Some(gone) = dead.pop() {
-        for &user in &users[gone.0 as usize] {
-            let rules = &mut draft.rules[user.0 as usize];
+        for &user in users.of(gone.0) {
+            let rules = &mut draft.rules[user as usize];
             let before = rules.len();
-            let work: usize = rules.iter().map(Vec::len).sum();
+            let work: usize = rules.iter().map(|rhs| rhs.len()).sum();
             rules.retain(|rhs| !rhs.contains(&Symbol::Nonterminal(gone)));
             if rules.is_empty() && before > 0 {
-                dead.push(user);
+                dead.push(NonterminalId(user));
             }
             draft.spend(work)?;
         }
@@ -74,7 +77,7 @@ fn is_nothing(draft: &Draft, symbol: Symbol) -> bool {
 /// Which nonterminals derive at least one finite string (least fix point).
 fn finite(draft: &mut Draft) -> Result<Vec<bool>, Error> {
     draft.spend(draft.size())?;
-    Ok(graph::least_fix_point(draft, |_| true))
+    Ok(graph::least_fix_point(draft))
 }
 
 /// Which nonterminals, themselves not finite, can write for ever: they reach a cycle of productions that writes something
@@ -100,11 +103,13 @@ fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
             }
         }
     }
-    let plain: Vec<Vec<u32>> = edges
-        .iter()
-        .map(|targets| targets.iter().map(|(next, _)| next.0).collect())
-        .collect();
-    let components = graph::components(&plain);
+    let components = graph::components(&graph::Lists::new(count, |tell| {
+        for (from, targets) in edges.iter().enumerate() {
+            for (to, _) in targets {
+                tell(from as u32, to.0);
+            }
+        }
+    }));
     let mut endless = vec![false; count];
     let mut reached: Vec<usize> = Vec::new();
     for (from, targets) in edges.iter().enumerate() {
@@ -116,14 +121,15 @@ fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
             reached.push(from);
         }
     }
-    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for (from, targets) in plain.iter().enumerate() {
-        for &to in targets {
-            sources[to as usize].push(from as u32);
+    let sources = graph::Lists::new(count, |tell| {
+        for (from, targets) in edges.iter().enumerate() {
+            for (to, _) in targets {
+                tell(to.0, from as u32);
+            }
         }
-    }
+    });
     while let Some(at) = reached.pop() {
-        for &from in &sources[at] {
+        for &from in sources.of(at as u32) {
             if !std::mem::replace(&mut endless[from as usize], true) {
                 reached.push(from as usize);
             }
@@ -153,7 +159,7 @@ pub(super) fn unreachable(draft: &mut Draft) -> Result<(), Error> {
     let mut names = Vec::with_capacity(order.len());
     let mut rules = Vec::with_capacity(order.len());
     for id in order {
-        names.push(draft.names[id.0 as usize].clone());
+        names.push(std::mem::take(&mut draft.names[id.0 as usize]));
         let mut own = std::mem::take(&mut draft.rules[id.0 as usize]);
         for symbol in own.iter_mut().flatten() {
             if let Symbol::Nonterminal(target) = symbol {

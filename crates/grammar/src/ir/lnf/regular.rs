@@ -1,7 +1,9 @@
 //! Pass: what is visibly regular becomes one terminal. All productions `A ::= r` of one nonterminal join into one, and a
 //! nonterminal that only loops on itself (`A ::= r | A s`, `A ::= r | s A`) becomes `r s*`, `s* r`.
 
-use super::draft::Draft;
+use smallvec::smallvec;
+
+use super::draft::{Draft, Rhs};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::regex::Regex;
@@ -33,6 +35,13 @@ struct Shapes {
 
 fn join(draft: &mut Draft, lhs: NonterminalId) {
     let this = Symbol::Nonterminal(lhs);
+    // Most have nothing to join.
+    let single = |rhs: &Rhs| matches!(rhs[..], [] | [Symbol::Regex(_)]);
+    let looping = |rhs: &Rhs| rhs.len() == 2 && rhs.contains(&this);
+    let rules = draft.rules_of(lhs);
+    if rules.len() < 2 || !rules.iter().any(|rhs| single(rhs) || looping(rhs)) {
+        return;
+    }
     let mut shapes = Shapes::default();
     for rhs in draft.rules_of(lhs) {
         match rhs[..] {
@@ -87,13 +96,13 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
             }
         };
         let symbol = draft.regex(regex);
-        draft.rules[lhs.0 as usize] = vec![vec![symbol]];
+        draft.rules[lhs.0 as usize] = vec![smallvec![symbol]];
     } else if shapes.plain.len() > 1 {
         let joined = alternation(alternatives(draft, &shapes.plain));
         let symbol = draft.regex(joined);
         let rules = &mut draft.rules[lhs.0 as usize];
         rules.retain(|rhs| !matches!(rhs[..], [Symbol::Regex(_)]));
-        rules.push(vec![symbol]);
+        rules.push(smallvec![symbol]);
     }
 }
 
@@ -118,6 +127,8 @@ fn alternation(parts: Vec<Regex>) -> Regex {
 /// One after another: nested concatenations opened, neighbouring literals joined.
 pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
     let mut out: Vec<Regex> = Vec::new();
+    // Literals that stand next to each other, until something else comes.
+    let mut letters: Vec<u8> = Vec::new();
     for part in parts {
         let inner = if let Regex::Concat(inner) = part {
             &**inner
@@ -125,14 +136,18 @@ pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
             std::slice::from_ref(*part)
         };
         for piece in inner {
-            match (out.last_mut(), piece) {
-                (_, Regex::Literal(bytes)) if bytes.is_empty() => {}
-                (Some(Regex::Literal(before)), Regex::Literal(bytes)) => {
-                    *before = before.iter().chain(bytes.iter()).copied().collect();
-                }
-                _ => out.push(piece.clone()),
+            if let Regex::Literal(bytes) = piece {
+                letters.extend_from_slice(bytes);
+                continue;
             }
+            if !letters.is_empty() {
+                out.push(Regex::literal(&std::mem::take(&mut letters)));
+            }
+            out.push(piece.clone());
         }
+    }
+    if !letters.is_empty() {
+        out.push(Regex::literal(&letters));
     }
     if out.is_empty() {
         Regex::empty()

@@ -2,9 +2,9 @@
 //! `2^k` copies is twice the one for `2^(k-1)`, and "at most n" splits on the highest bit, so that `{m,n}` costs a number
 //! of productions in the order of `log(n)` and every count has one derivation.
 
-use std::sync::Arc;
+use smallvec::smallvec;
 
-use super::draft::{Draft, Rhs};
+use super::draft::{Draft, Name, Rhs};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 
@@ -32,9 +32,9 @@ pub(super) fn expand(
     if max.is_some_and(|max| max < min) {
         return Ok(());
     }
-    let name = Arc::clone(&draft.names[lhs.0 as usize]);
+    let name = draft.names[lhs.0 as usize].clone();
     if between.is_empty() {
-        let mut numbers = Counter::new(item.clone(), name);
+        let mut numbers = Counter::new(item.clone(), &name);
         let mut rhs = numbers.exactly(draft, min)?;
         match max {
             // `lhs` itself is the loop, there is nothing before it.
@@ -55,7 +55,7 @@ pub(super) fn expand(
         return Ok(());
     }
     // The first item, then pairs of separator and item.
-    let mut numbers = Counter::new(followed(between, item), Arc::clone(&name));
+    let mut numbers = Counter::new(followed(between, item), &name);
     let mut rhs = item.clone();
     rhs.extend(numbers.exactly(draft, min.saturating_sub(1))?);
     match max {
@@ -66,11 +66,11 @@ pub(super) fn expand(
                 lhs
             };
             draft.add(list, rhs)?;
-            let mut again = vec![Symbol::Nonterminal(list)];
+            let mut again: Rhs = smallvec![Symbol::Nonterminal(list)];
             again.extend(followed(between, item));
             draft.add(list, again)?;
             if min == 0 {
-                draft.add(lhs, vec![Symbol::Nonterminal(list)])?;
+                draft.add(lhs, smallvec![Symbol::Nonterminal(list)])?;
             }
             return Ok(());
         }
@@ -86,7 +86,7 @@ fn followed(first: &[Symbol], second: &[Symbol]) -> Rhs {
 
 /// Nonterminals for counts of one item, made when they are first asked for.
 struct Counter {
-    name: Arc<str>,
+    name: Name,
     /// `powers[k]` matches `2^k` items.
     powers: Vec<Rhs>,
     /// `blocks[k]` matches `0 ..= 2^k - 1` items.
@@ -94,21 +94,16 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(item: Rhs, name: Arc<str>) -> Self {
-        let name = if name.ends_with('#') {
-            name
-        } else {
-            format!("{name}#").into()
-        };
+    fn new(item: Rhs, name: &Name) -> Self {
         Self {
-            name,
+            name: name.count(),
             powers: vec![item],
             blocks: vec![Rhs::new()],
         }
     }
 
     fn fresh(&self, draft: &mut Draft) -> Result<NonterminalId, Error> {
-        draft.nonterminal(Arc::clone(&self.name))
+        draft.nonterminal(self.name.clone())
     }
 
     fn power(&mut self, draft: &mut Draft, exponent: usize) -> Result<Rhs, Error> {
@@ -116,14 +111,14 @@ impl Counter {
             // The item is named before it is doubled, so that it is written down once.
             let item = self.fresh(draft)?;
             draft.add(item, self.powers[0].clone())?;
-            self.powers[0] = vec![Symbol::Nonterminal(item)];
+            self.powers[0] = smallvec![Symbol::Nonterminal(item)];
         }
         while self.powers.len() <= exponent {
             let half = &self.powers[self.powers.len() - 1];
             let double = followed(half, half);
             let id = self.fresh(draft)?;
             draft.add(id, double)?;
-            self.powers.push(vec![Symbol::Nonterminal(id)]);
+            self.powers.push(smallvec![Symbol::Nonterminal(id)]);
         }
         Ok(self.powers[exponent].clone())
     }
@@ -135,7 +130,7 @@ impl Counter {
             let id = self.fresh(draft)?;
             draft.add(id, followed(&power, &smaller))?;
             draft.add(id, smaller)?;
-            self.blocks.push(vec![Symbol::Nonterminal(id)]);
+            self.blocks.push(smallvec![Symbol::Nonterminal(id)]);
         }
         Ok(self.blocks[exponent].clone())
     }
@@ -169,7 +164,7 @@ impl Counter {
             let id = self.fresh(draft)?;
             draft.add(id, fewer)?;
             draft.add(id, more)?;
-            rhs = vec![Symbol::Nonterminal(id)];
+            rhs = smallvec![Symbol::Nonterminal(id)];
         }
         Ok(rhs)
     }

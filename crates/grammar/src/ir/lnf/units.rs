@@ -9,17 +9,16 @@ use crate::error::Error;
 /// Removes cycles of unit productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
-    let edges: Vec<Vec<u32>> = draft
-        .nonterminals()
-        .map(|lhs| {
-            draft
-                .rules_of(lhs)
-                .iter()
-                .filter_map(unit)
-                .map(|id| id.0)
-                .collect()
-        })
-        .collect();
+    if !draft.rules.iter().flatten().any(|rhs| unit(rhs).is_some()) {
+        return Ok(());
+    }
+    let edges = graph::Lists::new(draft.rules.len(), |tell| {
+        for lhs in draft.nonterminals() {
+            for to in draft.rules_of(lhs).iter().filter_map(unit) {
+                tell(lhs.0, to.0);
+            }
+        }
+    });
     let components = graph::components(&edges);
     // The first member stands for its component.
     let mut representative: Vec<Option<NonterminalId>> = vec![None; components.len()];

@@ -1,6 +1,7 @@
 //! Words of the grammar language.
 
-use crate::error::{Error, Place};
+use crate::error::Error;
+use crate::syntax::rules::{Cursor, Function};
 
 /// A word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,8 +12,10 @@ pub(super) enum Kind {
     /// `@name`
     At(String),
     Bytes(Vec<u8>),
-    /// A regular expression and the offset of its first character.
-    Pattern(String, usize),
+    /// A regular expression, the offset of its first character, and what of it is meant (None: its language).
+    Pattern(String, usize, Option<Function>),
+    /// Any part of a text.
+    Parts(Vec<u8>),
     /// `<|text|>`, with its brackets.
     TokenText(String),
     TokenIds(Vec<(u32, u32)>),
@@ -23,6 +26,8 @@ pub(super) enum Kind {
     Sign(char),
 }
 
+const PATTERNS: &str = "patterns are written #\"…\", #e\"…\" (shortest match), #ex\"…\" (text without a match), #substrs\"…\"";
+
 /// A word and where it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
@@ -31,17 +36,18 @@ pub(super) struct Token {
 }
 
 struct Lexer<'t> {
-    text: &'t str,
-    at: usize,
+    cursor: Cursor<'t>,
 }
 
 /// Splits a source into words.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
-    let mut lexer = Lexer { text, at: 0 };
+    let mut lexer = Lexer {
+        cursor: Cursor::new(text),
+    };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blanks()?;
-        let offset = lexer.at;
+        let offset = lexer.cursor.at;
         match lexer.token()? {
             Some(kind) => tokens.push(Token { kind, offset }),
             None => return Ok(tokens),
@@ -58,40 +64,20 @@ fn name_part(c: char) -> bool {
 }
 
 impl Lexer<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn take(&mut self, prefix: &str) -> bool {
-        let found = self.rest().starts_with(prefix);
-        if found {
-            self.at += prefix.len();
-        }
-        found
-    }
-
-    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
-    }
-
     fn skip_blanks(&mut self) -> Result<(), Error> {
         loop {
-            let blank = self.rest().len() - self.rest().trim_start().len();
-            self.at += blank;
-            let start = self.at;
-            if self.take("//") {
-                self.at += self.rest().find('\n').unwrap_or(self.rest().len());
-            } else if self.take("(*") {
-                let Some(end) = self.rest().find("*)") else {
+            self.cursor.while_some(char::is_whitespace);
+            let start = self.cursor.at;
+            if self.cursor.take("//") {
+                self.cursor.while_some(|c| c != '\n');
+            } else if self.cursor.take("(*") {
+                let Some(end) = self.cursor.rest().find("*)") else {
                     return Err(self
+                        .cursor
                         .error(start, "the comment is not closed")
                         .with_hint("close it with *)"));
                 };
-                self.at += end + 2;
+                self.cursor.at += end + 2;
             } else {
                 return Ok(());
             }
@@ -99,43 +85,48 @@ impl Lexer<'_> {
     }
 
     fn token(&mut self) -> Result<Option<Kind>, Error> {
-        let start = self.at;
-        let Some(c) = self.peek() else {
+        let start = self.cursor.at;
+        let Some(c) = self.cursor.peek() else {
             return Ok(None);
         };
         let kind = if name_start(c) {
-            let name = self.name();
-            if self.take("!") {
+            let name = self.cursor.while_some(name_part).to_owned();
+            // `lazy(x)` is how the operator is written elsewhere; a rule of that name needs a blank before a group.
+            if self.cursor.take("!") || (name == "lazy" && self.cursor.peek() == Some('(')) {
                 Kind::Builtin(name)
             } else {
                 Kind::Name(name)
             }
         } else if c.is_ascii_digit() {
-            Kind::Number(self.number()?)
-        } else if self.take("::=") {
+            Kind::Number(self.cursor.number()?)
+        } else if self.cursor.take("::=") {
             Kind::Define
-        } else if self.take("@") {
-            if !self.peek().is_some_and(name_start) {
-                return Err(self.error(start, "a name must follow @"));
-            }
-            Kind::At(self.name())
-        } else if self.take("#") {
-            self.pattern(start)?
-        } else if self.take("<|") {
-            let Some(end) = self.rest().find("|>") else {
+        } else if self.cursor.take("@") {
+            if !self.cursor.peek().is_some_and(name_start) {
                 return Err(self
+                    .cursor
+                    .error(start, "a name must follow @")
+                    .with_hint(r#"it is written @marker("text"), @token("text") or @label(…)"#));
+            }
+            Kind::At(self.cursor.while_some(name_part).to_owned())
+        } else if self.cursor.take("#") {
+            self.pattern(start)?
+        } else if self.cursor.take("<|") {
+            let Some(end) = self.cursor.rest().find("|>") else {
+                return Err(self
+                    .cursor
                     .error(start, "the token is not closed")
                     .with_hint("close it with |>"));
             };
-            self.at += end + 2;
-            Kind::TokenText(self.text[start..self.at].to_owned())
-        } else if self.take("<[") {
+            self.cursor.at += end + 2;
+            Kind::TokenText(self.cursor.text[start..self.cursor.at].to_owned())
+        } else if self.cursor.take("<[") {
             self.token_ids(start)?
         } else if c == '"' || c == '\'' {
-            self.at += 1;
+            self.cursor.at += 1;
             Kind::Bytes(self.string(start, c)?)
         } else if "|&~()[]{}?*+,;%".contains(c) {
-            self.at += 1;
+            self.cursor.at += 1;
             Kind::Sign(c)
         } else {
             let hint = if c == ':' || c == '=' {
@@ -144,101 +135,90 @@ impl Lexer<'_> {
                 "text stands in quotes"
             };
             return Err(self
+                .cursor
                 .error(start, format!("unexpected character {c:?}"))
                 .with_hint(hint));
         };
         Ok(Some(kind))
     }
 
-    fn name(&mut self) -> String {
-        let length = self
-            .rest()
-            .find(|c| !name_part(c))
-            .unwrap_or(self.rest().len());
-        let name = self.rest()[..length].to_owned();
-        self.at += length;
-        name
-    }
-
-    fn number(&mut self) -> Result<u32, Error> {
-        let start = self.at;
-        let length = self
-            .rest()
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(self.rest().len());
-        let number = self.rest()[..length].parse();
-        self.at += length;
-        number.map_err(|_| self.error(start, "a number is wanted that fits in 32 bits"))
-    }
-
     fn token_ids(&mut self, start: usize) -> Result<Kind, Error> {
         let mut ranges = Vec::new();
         loop {
             self.skip_blanks()?;
-            let first = self.number()?;
-            let last = if self.take("..") {
-                self.number()?
+            let first = self.cursor.number()?;
+            let last = if self.cursor.take("..") {
+                self.cursor.number()?
             } else {
                 first
             };
             if last < first {
-                return Err(self.error(start, "the range of tokens is out of order"));
+                return Err(self
+                    .cursor
+                    .error(start, "the range of tokens is out of order")
+                    .with_hint("the smaller number comes first: <[12..20]>"));
             }
             ranges.push((first, last));
             self.skip_blanks()?;
-            if self.take("]>") {
+            if self.cursor.take("]>") {
                 return Ok(Kind::TokenIds(ranges));
             }
-            if !self.take(",") {
+            if !self.cursor.take(",") {
                 return Err(self
-                    .error(self.at, "a comma or ]> is wanted")
+                    .cursor
+                    .error(self.cursor.at, "a comma or ]> is wanted")
                     .with_hint("tokens by number are written <[12]> or <[12..20,30]>"));
             }
         }
     }
 
-    /// A regular expression: everything up to the closing quote, a backslash protecting what follows it.
+    /// What follows `#`: a regular expression, or a text whose parts are meant.
     fn pattern(&mut self, start: usize) -> Result<Kind, Error> {
-        if self.rest().starts_with("e\"") || self.rest().starts_with("e'") {
-            return Err(Error::grammar(
-                "E-GRAMMAR-UNSUPPORTED",
-                "early-ending expressions #e\"…\" are not supported",
-            )
-            .at(Place::in_text(self.text, start))
-            .with_hint("until!(x) ends at the first x"));
-        }
-        let Some(quote @ ('"' | '\'')) = self.peek() else {
-            return Err(self.error(start, "a regular expression is written #\"…\""));
-        };
-        self.at += 1;
-        let inner = self.at;
-        let mut escaped = false;
-        for (offset, c) in self.rest().char_indices() {
-            if escaped {
-                escaped = false;
-            } else if c == '\\' {
-                escaped = true;
-            } else if c == quote {
-                let pattern = self.rest()[..offset].to_owned();
-                self.at += offset + 1;
-                return Ok(Kind::Pattern(pattern, inner));
+        let word = self.cursor.while_some(|c| c.is_ascii_lowercase());
+        let function = match word {
+            "" | "substrs" => None,
+            "e" => Some(Function::Shortest),
+            "ex" => Some(Function::Except),
+            _ => {
+                return Err(self
+                    .cursor
+                    .error(start, format!("unknown kind of pattern #{word}"))
+                    .with_hint(PATTERNS));
             }
+        };
+        let Some(quote @ ('"' | '\'')) = self.cursor.next() else {
+            return Err(self
+                .cursor
+                .error(start, "a quoted pattern is wanted behind #")
+                .with_hint(PATTERNS));
+        };
+        if word == "substrs" {
+            return Ok(Kind::Parts(self.string(start, quote)?));
         }
-        Err(self.error(start, "the regular expression is not closed"))
+        let inner = self.cursor.at;
+        let Some(pattern) = self.cursor.quoted(quote, &[]) else {
+            return Err(self
+                .cursor
+                .error(start, "the regular expression is not closed")
+                .with_hint(format!(
+                    "close it with {quote}; inside it is written \\{quote}"
+                )));
+        };
+        Ok(Kind::Pattern(pattern.to_owned(), inner, function))
     }
 
     fn string(&mut self, start: usize, quote: char) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         loop {
-            let at = self.at;
-            let Some(c) = self.peek().filter(|&c| c != '\n') else {
+            let at = self.cursor.at;
+            let Some(c) = self.cursor.next().filter(|&c| c != '\n') else {
                 return Err(self
+                    .cursor
                     .error(start, "the string is not closed")
                     .with_hint(format!(
                         "close it with {quote} on the same line; a line break is \\n"
                     )));
             };
-            self.at += c.len_utf8();
             if c == quote {
                 return Ok(bytes);
             }
@@ -251,48 +231,35 @@ impl Lexer<'_> {
     }
 
     fn escape(&mut self, start: usize, bytes: &mut Vec<u8>) -> Result<(), Error> {
-        let Some(c) = self.peek() else {
-            return Err(self.error(start, "the escape is not finished"));
-        };
-        self.at += c.len_utf8();
+        let c = self.cursor.escaped(start)?;
         let plain = match c {
             'n' => b'\n',
             't' => b'\t',
             'r' => b'\r',
             '0' => 0,
             '\\' | '"' | '\'' => c as u8,
-            'x' => self.hex(start, 2)? as u8,
+            'x' => self.cursor.hex(start, 2)? as u8,
             'u' => {
-                let code = if self.take("{") {
-                    let length = self.rest().find('}').unwrap_or(0);
-                    let code = self.hex(start, length)?;
-                    self.at += 1;
+                let code = if self.cursor.take("{") {
+                    let length = self.cursor.rest().find('}').unwrap_or(0);
+                    let code = self.cursor.hex(start, length)?;
+                    self.cursor.at += 1;
                     code
                 } else {
-                    self.hex(start, 4)?
+                    self.cursor.hex(start, 4)?
                 };
-                let c = char::from_u32(code)
-                    .ok_or_else(|| self.error(start, format!("U+{code:X} is no character")))?;
+                let c = self.cursor.character(start, code)?;
                 bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
                 return Ok(());
             }
             _ => {
                 return Err(self
+                    .cursor
                     .error(start, format!("unknown escape \\{c}"))
                     .with_hint(r#"known are \n \t \r \0 \\ \" \' \xHH \uHHHH \u{…}"#));
             }
         };
         bytes.push(plain);
         Ok(())
-    }
-
-    fn hex(&mut self, start: usize, digits: usize) -> Result<u32, Error> {
-        let text = self.rest().get(..digits).unwrap_or("");
-        let valid =
-            (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let code = u32::from_str_radix(text, 16).ok().filter(|_| valid);
-        let code = code.ok_or_else(|| self.error(start, "hexadecimal digits are wanted"))?;
-        self.at += digits;
-        Ok(code)
     }
 }

@@ -8,13 +8,17 @@
 //! name   ::= #"[a-z]+" & ~("if" | "else") ;      // intersection and complement of regular parts
 //! free   ::= except!("END") @marker("<end>") ;   // text without END, then a marker
 //! call   ::= <|call|> @arguments(value) <[7]> ;  // tokens by text and by number, a capture
+//! quote  ::= #substrs"the source" #e"[^.]*[.]" ; // any part of a text; a pattern up to its first match
 //! ```
 //!
 //! From loosest to tightest: `|`, `&`, one after another (a comma may stand between), `~`, repetition. `(* … *)` and
-//! `// …` are comments. Operands of `&`, `~` and of the builtins must be regular: strings, regular expressions, builtins
-//! and groups of them. Builtins: `any!` (any text), `byte!` (one byte), `nothing!` (no string at all), `except!(x)` (text in
-//! which no `x` occurs), `until!(x)` (text up to and with the first `x`), `complement!(x)` (every byte string but `x`; `~x`
-//! is every *text* but `x`). Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`, `\u{…}`.
+//! `// …` are comments. Operands of `&`, `~` and of the builtins must be regular: strings, patterns, builtins, groups of
+//! them, and rules of them that are not recursive. Builtins: `any!` (any text), `byte!` (one byte), `nothing!` (no string at
+//! all), `except!(x)` (text in which no `x` occurs; `except!(x, n)` of at most `n` bytes), `until!(x)` (text up to and with
+//! the first `x`), `lazy!(x)` or `lazy(x)` (an `x` no beginning of which is one), `complement!(x)` (every byte string but
+//! `x`; `~x` is every *text* but `x`). `#e"…"` is `lazy!` and `#ex"…"` is `except!` of a pattern. A rule that is defined
+//! again has the alternatives of all its definitions. Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`,
+//! `\u{…}`.
 
 mod lexer;
 mod parser;
@@ -27,9 +31,10 @@ use crate::syntax::rules;
 /// Reads a grammar; `start` names the rule that everything must match.
 ///
 /// # Errors
-/// `E-GRAMMAR-SYNTAX`, `E-GRAMMAR-UNDEFINED`, `E-GRAMMAR-DUPLICATE`, `E-GRAMMAR-START`, `E-GRAMMAR-IRREGULAR`,
-/// `E-GRAMMAR-UNSUPPORTED`, the codes of regular expressions, and `E-LIMIT-GRAMMAR-BYTES`, `E-LIMIT-GRAMMAR-NESTING`,
-/// `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`; each with its place.
+/// `E-GRAMMAR-SYNTAX`, `E-GRAMMAR-UNDEFINED`, `E-GRAMMAR-START`, `E-GRAMMAR-IRREGULAR`, `E-GRAMMAR-EXCEPT`,
+/// `E-GRAMMAR-NOTHING`, `E-GRAMMAR-UNPRODUCTIVE`, the codes of regular expressions, and `E-LIMIT-GRAMMAR-BYTES`,
+/// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION`,
+/// `E-LIMIT-REGEX-EXPANSION`, `E-LIMIT-FUEL`; each with its place and a hint. [`Grammar::warnings`] has what is odd.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
     let tokens = lexer::tokens(text)?;

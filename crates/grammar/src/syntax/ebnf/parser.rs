@@ -1,12 +1,16 @@
 //! Words to tree, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 use super::lexer::{Kind, Token};
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
-use crate::syntax::rules::{Ast, Constant, DEEPEST, Function, Node, NodeId, Rule};
+use crate::syntax::rules::{
+    Ast, Constant, Function, Node, NodeId, Rule, check_alternatives, check_nesting,
+    check_repetition,
+};
 
 /// What a group becomes when it is closed.
 #[derive(Debug, Clone)]
@@ -16,7 +20,8 @@ enum Opener {
     Option,
     Repetition,
     Capture(String),
-    Function(Function),
+    /// The number is the most bytes that may be matched.
+    Function(Function, Option<u32>),
 }
 
 impl Opener {
@@ -59,12 +64,17 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
         text,
         tokens,
         at: 0,
-        ast: Ast::default(),
+        ast: Ast {
+            rules_as_operands: true,
+            refuses_stuck_rules: true,
+            ..Ast::default()
+        },
         frames: Vec::new(),
         alternatives: 0,
         limits,
     };
-    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+    // Its place among the rules, and its bodies.
+    let mut seen: IndexMap<&String, (usize, Vec<NodeId>), FxBuildHasher> = IndexMap::default();
     while let Some(token) = parser.tokens.get(parser.at) {
         let offset = token.offset;
         let Kind::Name(name) = &token.kind else {
@@ -82,26 +92,25 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
                 .with_hint("a rule is written: name ::= … ;"));
         }
         parser.at += 1;
-        if let Some(&first) = seen.get(name) {
-            let Place::Text { line, .. } = Place::in_text(text, first) else {
-                unreachable!()
-            };
-            return Err(Error::grammar(
-                "E-GRAMMAR-DUPLICATE",
-                format!("the rule {name:?} is defined twice"),
-            )
-            .at(Place::in_text(text, offset))
-            .with_hint(format!(
-                "it is first defined in line {line}; join the two with |"
-            )));
-        }
-        seen.insert(name.clone(), offset);
         let body = parser.body()?;
-        parser.ast.rules.push(Rule {
-            name: name.clone(),
-            offset,
-            body,
+        let rules = &mut parser.ast.rules;
+        let (_, bodies) = seen.entry(name).or_insert_with(|| {
+            rules.push(Rule {
+                name: name.clone(),
+                offset,
+                body,
+                parts: Vec::new(),
+            });
+            (rules.len() - 1, Vec::new())
         });
+        bodies.push(body);
+    }
+    // A rule that is defined again has all the alternatives.
+    for (rule, bodies) in seen.into_values() {
+        if bodies.len() > 1 {
+            let offset = parser.ast.rules[rule].offset;
+            parser.ast.rules[rule].body = parser.ast.add(Node::Alt(bodies), offset);
+        }
     }
     Ok(parser.ast)
 }
@@ -132,18 +141,7 @@ impl Parser<'_> {
     }
 
     fn open(&mut self, opener: Opener, offset: usize) -> Result<(), Error> {
-        // The frame of the rule itself is no group.
-        let allowed = self.limits.grammar_nesting.min(DEEPEST);
-        if self.frames.len() > allowed {
-            let given = self.frames.len() as u64;
-            return Err(Error::limit(
-                "E-LIMIT-GRAMMAR-NESTING",
-                "grammar_nesting",
-                given,
-                allowed as u64,
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_nesting(self.text, self.limits, self.frames.len(), offset)?;
         self.frames.push(Frame {
             opener,
             offset,
@@ -186,10 +184,16 @@ impl Parser<'_> {
                         self.end_of_alternative(offset)?;
                     }
                 }
+                Kind::Sign(',') if self.bound_follows() => {
+                    self.at += 1;
+                    self.bound()?;
+                }
                 Kind::Sign(',') => {
                     self.at += 1;
                     if self.frame().items.is_empty() {
-                        return Err(self.error(offset, "nothing stands before the comma"));
+                        return Err(self
+                            .error(offset, "nothing stands before the comma")
+                            .with_hint("a comma joins two parts of a sequence; leave it out"));
                     }
                 }
                 Kind::Sign('~') => {
@@ -228,7 +232,9 @@ impl Parser<'_> {
     fn end_of_operand(&mut self, offset: usize) -> Result<(), Error> {
         let frame = self.frame();
         if frame.complement.is_some() || frame.separated.is_some() {
-            return Err(self.error(offset, "an operand is wanted here"));
+            return Err(self
+                .error(offset, "an operand is wanted here")
+                .with_hint("~ stands before what it negates, % before what stands between"));
         }
         let items = std::mem::take(&mut frame.items);
         let operand = match items[..] {
@@ -249,21 +255,15 @@ impl Parser<'_> {
 
     fn end_of_alternative(&mut self, offset: usize) -> Result<(), Error> {
         self.alternatives += 1;
-        let allowed = self.limits.grammar_alternatives;
-        if self.alternatives > allowed {
-            let given = self.alternatives as u64;
-            return Err(Error::limit(
-                "E-LIMIT-GRAMMAR-ALTERNATIVES",
-                "grammar_alternatives",
-                given,
-                allowed as u64,
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_alternatives(self.text, self.limits, self.alternatives, offset)?;
         let operands = std::mem::take(&mut self.frame().operands);
         let alternative = match operands[..] {
             [only] => only,
-            _ => self.ast.add(Node::And(operands), offset),
+            [first, ..] => {
+                let start = self.ast.nodes[first.0 as usize].1;
+                self.ast.add(Node::And(operands), start)
+            }
+            [] => self.ast.add(Node::And(operands), offset),
         };
         self.frame().alternatives.push(alternative);
         Ok(())
@@ -316,41 +316,88 @@ impl Parser<'_> {
                 start,
             ),
             Opener::Capture(label) => self.ast.add(Node::Capture(label, inner), start),
-            Opener::Function(function) => self.ast.add(Node::Function(function, inner), start),
+            Opener::Function(function, bound) => {
+                let node = self.ast.add(Node::Function(function, inner), start);
+                match bound {
+                    None => node,
+                    Some(bound) => self.bounded(node, bound, start),
+                }
+            }
         };
         self.item(node, start)
+    }
+
+    /// Whether the comma here stands before the bound in `except!(x, n)`.
+    fn bound_follows(&self) -> bool {
+        let opener = self.frames.last().map(|frame| &frame.opener);
+        matches!(opener, Some(Opener::Function(Function::Except, None)))
+            && matches!(self.kind_after(), Some(Kind::Number(_)))
+    }
+
+    fn bound(&mut self) -> Result<(), Error> {
+        let offset = self.offset();
+        let Some(&Kind::Number(number)) = self.kind() else {
+            unreachable!("the caller has seen a number")
+        };
+        check_repetition(self.text, self.limits, number, offset)?;
+        self.at += 1;
+        if self.kind() != Some(&Kind::Sign(')')) {
+            return Err(self
+                .error(self.offset(), ") is wanted behind the bound")
+                .with_hint("the bound comes last: except!(x, 50)"));
+        }
+        self.frame().opener = Opener::Function(Function::Except, Some(number));
+        Ok(())
+    }
+
+    /// What `node` matches in at most so many bytes.
+    fn bounded(&mut self, node: NodeId, most: u32, offset: usize) -> NodeId {
+        let inner = self.ast.add(Node::Constant(Constant::Byte), offset);
+        let bytes = Node::Repeat {
+            inner,
+            min: 0,
+            max: Some(most),
+            separator: None,
+        };
+        let bytes = self.ast.add(bytes, offset);
+        self.ast.add(Node::And(vec![node, bytes]), offset)
     }
 
     fn primary(&mut self, kind: Kind, offset: usize) -> Result<(), Error> {
         let node = match kind {
             Kind::Name(name) => Node::Name(name),
             Kind::Bytes(bytes) => Node::Bytes(bytes),
-            Kind::Pattern(pattern, inner) => Node::Pattern(pattern, inner),
+            Kind::Pattern(pattern, inner, None) => Node::Pattern(pattern, inner),
+            Kind::Pattern(pattern, inner, Some(function)) => {
+                let pattern = self.ast.add(Node::Pattern(pattern, inner), offset);
+                Node::Function(function, pattern)
+            }
+            Kind::Parts(text) => Node::Parts(characters(&text)),
             Kind::TokenText(text) => Node::Token(TokenSet::Text(text.into())),
             Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.into())),
             Kind::Builtin(name) => match builtin(&name) {
                 Some(Builtin::Constant(constant)) => Node::Constant(constant),
                 Some(Builtin::Function(function)) => {
                     if self.kind_after() != Some(&Kind::Sign('(')) {
-                        return Err(
-                            self.error(offset, format!("{name}! takes an operand in parentheses"))
-                        );
+                        return Err(self
+                            .error(offset, format!("{name}! takes an operand in parentheses"))
+                            .with_hint(format!("write {name}!(…)")));
                     }
-                    return self.open_at(Opener::Function(function), offset, 2);
+                    return self.open_at(Opener::Function(function, None), offset, 2);
                 }
                 None => {
                     return Err(self
                         .error(offset, format!("unknown builtin {name}!"))
                         .with_hint(
-                            "known are any! byte! nothing! except!(x) until!(x) complement!(x)",
+                            "known are any! byte! nothing! except!(x) except!(x, n) until!(x) lazy!(x) complement!(x)",
                         ));
                 }
             },
             Kind::At(name) => {
                 if self.kind_after() != Some(&Kind::Sign('(')) {
-                    return Err(
-                        self.error(offset, format!("@{name} takes an operand in parentheses"))
-                    );
+                    return Err(self
+                        .error(offset, format!("@{name} takes an operand in parentheses"))
+                        .with_hint(format!("write @{name}(…)")));
                 }
                 if name != "marker" && name != "token" {
                     return self.open_at(Opener::Capture(name), offset, 2);
@@ -363,7 +410,11 @@ impl Parser<'_> {
                 }
             }
             Kind::Number(_) | Kind::Define | Kind::Sign(_) => {
-                return Err(self.error(offset, "an expression is wanted here"));
+                return Err(self
+                    .error(offset, "an expression is wanted here")
+                    .with_hint(
+                        "a string, a pattern, a name or a group; the empty string is written \"\"",
+                    ));
             }
         };
         self.at += 1;
@@ -376,6 +427,7 @@ impl Parser<'_> {
         self.at += 2;
         let offset = self.offset();
         let wanted = format!("@{name} takes one string that is text and not empty");
+        let hint = format!("write @{name}(\"text\")");
         let text = match self.kind() {
             Some(Kind::Bytes(bytes)) => String::from_utf8(bytes.clone())
                 .ok()
@@ -383,11 +435,11 @@ impl Parser<'_> {
             _ => None,
         };
         let Some(text) = text else {
-            return Err(self.error(offset, wanted));
+            return Err(self.error(offset, wanted).with_hint(hint));
         };
         self.at += 1;
         if self.kind() != Some(&Kind::Sign(')')) {
-            return Err(self.error(self.offset(), wanted));
+            return Err(self.error(self.offset(), wanted).with_hint(hint));
         }
         Ok(text)
     }
@@ -452,25 +504,19 @@ impl Parser<'_> {
             Some(min)
         };
         if !self.take('}') {
-            return Err(self.error(
-                self.offset(),
-                "} is wanted after the bounds of a repetition",
-            ));
+            return Err(self
+                .error(
+                    self.offset(),
+                    "} is wanted after the bounds of a repetition",
+                )
+                .with_hint("bounds are written {m}, {m,} or {m,n}"));
         }
         if max.is_some_and(|max| max < min) {
-            return Err(self.error(offset, "the upper bound is below the lower one"));
+            return Err(self
+                .error(offset, "the upper bound is below the lower one")
+                .with_hint("the smaller number comes first"));
         }
-        let bound = max.unwrap_or(min);
-        let allowed = self.limits.regex_repetition;
-        if bound > allowed {
-            return Err(Error::limit(
-                "E-LIMIT-REGEX-REPETITION",
-                "regex_repetition",
-                u64::from(bound),
-                u64::from(allowed),
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_repetition(self.text, self.limits, max.unwrap_or(min), offset)?;
         Ok(Some((min, max)))
     }
 }
@@ -487,7 +533,18 @@ fn builtin(name: &str) -> Option<Builtin> {
         "nothing" => Builtin::Constant(Constant::Nothing),
         "complement" => Builtin::Function(Function::Complement),
         "except" => Builtin::Function(Function::Except),
+        "lazy" => Builtin::Function(Function::Shortest),
         "until" => Builtin::Function(Function::Until),
         _ => return None,
     })
+}
+
+/// The characters of a text; bytes that belong to none stand alone.
+fn characters(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    for chunk in text.utf8_chunks() {
+        parts.extend(chunk.valid().chars().map(|c| c.to_string().into_bytes()));
+        parts.extend(chunk.invalid().iter().map(|&byte| vec![byte]));
+    }
+    parts
 }

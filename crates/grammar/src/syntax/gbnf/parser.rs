@@ -6,49 +6,43 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
-use crate::syntax::rules::{Ast, Groups, Node, NodeId, Rule};
+use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate};
 
 struct Parser<'t> {
-    text: &'t str,
-    at: usize,
+    cursor: Cursor<'t>,
     groups: Groups<'t>,
 }
 
 /// Reads all rules.
 pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
     let mut parser = Parser {
-        text,
-        at: 0,
+        cursor: Cursor::new(text),
         groups: Groups::new(text, limits),
     };
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
     loop {
         parser.skip_blanks(true);
-        let offset = parser.at;
-        if parser.rest().is_empty() {
+        let offset = parser.cursor.at;
+        if parser.cursor.rest().is_empty() {
             return Ok(parser.groups.ast);
         }
         let name = parser.name();
         if name.is_empty() {
             return Err(parser
+                .cursor
                 .error(offset, "a rule is wanted")
                 .with_hint("a rule is written: name ::= …"));
         }
         parser.skip_blanks(false);
-        if !parser.take("::=") {
-            let error = parser.error(parser.at, format!("::= is wanted after the name {name:?}"));
+        if !parser.cursor.take("::=") {
+            let error = parser.cursor.error(
+                parser.cursor.at,
+                format!("::= is wanted after the name {name:?}"),
+            );
             return Err(error.with_hint("a rule is written: name ::= …"));
         }
         if let Some(&first) = seen.get(name) {
-            let line = text[..first].bytes().filter(|&byte| byte == b'\n').count() + 1;
-            return Err(Error::grammar(
-                "E-GRAMMAR-DUPLICATE",
-                format!("the rule {name:?} is defined twice"),
-            )
-            .at(Place::in_text(text, offset))
-            .with_hint(format!(
-                "it is first defined in line {line}; join the two with |"
-            )));
+            return Err(duplicate(text, name, offset, first));
         }
         seen.insert(name, offset);
         parser.skip_blanks(true);
@@ -57,6 +51,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
             name: name.to_owned(),
             offset,
             body,
+            parts: Vec::new(),
         });
     }
 }
@@ -66,35 +61,14 @@ fn name_part(c: char) -> bool {
 }
 
 impl<'t> Parser<'t> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn take(&mut self, prefix: &str) -> bool {
-        let found = self.rest().starts_with(prefix);
-        if found {
-            self.at += prefix.len();
-        }
-        found
-    }
-
-    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        self.groups.error(offset, message)
-    }
-
     /// Blanks and comments; line breaks only where they end nothing.
     fn skip_blanks(&mut self, lines: bool) {
-        while let Some(c) = self.peek() {
+        while let Some(c) = self.cursor.peek() {
             match c {
-                ' ' | '\t' => self.at += 1,
-                '\n' | '\r' if lines => self.at += 1,
+                ' ' | '\t' => self.cursor.at += 1,
+                '\n' | '\r' if lines => self.cursor.at += 1,
                 '#' => {
-                    let rest = self.rest();
-                    self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+                    self.cursor.while_some(|c| !matches!(c, '\n' | '\r'));
                 }
                 _ => return,
             }
@@ -102,23 +76,21 @@ impl<'t> Parser<'t> {
     }
 
     fn name(&mut self) -> &'t str {
-        let rest = self.rest();
-        let length = rest.find(|c| !name_part(c)).unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
+        self.cursor.while_some(name_part)
     }
 
     /// Everything behind `::=`, up to the end of the rule's last line.
     fn body(&mut self) -> Result<NodeId, Error> {
-        self.groups.open(self.at)?;
+        self.groups.open(self.cursor.at)?;
         loop {
             let nested = self.groups.depth() > 1;
             self.skip_blanks(nested);
-            let offset = self.at;
-            let Some(c) = self.peek().filter(|&c| !matches!(c, '\n' | '\r')) else {
+            let offset = self.cursor.at;
+            let Some(c) = self.cursor.peek().filter(|&c| !matches!(c, '\n' | '\r')) else {
                 if nested {
                     let opened = self.groups.opened_at();
                     return Err(self
+                        .cursor
                         .error(opened, "the group is not closed")
                         .with_hint("close it with )"));
                 }
@@ -126,22 +98,23 @@ impl<'t> Parser<'t> {
             };
             match c {
                 '(' => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     self.groups.open(offset)?;
                 }
                 ')' => {
                     if !nested {
                         return Err(self
+                            .cursor
                             .error(offset, "unexpected )")
                             .with_hint("no group is open"));
                     }
-                    self.at += 1;
+                    self.cursor.at += 1;
                     let start = self.groups.opened_at();
                     let inner = self.groups.close(offset)?;
                     self.groups.item_again(inner, start);
                 }
                 '|' => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     self.groups.end_alternative(offset)?;
                     self.skip_blanks(true);
                 }
@@ -162,28 +135,30 @@ impl<'t> Parser<'t> {
             '"' => self.string(offset),
             '[' => self.class(offset),
             '.' => {
-                self.at += 1;
+                self.cursor.at += 1;
                 Ok(Node::Class(vec![('\0', char::MAX)]))
             }
             '<' | '!' => self.token(offset),
             c if name_part(c) => {
                 let name = self.name().to_owned();
                 self.skip_blanks(false);
-                if self.rest().starts_with("::=") {
+                if self.cursor.rest().starts_with("::=") {
                     return Err(self
+                        .cursor
                         .error(offset, "a rule begins inside another")
                         .with_hint("each rule begins on a line of its own, outside parentheses"));
                 }
                 Ok(Node::Name(name))
             }
             _ => Err(self
+                .cursor
                 .error(offset, format!("unexpected character {c:?}"))
                 .with_hint("text stands in double quotes")),
         }
     }
 
     fn bounds(&mut self, sign: char) -> Result<(u32, Option<u32>), Error> {
-        self.at += 1;
+        self.cursor.at += 1;
         match sign {
             '?' => return Ok((0, Some(1))),
             '*' => return Ok((0, None)),
@@ -191,52 +166,45 @@ impl<'t> Parser<'t> {
             _ => {}
         }
         self.skip_blanks(false);
-        let min = self.number()?;
+        let min = self.cursor.number()?;
         self.skip_blanks(false);
-        let max = if self.take(",") {
+        let max = if self.cursor.take(",") {
             self.skip_blanks(false);
-            if self.peek() == Some('}') {
+            if self.cursor.peek() == Some('}') {
                 None
             } else {
-                Some(self.number()?)
+                Some(self.cursor.number()?)
             }
         } else {
             Some(min)
         };
         self.skip_blanks(false);
-        if self.take("}") {
+        if self.cursor.take("}") {
             Ok((min, max))
         } else {
             Err(self
-                .error(self.at, "} is wanted after the bounds of a repetition")
+                .cursor
+                .error(
+                    self.cursor.at,
+                    "} is wanted after the bounds of a repetition",
+                )
                 .with_hint("bounds are written {m} {m,} {m,n}"))
         }
     }
 
-    fn number(&mut self) -> Result<u32, Error> {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let number = rest[..length]
-            .parse()
-            .map_err(|_| self.error(self.at, "a number is wanted that fits in 32 bits"))?;
-        self.at += length;
-        Ok(number)
-    }
-
     fn string(&mut self, start: usize) -> Result<Node, Error> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut text = String::new();
         loop {
-            match self.peek() {
+            match self.cursor.peek() {
                 None => {
                     return Err(self
+                        .cursor
                         .error(start, "the string is not closed")
                         .with_hint("close it with \""));
                 }
                 Some('"') => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     return Ok(Node::Bytes(text.into_bytes()));
                 }
                 Some(_) => text.push(self.character()?),
@@ -245,38 +213,44 @@ impl<'t> Parser<'t> {
     }
 
     fn class(&mut self, start: usize) -> Result<Node, Error> {
-        self.at += 1;
-        let negated = self.take("^");
+        self.cursor.at += 1;
+        let negated = self.cursor.take("^");
         let mut ranges = Vec::new();
         loop {
-            let at = self.at;
-            match self.peek() {
+            let at = self.cursor.at;
+            match self.cursor.peek() {
                 None => {
                     return Err(self
+                        .cursor
                         .error(start, "the class is not closed")
                         .with_hint("close it with ]; a bracket inside is written \\]"));
                 }
                 Some(']') => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     break;
                 }
                 Some(_) => {}
             }
             let first = self.character()?;
-            let is_range = self.rest().starts_with('-') && !self.rest().starts_with("-]");
-            let last = if is_range && self.rest().len() > 1 {
-                self.at += 1;
+            let is_range =
+                self.cursor.rest().starts_with('-') && !self.cursor.rest().starts_with("-]");
+            let last = if is_range && self.cursor.rest().len() > 1 {
+                self.cursor.at += 1;
                 self.character()?
             } else {
                 first
             };
             if last < first {
-                return Err(self.error(at, "the range is out of order"));
+                return Err(self
+                    .cursor
+                    .error(at, "the range is out of order")
+                    .with_hint("the smaller character comes first; a hyphen is written \\-"));
             }
             ranges.push((first, last));
         }
         if ranges.is_empty() && !negated {
             return Err(self
+                .cursor
                 .error(start, "the class is empty")
                 .with_hint("the empty string is written \"\", any character ."));
         }
@@ -285,15 +259,12 @@ impl<'t> Parser<'t> {
 
     /// One character of a string or class, an escape or itself.
     fn character(&mut self) -> Result<char, Error> {
-        let start = self.at;
-        let unfinished = "the escape is not finished";
-        let c = self.peek().ok_or_else(|| self.error(start, unfinished))?;
-        self.at += c.len_utf8();
+        let start = self.cursor.at;
+        let c = self.cursor.escaped(start)?;
         if c != '\\' {
             return Ok(c);
         }
-        let c = self.peek().ok_or_else(|| self.error(start, unfinished))?;
-        self.at += c.len_utf8();
+        let c = self.cursor.escaped(start)?;
         let digits = match c {
             'n' => return Ok('\n'),
             'r' => return Ok('\r'),
@@ -304,33 +275,31 @@ impl<'t> Parser<'t> {
             'U' => 8,
             _ => {
                 return Err(self
+                    .cursor
                     .error(start, format!("unknown escape \\{c}"))
                     .with_hint(r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#));
             }
         };
-        let hex = self
-            .rest()
-            .get(..digits)
-            .filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let code = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        let code = code
-            .ok_or_else(|| self.error(start, format!("{digits} hexadecimal digits are wanted")))?;
-        self.at += digits;
-        char::from_u32(code).ok_or_else(|| self.error(start, format!("U+{code:X} is no character")))
+        let code = self.cursor.hex(start, digits)?;
+        self.cursor.character(start, code)
     }
 
     fn token(&mut self, start: usize) -> Result<Node, Error> {
-        let negated = self.take("!");
+        let negated = self.cursor.take("!");
         let hint = "tokens are written <[12]> or <text>, each negated with ! before it";
-        if !self.take("<") {
+        if !self.cursor.take("<") {
             return Err(self
+                .cursor
                 .error(start, "a token is wanted behind !")
                 .with_hint(hint));
         }
-        if self.take("[") {
-            let id = self.number()?;
-            if !self.take("]>") {
-                return Err(self.error(self.at, "]> is wanted").with_hint(hint));
+        if self.cursor.take("[") {
+            let id = self.cursor.number()?;
+            if !self.cursor.take("]>") {
+                return Err(self
+                    .cursor
+                    .error(self.cursor.at, "]> is wanted")
+                    .with_hint(hint));
             }
             let ranges = if negated {
                 let below = id.checked_sub(1).map(|last| (0, last));
@@ -342,20 +311,24 @@ impl<'t> Parser<'t> {
             return Ok(Node::Token(TokenSet::Ids(ranges.into())));
         }
         let length = self
+            .cursor
             .rest()
             .find(['>', '\n', '\r'])
-            .filter(|&length| length > 0 && self.rest()[length..].starts_with('>'));
+            .filter(|&length| length > 0 && self.cursor.rest()[length..].starts_with('>'));
         let Some(length) = length else {
-            return Err(self.error(start, "the token is not closed").with_hint(hint));
+            return Err(self
+                .cursor
+                .error(start, "the token is not closed")
+                .with_hint(hint));
         };
-        let text = &self.text[start + usize::from(negated)..=self.at + length];
-        self.at += length + 1;
+        let text = &self.cursor.text[start + usize::from(negated)..=self.cursor.at + length];
+        self.cursor.at += length + 1;
         if negated {
             return Err(Error::grammar(
                 "E-GRAMMAR-UNSUPPORTED",
                 format!("any token but {text} is not supported"),
             )
-            .at(Place::in_text(self.text, start))
+            .at(Place::in_text(self.cursor.text, start))
             .with_hint("name the token by its number: !<[12]>"));
         }
         Ok(Node::Token(TokenSet::Text(text.into())))

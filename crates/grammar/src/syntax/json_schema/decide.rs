@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::keywords::{Has, Holds, Types, equal};
-use super::matching;
 use super::merge::{Conjunction, Demands};
 use super::number::{highest, lowest};
 use super::schemas::Schemas;
@@ -257,9 +256,7 @@ impl Schemas<'_> {
         let mut known = true;
         for pattern in &demands.patterns {
             match self.readings(&pattern.source, &pattern.pointer)? {
-                Ok(readings)
-                    if matching::matches(&readings.plain, text.as_bytes()) == pattern.negated =>
-                {
+                Ok(readings) if readings.matches(text) == pattern.negated => {
                     return Ok(Some(false));
                 }
                 Ok(_) => {}

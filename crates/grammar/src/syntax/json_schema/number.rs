@@ -3,6 +3,8 @@
 //! An integer is written plainly (`-?` and digits). A number without bounds is written in any way that JSON has; with
 //! bounds it is written without an exponent. `-0` is written only where there are no bounds.
 
+use std::sync::LazyLock;
+
 use super::decimal::Decimal;
 use crate::ir::{ByteSet, Regex};
 
@@ -35,11 +37,18 @@ fn minus() -> Regex {
 
 /// Any integer.
 pub(super) fn any_integer() -> Regex {
-    Regex::concat(vec![Regex::repeat(minus(), 0, Some(1)), natural()])
+    static INTEGER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::concat(vec![Regex::repeat(minus(), 0, Some(1)), natural()]));
+    INTEGER.clone()
 }
 
 /// Any JSON number.
 pub(super) fn any_number() -> Regex {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(number);
+    NUMBER.clone()
+}
+
+fn number() -> Regex {
     let sign = Regex::repeat(
         Regex::Class(ByteSet::byte(b'+').union(&ByteSet::byte(b'-'))),
         0,

@@ -36,6 +36,9 @@ impl Lowering<'_> {
             if max.is_some_and(|max| max < min) {
                 return Ok(Regex::Nothing);
             }
+            if min == 0 && max.is_none() {
+                return Ok(text::any_string());
+            }
             return Ok(text::quoted(Regex::repeat(text::any_character(), min, max)));
         }
         Ok(text::quoted(self.string_body(demands)?))

@@ -1,6 +1,8 @@
 //! The state of one lowering: subschemas, what is known of them, and what could not be enforced.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -16,15 +18,16 @@ use super::text::{self, Escaped};
 use super::{Draft, Options};
 use crate::error::Error;
 use crate::ir::Regex;
-use crate::ir::text::any_text;
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, Utf8};
+use crate::syntax::regex::{self, Dialect};
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a JSON string.
 #[derive(Debug, Clone)]
 pub(super) struct Readings {
-    pub(super) plain: Regex,
+    /// Made when a text is first matched, which few schemas ask for.
+    plain: Arc<OnceLock<Regex>>,
     pub(super) escaped: Regex,
+    pattern: Arc<str>,
 }
 
 /// One lowering.
@@ -117,29 +120,15 @@ impl<'d> Schemas<'d> {
     ) -> Result<Result<Readings, String>, Error> {
         match source {
             Source::Pattern(pattern) => self.pattern(pattern, pointer),
-            Source::Format(name) => {
-                let key = format!("format {name}");
-                if let Some(known) = self.patterns.get(&key) {
-                    return Ok(known.clone());
-                }
-                let pattern = format!("^(?:{})$", formats::pattern(name));
-                let limits = Limits {
-                    regex_bytes: usize::MAX,
-                    ..Limits::default()
-                };
-                let readings = both(&pattern, &limits)?;
-                self.patterns.insert(key, Ok(readings.clone()));
-                Ok(Ok(readings))
-            }
+            Source::Format(name) => Ok(Ok(format(name)?)),
         }
     }
 
     fn pattern(&mut self, pattern: &str, pointer: &str) -> Result<Result<Readings, String>, Error> {
-        let key = format!("pattern {pattern}");
-        if let Some(known) = self.patterns.get(&key) {
+        if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
-        let readings = match both(pattern, self.limits) {
+        let readings = match Readings::new(pattern, self.limits) {
             Ok(readings) => Ok(readings),
             Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
@@ -150,7 +139,7 @@ impl<'d> Schemas<'d> {
             }
             Err(error) => return Err(error),
         };
-        self.patterns.insert(key, readings.clone());
+        self.patterns.insert(pattern.to_owned(), readings.clone());
         Ok(readings)
     }
 
@@ -161,9 +150,7 @@ impl<'d> Schemas<'d> {
         name: &str,
     ) -> Result<Option<bool>, Error> {
         let readings = self.pattern(pattern, "")?;
-        Ok(readings
-            .ok()
-            .map(|readings| matching::matches(&readings.plain, name.as_bytes())))
+        Ok(readings.ok().map(|readings| readings.matches(name)))
     }
 
     /// What a string's characters must be for a pattern to hold, reporting one that cannot be enforced.
@@ -179,9 +166,47 @@ impl<'d> Schemas<'d> {
     }
 }
 
-fn both(pattern: &str, limits: &Limits) -> Result<Readings, Error> {
-    let plain = regex::anchored(pattern, Dialect::Ecma, limits, &mut Utf8)?.search(&any_text());
-    let anything = Regex::repeat(text::canonical_character(), 0, None);
-    let escaped = regex::anchored(pattern, Dialect::Ecma, limits, &mut Escaped)?.search(&anything);
-    Ok(Readings { plain, escaped })
+/// The readings of a format, which every schema of a process shares.
+fn format(name: &'static str) -> Result<Readings, Error> {
+    static KNOWN: Mutex<BTreeMap<&str, Readings>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(readings) = known().get(name) {
+        return Ok(readings.clone());
+    }
+    let pattern = format!("^(?:{})$", formats::pattern(name));
+    let limits = Limits {
+        regex_bytes: usize::MAX,
+        ..Limits::default()
+    };
+    let readings = Readings::new(&pattern, &limits)?;
+    known().insert(name, readings.clone());
+    Ok(readings)
+}
+
+impl Readings {
+    fn new(pattern: &str, limits: &Limits) -> Result<Self, Error> {
+        static ANYTHING: LazyLock<Regex> =
+            LazyLock::new(|| Regex::repeat(text::canonical_character(), 0, None));
+        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut Escaped, &ANYTHING)?;
+        Ok(Self {
+            escaped,
+            plain: Arc::default(),
+            pattern: pattern.into(),
+        })
+    }
+
+    /// Whether a text satisfies the pattern.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        // What could be read once can be read again, so there is always a language here.
+        let plain = self.plain.get_or_init(|| {
+            let limits = Limits {
+                regex_bytes: usize::MAX,
+                regex_repetition: u32::MAX,
+                regex_expansion: u64::MAX,
+                ..Limits::default()
+            };
+            regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing)
+        });
+        matching::matches(plain, text.as_bytes())
+    }
 }

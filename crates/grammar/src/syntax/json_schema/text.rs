@@ -4,6 +4,8 @@
 //! is no character. Where its value matters (`pattern`, `format`, `enum`, `const`, and every name of a property) characters
 //! stand for themselves, and only those that cannot (`"`, `\`, controls) are escaped.
 
+use std::sync::LazyLock;
+
 use crate::ir::{ByteSet, Regex};
 use crate::syntax::regex::{Alphabet, utf8_class};
 
@@ -117,6 +119,11 @@ pub(super) fn canonical(text: &str) -> String {
 
 /// One character in any spelling. No spelling is the beginning of another.
 pub(super) fn any_character() -> Regex {
+    static CHARACTER: LazyLock<Regex> = LazyLock::new(spelled_character);
+    CHARACTER.clone()
+}
+
+fn spelled_character() -> Regex {
     let hex = || {
         let digits = ByteSet::range(b'0', b'9');
         Regex::Class(
@@ -159,7 +166,15 @@ pub(super) fn any_character() -> Regex {
 
 /// One character, escaped only where it must be.
 pub(super) fn canonical_character() -> Regex {
-    Escaped.class(&[('\0', char::MAX)])
+    static CHARACTER: LazyLock<Regex> = LazyLock::new(|| Escaped.class(&[('\0', char::MAX)]));
+    CHARACTER.clone()
+}
+
+/// Any string, quotes included.
+pub(super) fn any_string() -> Regex {
+    static STRING: LazyLock<Regex> =
+        LazyLock::new(|| quoted(Regex::repeat(any_character(), 0, None)));
+    STRING.clone()
 }
 
 /// A string around what is inside its quotes.

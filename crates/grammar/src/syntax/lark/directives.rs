@@ -27,7 +27,8 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
         match directive.name {
             "import" => import(text, directive, &mut directives.imports)?,
             "ignore" if directive.body.is_empty() => {
-                return Err(wrong(text, directive.offset, "nothing to ignore is named"));
+                return Err(wrong(text, directive.offset, "nothing to ignore is named")
+                    .with_hint("it is written %ignore NAME or %ignore /pattern/"));
             }
             "ignore" => directives.ignored.push(directive.body),
             "llguidance" => {

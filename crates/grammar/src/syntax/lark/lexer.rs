@@ -1,6 +1,7 @@
 //! Words of a Lark source.
 
-use crate::error::{Error, Place};
+use crate::error::Error;
+use crate::syntax::rules::Cursor;
 
 /// A word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,19 +37,20 @@ pub(super) struct Token {
 }
 
 struct Lexer<'t> {
-    text: &'t str,
-    at: usize,
+    cursor: Cursor<'t>,
 }
 
 /// Splits a source into words.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
-    let mut lexer = Lexer { text, at: 0 };
+    let mut lexer = Lexer {
+        cursor: Cursor::new(text),
+    };
     let mut tokens: Vec<Token> = Vec::new();
     loop {
-        let before = lexer.at;
+        let before = lexer.cursor.at;
         lexer.skip_blanks();
-        let first = tokens.is_empty() || text[before..lexer.at].contains('\n');
-        let offset = lexer.at;
+        let first = tokens.is_empty() || text[before..lexer.cursor.at].contains('\n');
+        let offset = lexer.cursor.at;
         let wants_json = matches!(
             tokens.last().map(|token| &token.kind),
             Some(Kind::Directive(name)) if matches!(name.as_str(), "json" | "regex" | "llguidance")
@@ -69,48 +71,20 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
     }
 }
 
-impl<'t> Lexer<'t> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn take(&mut self, prefix: &str) -> bool {
-        let found = self.rest().starts_with(prefix);
-        if found {
-            self.at += prefix.len();
-        }
-        found
-    }
-
-    fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
-    }
-
+impl Lexer<'_> {
     fn skip_blanks(&mut self) {
         loop {
-            let rest = self.rest();
-            self.at += rest.len() - rest.trim_start().len();
-            let rest = self.rest();
+            self.cursor.while_some(char::is_whitespace);
+            let rest = self.cursor.rest();
             if !rest.starts_with("//") && !rest.starts_with('#') {
                 return;
             }
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            self.cursor.while_some(|c| c != '\n');
         }
     }
 
-    fn while_some(&mut self, part: impl Fn(char) -> bool) -> &'t str {
-        let rest = self.rest();
-        let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
-    }
-
     fn name(&mut self) -> String {
-        let rest = self.rest();
+        let rest = self.cursor.rest();
         let mut length = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(rest.len());
@@ -118,91 +92,93 @@ impl<'t> Lexer<'t> {
         if rest[length..].starts_with('>') && rest[..length].ends_with('-') {
             length -= 1;
         }
-        self.at += length;
+        self.cursor.at += length;
         rest[..length].to_owned()
     }
 
     fn token(&mut self) -> Result<Option<Kind>, Error> {
-        let start = self.at;
-        let Some(c) = self.peek() else {
+        let start = self.cursor.at;
+        let Some(c) = self.cursor.peek() else {
             return Ok(None);
         };
         Ok(Some(match c {
             'a'..='z' | 'A'..='Z' | '_' => Kind::Name(self.name()),
-            '0'..='9' => Kind::Number(self.number()?),
+            '0'..='9' => Kind::Number(self.cursor.number()?),
             '"' | '\'' => self.string(start, c)?,
             '/' => self.pattern(start)?,
-            '<' if self.rest().starts_with("<[") => self.token_ids(start)?,
+            '<' if self.cursor.rest().starts_with("<[") => self.token_ids(start)?,
             '<' => {
-                let rest = self.rest();
+                let rest = self.cursor.rest();
                 let end = rest
                     .find(['>', '\n'])
                     .filter(|&at| rest[at..].starts_with('>'));
                 let Some(end) = end.filter(|&end| end > 1) else {
                     return Err(self
+                        .cursor
                         .error(start, "the token is not closed")
                         .with_hint("tokens are written <text> or <[12]>"));
                 };
-                self.at += end + 1;
+                self.cursor.at += end + 1;
                 Kind::TokenText(rest[..=end].to_owned())
             }
             '%' => {
-                self.at += 1;
+                self.cursor.at += 1;
                 let name = self.name();
                 if name.is_empty() {
-                    return Err(self.error(start, "a directive must follow %"));
+                    return Err(self
+                        .cursor
+                        .error(start, "a directive must follow %")
+                        .with_hint("known are %import, %ignore, %json, %regex, %llguidance"));
                 }
                 Kind::Directive(name)
             }
-            _ if self.take("->") => Kind::Arrow,
-            _ if self.take("..") => Kind::Range,
-            _ if self.take("::") => Kind::Sign('§'),
+            _ if self.cursor.take("->") => Kind::Arrow,
+            _ if self.cursor.take("..") => Kind::Range,
+            _ if self.cursor.take("::") => Kind::Sign('§'),
             _ if ":|&~()[]{}?*+,.=!@-".contains(c) => {
-                self.at += 1;
+                self.cursor.at += 1;
                 Kind::Sign(c)
             }
             _ => {
                 return Err(self
+                    .cursor
                     .error(start, format!("unexpected character {c:?}"))
                     .with_hint("text stands in double quotes, regular expressions in slashes"));
             }
         }))
     }
 
-    fn number(&mut self) -> Result<u32, Error> {
-        let start = self.at;
-        self.while_some(|c| c.is_ascii_digit())
-            .parse()
-            .map_err(|_| self.error(start, "a number is wanted that fits in 32 bits"))
-    }
-
     fn token_ids(&mut self, start: usize) -> Result<Kind, Error> {
-        self.at += 2;
-        let negated = self.take("^");
+        self.cursor.at += 2;
+        let negated = self.cursor.take("^");
         let mut ranges = Vec::new();
-        if self.take("*") {
+        if self.cursor.take("*") {
             ranges.push((0, u32::MAX));
         }
         while ranges.first() != Some(&(0, u32::MAX)) {
             self.skip_blanks();
-            let first = self.number()?;
-            let last = if self.take("-") {
-                self.number()?
+            let first = self.cursor.number()?;
+            let last = if self.cursor.take("-") {
+                self.cursor.number()?
             } else {
                 first
             };
             if last < first {
-                return Err(self.error(start, "the range of tokens is out of order"));
+                return Err(self
+                    .cursor
+                    .error(start, "the range of tokens is out of order")
+                    .with_hint("the smaller number comes first: <[12-20]>"));
             }
             ranges.push((first, last));
             self.skip_blanks();
-            if !self.take(",") {
+            if !self.cursor.take(",") {
                 break;
             }
         }
-        if !self.take("]>") {
+        if !self.cursor.take("]>") {
             return Err(self
-                .error(self.at, "a comma or ]> is wanted")
+                .cursor
+                .error(self.cursor.at, "a comma or ]> is wanted")
                 .with_hint("tokens by number are written <[12]>, <[12-20,30]>, <[^12]> or <[*]>"));
         }
         if !negated {
@@ -224,52 +200,41 @@ impl<'t> Lexer<'t> {
     }
 
     fn pattern(&mut self, start: usize) -> Result<Kind, Error> {
-        self.at += 1;
-        let inner = self.at;
-        let mut escaped = false;
-        let mut end = None;
-        for (offset, c) in self.rest().char_indices() {
-            match c {
-                '\n' => break,
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '/' => {
-                    end = Some(offset);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let Some(end) = end else {
+        self.cursor.at += 1;
+        let inner = self.cursor.at;
+        let Some(pattern) = self.cursor.quoted('/', &['\n']) else {
             return Err(self
+                .cursor
                 .error(start, "the regular expression is not closed")
                 .with_hint("close it with / on the same line; a slash inside is written \\/"));
         };
-        let pattern = self.rest()[..end].to_owned();
-        self.at += end + 1;
-        let at = self.at;
-        let flags = self.while_some(|c| c.is_ascii_lowercase()).to_owned();
+        let at = self.cursor.at;
+        let flags = self
+            .cursor
+            .while_some(|c| c.is_ascii_lowercase())
+            .to_owned();
         if let Some(flag) = flags.chars().find(|&flag| !"imsxu".contains(flag)) {
             return Err(self
+                .cursor
                 .error(at, format!("unknown flag {flag:?} of a regular expression"))
                 .with_hint("known are i m s x u"));
         }
-        Ok(Kind::Pattern(pattern, flags, inner))
+        Ok(Kind::Pattern(pattern.to_owned(), flags, inner))
     }
 
     fn string(&mut self, start: usize, quote: char) -> Result<Kind, Error> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut text = String::new();
         loop {
-            let at = self.at;
-            let Some(c) = self.peek().filter(|&c| c != '\n') else {
+            let at = self.cursor.at;
+            let Some(c) = self.cursor.next().filter(|&c| c != '\n') else {
                 return Err(self
+                    .cursor
                     .error(start, "the string is not closed")
                     .with_hint(format!(
                         "close it with {quote} on the same line; a line break is \\n"
                     )));
             };
-            self.at += c.len_utf8();
             match c {
                 '\\' => text.push(self.escape(at)?),
                 c if c == quote => break,
@@ -277,15 +242,12 @@ impl<'t> Lexer<'t> {
             }
         }
         // A name that begins with i right behind a string is a mistake anyway.
-        let ignores_case = self.take("i");
+        let ignores_case = self.cursor.take("i");
         Ok(Kind::Text(text, ignores_case))
     }
 
     fn escape(&mut self, start: usize) -> Result<char, Error> {
-        let c = self
-            .peek()
-            .ok_or_else(|| self.error(start, "the escape is not finished"))?;
-        self.at += c.len_utf8();
+        let c = self.cursor.escaped(start)?;
         let digits = match c {
             'n' => return Ok('\n'),
             't' => return Ok('\t'),
@@ -299,28 +261,22 @@ impl<'t> Lexer<'t> {
             'U' => 8,
             _ => {
                 return Err(self
+                    .cursor
                     .error(start, format!("unknown escape \\{c}"))
                     .with_hint(
                         r#"known are \n \t \r \f \b \0 \\ \" \' \/ \xHH \uHHHH \UHHHHHHHH"#,
                     ));
             }
         };
-        let hex = self
-            .rest()
-            .get(..digits)
-            .filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let code = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        let code = code
-            .ok_or_else(|| self.error(start, format!("{digits} hexadecimal digits are wanted")))?;
-        self.at += digits;
-        char::from_u32(code).ok_or_else(|| self.error(start, format!("U+{code:X} is no character")))
+        let code = self.cursor.hex(start, digits)?;
+        self.cursor.character(start, code)
     }
 
     /// The text of an object, up to the bracket that closes it.
     fn json(&mut self) -> Result<Kind, Error> {
-        let start = self.at;
+        let start = self.cursor.at;
         let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-        for (offset, byte) in self.rest().bytes().enumerate() {
+        for (offset, byte) in self.cursor.rest().bytes().enumerate() {
             match byte {
                 _ if escaped => escaped = false,
                 b'\\' if in_string => escaped = true,
@@ -330,8 +286,8 @@ impl<'t> Lexer<'t> {
                 b'}' | b']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        let json = self.rest()[..=offset].to_owned();
-                        self.at += offset + 1;
+                        let json = self.cursor.rest()[..=offset].to_owned();
+                        self.cursor.at += offset + 1;
                         return Ok(Kind::Json(json));
                     }
                 }
@@ -340,6 +296,7 @@ impl<'t> Lexer<'t> {
             }
         }
         Err(self
+            .cursor
             .error(start, "a JSON object is wanted here")
             .with_hint("it is written { … }, and closed"))
     }

@@ -120,6 +120,7 @@ impl<'s> Parser<'s> {
             name: name.to_owned(),
             offset,
             body,
+            parts: vec![body],
         });
     }
 
@@ -137,7 +138,8 @@ impl<'s> Parser<'s> {
                     format!("{name:?} is no name of a terminal")
                 };
                 return Err(Error::grammar("E-GRAMMAR-DUPLICATE", what)
-                    .at(Place::in_text(self.text, offset)));
+                    .at(Place::in_text(self.text, offset))
+                    .with_hint("import it under another name: %import common.INT -> NUMBER"));
             }
             let weight = pattern.len() as u64;
             let node = Node::Pattern(pattern.clone(), offset);
@@ -190,11 +192,17 @@ impl<'s> Parser<'s> {
             let inner = inner_name(&rule.name);
             let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
             let led = self.groups.ast.add(Node::Seq(vec![ignored, name]), offset);
-            self.define(&rule.name, offset, led);
+            self.groups.ast.rules.push(Rule {
+                name: rule.name,
+                offset,
+                body: led,
+                parts: vec![rule.body],
+            });
             self.groups.ast.rules.push(Rule {
                 name: inner,
                 offset,
                 body,
+                parts: Vec::new(),
             });
         }
     }
@@ -300,10 +308,13 @@ impl<'s> Parser<'s> {
                     if !closers.is_empty()
                         || !matches!(tokens.get(at).map(|token| &token.kind), Some(Kind::Name(_)))
                     {
-                        return Err(self.groups.error(
-                            offset,
-                            "an alias is a name at the end of an alternative of a rule",
-                        ));
+                        return Err(self
+                            .groups
+                            .error(
+                                offset,
+                                "an alias is a name at the end of an alternative of a rule",
+                            )
+                            .with_hint("it is written rule: alternative -> name"));
                     }
                     at += 1;
                     if !matches!(
@@ -312,7 +323,8 @@ impl<'s> Parser<'s> {
                     ) {
                         return Err(self
                             .groups
-                            .error(tokens[at].offset, "an alias ends its alternative"));
+                            .error(tokens[at].offset, "an alias ends its alternative")
+                            .with_hint("it is written rule: alternative -> name"));
                     }
                 }
                 _ => weight = weight.saturating_add(self.item(tokens, &mut at, token, regular)?),
@@ -382,14 +394,13 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON object is wanted behind %regex"));
+                        .error(offset, "a JSON object is wanted behind %regex")
+                        .with_hint(r#"it is written %regex {"substring_words": "…"}"#));
                 };
                 *at += 1;
                 let chunks = directives::substring_chunks(self.text, json, offset, self.limits)?;
                 weight = (chunks.len() * chunks.len()) as u64;
-                let id = self.substring(&chunks, offset);
-                self.add(id, offset, regular);
-                return Ok(weight);
+                Node::Parts(chunks.into_iter().map(String::into_bytes).collect())
             }
             Kind::Name(name) => return self.name(name, offset, regular),
             _ if regular => {
@@ -413,19 +424,24 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON Schema is wanted behind %json"));
+                        .error(offset, "a JSON Schema is wanted behind %json")
+                        .with_hint(r#"it is written %json {"type": "object"}"#));
                 };
                 *at += 1;
                 self.schema(json, *start)?
             }
             Kind::Sign('@') => {
-                return Err(unsupported(
-                    self.text,
-                    offset,
-                    "a reference to another grammar is",
-                ));
+                return Err(
+                    unsupported(self.text, offset, "a reference to another grammar is")
+                        .with_hint("write its rules here"),
+                );
             }
-            _ => return Err(self.groups.error(offset, "an expression is wanted here")),
+            _ => {
+                return Err(self
+                    .groups
+                    .error(offset, "an expression is wanted here")
+                    .with_hint("text, a pattern, a name or a group"));
+            }
         };
         let id = self.groups.ast.add(node, offset);
         self.add(id, offset, regular);
@@ -505,7 +521,8 @@ impl<'s> Parser<'s> {
             match error.place() {
                 // The pointer says more than the place of the whole schema.
                 Some(Place::Pointer(_)) => error,
-                _ => error.at(place),
+                _ if error.hint().is_some() => error.at(place),
+                _ => error.at(place).with_hint("%json takes a JSON Schema"),
             }
         })?;
         let place = match Place::in_text(self.text, start) {
@@ -513,31 +530,6 @@ impl<'s> Parser<'s> {
             Place::Pointer(pointer) => pointer,
         };
         Ok(Node::Grammar(Arc::new(grammar.placed(&place))))
-    }
-
-    /// Any run of chunks that stand behind one another.
-    fn substring(&mut self, chunks: &[String], offset: usize) -> NodeId {
-        let ast = &mut self.groups.ast;
-        let mut rest = ast.add(Node::Bytes(Vec::new()), offset);
-        let mut starts = vec![rest];
-        for chunk in chunks.iter().rev() {
-            let chunk = ast.add(Node::Bytes(chunk.clone().into_bytes()), offset);
-            let more = ast.add(Node::Seq(vec![chunk, rest]), offset);
-            starts.push(more);
-            rest = ast.add(
-                Node::Repeat {
-                    inner: more,
-                    min: 0,
-                    max: Some(1),
-                    separator: None,
-                },
-                offset,
-            );
-        }
-        if chunks.is_empty() {
-            return rest;
-        }
-        ast.add(Node::Alt(starts), offset)
     }
 
     /// `n` or `m..n`
@@ -587,10 +579,13 @@ impl<'s> Parser<'s> {
         *at += 1;
         match token.map(|token| &token.kind) {
             Some(Kind::Number(number)) => Ok(*number),
-            _ => Err(self.groups.error(
-                token.map_or(self.text.len(), |token| token.offset),
-                "a number is wanted",
-            )),
+            _ => Err(self
+                .groups
+                .error(
+                    token.map_or(self.text.len(), |token| token.offset),
+                    "a number is wanted",
+                )
+                .with_hint("it is written x~2, x~2..5, x{2} or x{2,5}")),
         }
     }
 }

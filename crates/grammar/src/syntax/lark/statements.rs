@@ -6,6 +6,10 @@ use rustc_hash::FxBuildHasher;
 use super::lexer::{Kind, Token};
 use super::options::{Options, read_options};
 use crate::error::{Error, Place};
+use crate::syntax::rules::duplicate;
+
+/// Options of a rule have fewer words; so far is looked for their end.
+const OPTION_WORDS: usize = 64;
 
 /// A rule or terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +69,7 @@ fn begins_named(tokens: &[Token]) -> bool {
             let close = if *open == '[' { ']' } else { '}' };
             let end = tokens
                 .iter()
+                .take(OPTION_WORDS)
                 .position(|token| token.kind == Kind::Sign(close));
             end.is_some_and(|end| kind(end + 1) == Some(&Kind::Sign(':')))
         }
@@ -80,6 +85,7 @@ fn error(text: &str, offset: usize, message: impl Into<String>) -> Error {
 pub(super) fn unsupported(text: &str, offset: usize, what: &str) -> Error {
     Error::grammar("E-GRAMMAR-UNSUPPORTED", format!("{what} not supported"))
         .at(Place::in_text(text, offset))
+        .with_hint("leave it out; docs/reference/lark.md lists what is read")
 }
 
 /// Splits a source.
@@ -113,7 +119,8 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
         }
         at += usize::from(!matches!(tokens[at].kind, Kind::Name(_)));
         let Kind::Name(name) = &tokens[at].kind else {
-            return Err(error(text, tokens[at].offset, "a name is wanted"));
+            return Err(error(text, tokens[at].offset, "a name is wanted")
+                .with_hint("a rule is written: name: …"));
         };
         let offset = tokens[at].offset;
         at += 1;
@@ -125,19 +132,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
             at += 1;
         }
         if let Some(first) = source.definitions.get(name.as_str()) {
-            let line = text[..first.offset]
-                .bytes()
-                .filter(|&byte| byte == b'\n')
-                .count()
-                + 1;
-            return Err(Error::grammar(
-                "E-GRAMMAR-DUPLICATE",
-                format!("the rule {name:?} is defined twice"),
-            )
-            .at(Place::in_text(text, offset))
-            .with_hint(format!(
-                "it is first defined in line {line}; join the two with |"
-            )));
+            return Err(duplicate(text, name, offset, first.offset));
         }
         source.definitions.insert(
             name,

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use super::looks::{Mark, Names, opening};
+
 /// A pattern in Rust's syntax.
 pub(super) struct Translated {
     pub(super) text: String,
@@ -41,9 +43,10 @@ impl Failure {
 const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 
 /// Rewrites a pattern.
-pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
+pub(super) fn translate(pattern: &str, names: &Names) -> Result<Translated, Failure> {
     let mut reader = Reader {
         source: pattern,
+        names,
         chars: pattern.char_indices().peekable(),
         out: String::new(),
         offsets: Vec::new(),
@@ -58,8 +61,8 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
             '{' => reader.brace(at),
             '}' => reader.out.push_str(r"\}"),
             ']' => reader.out.push_str(r"\]"),
-            '^' => reader.out.push_str(r"\A"),
-            '$' => reader.out.push_str(r"\z"),
+            '^' => reader.anchor(at, r"\A"),
+            '$' => reader.anchor(at, r"\z"),
             '*' | '+' | '?' | '|' | ')' => reader.out.push(c),
             c => push_char(&mut reader.out, c),
         }
@@ -72,6 +75,7 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Failure> {
 
 struct Reader<'p> {
     source: &'p str,
+    names: &'p Names,
     chars: Peekable<CharIndices<'p>>,
     out: String,
     offsets: Vec<(usize, usize)>,
@@ -102,30 +106,39 @@ impl Reader<'_> {
         &self.source[at..]
     }
 
+    /// An anchor, in a group that says where it stands.
+    fn anchor(&mut self, offset: usize, anchor: &str) {
+        let open = self.names.open(Mark { look: None, offset });
+        let _ = write!(self.out, "{open}{anchor})");
+    }
+
     fn group(&mut self, at: usize) -> Result<(), Failure> {
+        if let Some((look, length)) = opening(&self.source[at..]) {
+            for _ in 1..length {
+                self.next();
+            }
+            let mark = Mark {
+                look: Some(look),
+                offset: at,
+            };
+            self.out.push_str(&self.names.open(mark));
+            return Ok(());
+        }
         if !self.take('?') {
             self.out.push_str("(?:");
             return Ok(());
         }
         match self.next() {
             Some((_, ':')) => {}
-            Some((_, '=' | '!')) => {
-                return Err(Failure::unsupported(at, "look-ahead is not supported"));
-            }
-            Some((_, '<')) => {
-                if matches!(self.peek(), Some('=' | '!')) {
-                    return Err(Failure::unsupported(at, "look-behind is not supported"));
-                }
-                loop {
-                    match self.next() {
-                        Some((_, '>')) => break,
-                        Some((_, c)) if c.is_alphanumeric() || matches!(c, '_' | '$') => {}
-                        _ => {
-                            return Err(Failure::syntax(at, "the name of the group is not closed"));
-                        }
+            Some((_, '<')) => loop {
+                match self.next() {
+                    Some((_, '>')) => break,
+                    Some((_, c)) if c.is_alphanumeric() || matches!(c, '_' | '$') => {}
+                    _ => {
+                        return Err(Failure::syntax(at, "the name of the group is not closed"));
                     }
                 }
-            }
+            },
             _ => {
                 return Err(Failure::unsupported(
                     at,
@@ -158,10 +171,11 @@ impl Reader<'_> {
 
     fn escape(&mut self, at: usize) -> Result<(), Failure> {
         match self.peek() {
-            Some('b' | 'B') => Err(Failure::unsupported(
-                at,
-                "word boundaries are not supported",
-            )),
+            Some(letter @ ('b' | 'B')) => {
+                self.next();
+                self.anchor(at, &format!(r"(?-u:\{letter})"));
+                Ok(())
+            }
             Some('k' | '1'..='9') => {
                 Err(Failure::unsupported(at, "back-references are not regular"))
             }

@@ -1,16 +1,20 @@
 //! Regular expressions: Rust's syntax (`regex-syntax`) and ECMA-262's, as one regular language over UTF-8.
 //!
-//! What is not regular, or needs to look around, is refused with its column: look-around, back-references, word boundaries
-//! and anchors anywhere but at the edges. Greedy and lazy repetitions match the same strings and are treated alike. Counted
-//! repetition is never expanded.
+//! Look-around, anchors and word boundaries become conditions on the text around them (`context`), which is exact; where
+//! that is not possible they are refused with their column, as is what is not regular. Greedy and lazy repetitions match
+//! the same strings and are treated alike. Counted repetition is never expanded.
 
 mod alphabet;
+mod context;
 mod ecma;
+mod looks;
 mod lower;
 
 pub(crate) use alphabet::{Alphabet, Utf8, utf8_class};
-pub(crate) use lower::Anchored;
 
+use context::Unsupported;
+use looks::Names;
+use lower::{Failure, Lowering};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
@@ -26,37 +30,40 @@ const NESTING: u32 = 200;
 /// Whose syntax a pattern is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// Rust's `regex` crate.
+    /// Rust's `regex` crate, with look-around besides.
     Rust,
-    /// ECMA-262 with the `u` flag, without look-around and back-references; what JSON Schema uses.
+    /// ECMA-262 with the `u` flag, without back-references; what JSON Schema uses.
     Ecma,
 }
 
 /// The language of the strings that match `pattern` as a whole; `^` and `$` at the edges add nothing.
 ///
 /// # Errors
-/// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around,
-/// `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION` and `E-LIMIT-REGEX-EXPANSION` where it is too large.
+/// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around in a
+/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION` and `E-LIMIT-REGEX-EXPANSION` where it is
+/// too large.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
-    Ok(anchored(pattern, dialect, limits, &mut Utf8)?.whole())
+    within(pattern, dialect, limits, &mut Utf8, &Regex::empty())
 }
 
 /// The language of the texts in which an ECMA-262 pattern matches somewhere, as JSON Schema's `pattern` asks; `^` and `$`
-/// at the edges of an alternative hold it there.
+/// hold it to the edges of the text.
 ///
 /// # Errors
 /// As [`parse`].
 pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
-    Ok(anchored(pattern, Dialect::Ecma, limits, &mut Utf8)?.search(&any_text()))
+    within(pattern, Dialect::Ecma, limits, &mut Utf8, &any_text())
 }
 
-/// The languages of a pattern by the edges it is held to, over any spelling of characters.
-pub(crate) fn anchored(
+/// The language of the texts that are a match with `around` (nothing, or every text) before and behind it, over any
+/// spelling of characters.
+pub(crate) fn within(
     pattern: &str,
     dialect: Dialect,
     limits: &Limits,
     alphabet: &mut dyn Alphabet,
-) -> Result<Anchored, Error> {
+    around: &Regex,
+) -> Result<Regex, Error> {
     if pattern.len() > limits.regex_bytes {
         let given = pattern.len() as u64;
         return Err(Error::limit(
@@ -66,12 +73,17 @@ pub(crate) fn anchored(
             limits.regex_bytes as u64,
         ));
     }
-    let source = Source::new(pattern, dialect)?;
+    let names = Names::new(pattern);
+    let source = Source::new(pattern, dialect, &names)?;
     let hir = source.hir()?;
-    lower::lower(&hir, limits, alphabet).map_err(|failure| match failure {
-        lower::Failure::Limit(error) => error,
-        lower::Failure::Unsupported(what) => source.unsupported(what),
-    })
+    let mut lowering = Lowering::new(limits, alphabet);
+    let lowered = lowering.lower(&hir, &|name| names.read(name));
+    lowered
+        .and_then(|branches| lowering.finish(branches, around))
+        .map_err(|failure| match failure {
+            Failure::Limit(error) => error,
+            Failure::Unsupported(unsupported) => source.unsupported(&unsupported),
+        })
 }
 
 /// A pattern in Rust's syntax, with the way back to the text that was given.
@@ -84,15 +96,18 @@ struct Source<'p> {
 }
 
 impl<'p> Source<'p> {
-    fn new(given: &'p str, dialect: Dialect) -> Result<Self, Error> {
+    fn new(given: &'p str, dialect: Dialect, names: &Names) -> Result<Self, Error> {
         match dialect {
-            Dialect::Rust => Ok(Self {
-                given,
-                text: given.to_owned(),
-                offsets: vec![(0, 0)],
-            }),
+            Dialect::Rust => {
+                let (text, offsets) = names.rewrite(given);
+                Ok(Self {
+                    given,
+                    text,
+                    offsets,
+                })
+            }
             Dialect::Ecma => {
-                let translated = ecma::translate(given).map_err(|failure| {
+                let translated = ecma::translate(given, names).map_err(|failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(Place::in_text(given, failure.offset))
                 })?;
@@ -134,7 +149,8 @@ impl<'p> Source<'p> {
                         .at(place)
                 }
                 ErrorKind::UnsupportedLookAround => {
-                    Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported").at(place)
+                    Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported here")
+                        .at(place)
                 }
                 ErrorKind::NestLimitExceeded(limit) => Error::grammar(
                     "E-REGEX-SYNTAX",
@@ -161,20 +177,9 @@ impl<'p> Source<'p> {
             })
     }
 
-    fn unsupported(&self, what: &'static str) -> Error {
-        // The high-level form has no places left; the first assertion that is not at an edge is the culprit.
-        let bytes = self.given.as_bytes();
-        let inner = (1..bytes.len()).find(|&at| {
-            let escaped = bytes[at - 1] == b'\\' && (at < 2 || bytes[at - 2] != b'\\');
-            match bytes[at] {
-                b'^' => !escaped && !matches!(bytes[at - 1], b'[' | b'|' | b'(' | b':'),
-                b'$' => !escaped && !matches!(bytes.get(at + 1), None | Some(b'|' | b')')),
-                b'b' | b'B' | b'<' | b'>' => escaped,
-                _ => false,
-            }
-        });
+    fn unsupported(&self, &Unsupported(what, offset): &Unsupported) -> Error {
         Error::grammar("E-REGEX-UNSUPPORTED", what)
-            .at(Place::in_text(self.given, inner.unwrap_or(0)))
-            .with_hint("anchors may stand at the edges of the pattern and of its alternatives")
+            .at(Place::in_text(self.given, offset.unwrap_or(0)))
+            .with_hint("look-around is exact beside enough text, at the edges of the whole pattern, and ahead of single characters")
     }
 }

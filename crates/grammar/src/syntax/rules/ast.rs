@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::error::{Error, Place};
 use crate::ir::{Grammar, TokenSet};
 
 /// A node of an [`Ast`].
@@ -36,6 +37,8 @@ pub(in crate::syntax) enum Node {
     Pattern(String, usize),
     /// One character out of inclusive ranges, ascending.
     Class(Vec<(char, char)>),
+    /// Any run of pieces that stand behind one another, the empty one too.
+    Parts(Vec<Vec<u8>>),
     Name(String),
     Constant(Constant),
     Function(Function, NodeId),
@@ -61,11 +64,17 @@ pub(in crate::syntax) struct Rule {
     pub(in crate::syntax) name: String,
     pub(in crate::syntax) offset: usize,
     pub(in crate::syntax) body: NodeId,
+    /// What stands in other rules in its place, without its name.
+    pub(in crate::syntax) parts: Vec<NodeId>,
 }
 
 /// A whole source.
 #[derive(Debug, Clone, Default)]
 pub(in crate::syntax) struct Ast {
+    /// Whether a rule may stand where something regular is wanted, if what it says is regular.
+    pub(in crate::syntax) rules_as_operands: bool,
+    /// Whether a rule that can never write anything is refused; else it is only warned of.
+    pub(in crate::syntax) refuses_stuck_rules: bool,
     pub(in crate::syntax) rules: Vec<Rule>,
     /// Each with the offset where it starts.
     pub(in crate::syntax) nodes: Vec<(Node, usize)>,
@@ -76,4 +85,17 @@ impl Ast {
         self.nodes.push((node, offset));
         NodeId(self.nodes.len() as u32 - 1)
     }
+}
+
+/// Refuses a rule at `offset` that is defined at `first` already.
+pub(in crate::syntax) fn duplicate(text: &str, name: &str, offset: usize, first: usize) -> Error {
+    let line = text[..first].bytes().filter(|&byte| byte == b'\n').count() + 1;
+    Error::grammar(
+        "E-GRAMMAR-DUPLICATE",
+        format!("the rule {name:?} is defined twice"),
+    )
+    .at(Place::in_text(text, offset))
+    .with_hint(format!(
+        "it is first defined in line {line}; join the two with |"
+    ))
 }

@@ -21,6 +21,52 @@ pub(in crate::syntax) fn check_size(text: &str, limits: &Limits) -> Result<(), E
     Ok(())
 }
 
+/// Refuses a group that is nested too deep, `depth` of them being open; the body of a rule is no group.
+pub(in crate::syntax) fn check_nesting(
+    text: &str,
+    limits: &Limits,
+    depth: usize,
+    offset: usize,
+) -> Result<(), Error> {
+    let allowed = limits.grammar_nesting.min(DEEPEST);
+    if depth <= allowed {
+        return Ok(());
+    }
+    let (code, limit) = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
+    Err(Error::limit(code, limit, depth as u64, allowed as u64).at(Place::in_text(text, offset)))
+}
+
+/// Refuses one alternative too many, `count` being all of them.
+pub(in crate::syntax) fn check_alternatives(
+    text: &str,
+    limits: &Limits,
+    count: usize,
+    offset: usize,
+) -> Result<(), Error> {
+    let allowed = limits.grammar_alternatives;
+    if count <= allowed {
+        return Ok(());
+    }
+    let (code, limit) = ("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives");
+    Err(Error::limit(code, limit, count as u64, allowed as u64).at(Place::in_text(text, offset)))
+}
+
+/// Refuses a repetition with too large a bound.
+pub(in crate::syntax) fn check_repetition(
+    text: &str,
+    limits: &Limits,
+    bound: u32,
+    offset: usize,
+) -> Result<(), Error> {
+    let allowed = limits.regex_repetition;
+    if bound <= allowed {
+        return Ok(());
+    }
+    let (code, limit) = ("E-LIMIT-REGEX-REPETITION", "regex_repetition");
+    let error = Error::limit(code, limit, u64::from(bound), u64::from(allowed));
+    Err(error.at(Place::in_text(text, offset)))
+}
+
 /// An open group.
 struct Frame {
     offset: usize,
@@ -76,17 +122,7 @@ impl<'t> Groups<'t> {
 
     /// Opens a group, or the body of a rule.
     pub(in crate::syntax) fn open(&mut self, offset: usize) -> Result<(), Error> {
-        // The frame of the rule itself is no group.
-        let allowed = self.limits.grammar_nesting.min(DEEPEST);
-        if self.frames.len() > allowed {
-            return Err(Error::limit(
-                "E-LIMIT-GRAMMAR-NESTING",
-                "grammar_nesting",
-                self.frames.len() as u64,
-                allowed as u64,
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_nesting(self.text, self.limits, self.frames.len(), offset)?;
         self.frames.push(Frame {
             offset,
             alternatives: Vec::new(),
@@ -100,7 +136,9 @@ impl<'t> Groups<'t> {
     /// A complement of the item that comes next.
     pub(in crate::syntax) fn complement(&mut self, offset: usize) -> Result<(), Error> {
         if self.frame().complements.len() >= self.limits.grammar_nesting.min(DEEPEST) {
-            return Err(self.error(offset, "too many complements of complements"));
+            return Err(self
+                .error(offset, "too many complements of complements")
+                .with_hint("two complements say nothing"));
         }
         self.frame().complements.push(offset);
         Ok(())
@@ -138,18 +176,11 @@ impl<'t> Groups<'t> {
         offset: usize,
     ) -> Result<(), Error> {
         if max.is_some_and(|max| max < min) {
-            return Err(self.error(offset, "the upper bound is below the lower one"));
+            return Err(self
+                .error(offset, "the upper bound is below the lower one")
+                .with_hint("the smaller number comes first"));
         }
-        let (bound, allowed) = (max.unwrap_or(min), self.limits.regex_repetition);
-        if bound > allowed {
-            return Err(Error::limit(
-                "E-LIMIT-REGEX-REPETITION",
-                "regex_repetition",
-                u64::from(bound),
-                u64::from(allowed),
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_repetition(self.text, self.limits, max.unwrap_or(min), offset)?;
         let repeated = self.change_last(|inner| Node::Repeat {
             inner,
             min,
@@ -168,7 +199,9 @@ impl<'t> Groups<'t> {
     /// Ends an operand of an intersection.
     pub(in crate::syntax) fn end_operand(&mut self, offset: usize) -> Result<(), Error> {
         if let Some(&start) = self.frame().complements.last() {
-            return Err(self.error(start, "an operand is wanted behind ~"));
+            return Err(self
+                .error(start, "an operand is wanted behind ~")
+                .with_hint("~ stands before what it negates"));
         }
         let items = std::mem::take(&mut self.frame().items);
         let operand = match items[..] {
@@ -187,20 +220,15 @@ impl<'t> Groups<'t> {
     pub(in crate::syntax) fn end_alternative(&mut self, offset: usize) -> Result<(), Error> {
         self.end_operand(offset)?;
         self.alternatives += 1;
-        let allowed = self.limits.grammar_alternatives;
-        if self.alternatives > allowed {
-            return Err(Error::limit(
-                "E-LIMIT-GRAMMAR-ALTERNATIVES",
-                "grammar_alternatives",
-                self.alternatives as u64,
-                allowed as u64,
-            )
-            .at(Place::in_text(self.text, offset)));
-        }
+        check_alternatives(self.text, self.limits, self.alternatives, offset)?;
         let operands = std::mem::take(&mut self.frame().operands);
         let alternative = match operands[..] {
             [only] => only,
-            _ => self.ast.add(Node::And(operands), offset),
+            [first, ..] => {
+                let start = self.ast.nodes[first.0 as usize].1;
+                self.ast.add(Node::And(operands), start)
+            }
+            [] => self.ast.add(Node::And(operands), offset),
         };
         self.frame().alternatives.push(alternative);
         Ok(())

@@ -2,19 +2,58 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use super::ast::{Ast, Constant, Function, Node, NodeId};
+use super::findings;
+use super::groups::DEEPEST;
+use super::operands::{self, Positions};
 use crate::error::{Error, Place};
-use crate::ir::text::any_text;
+use crate::ir::text::{any_text, runs};
 use crate::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, RuleId};
+use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect, utf8_class};
 
+/// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
+/// several levels, and repetitions and names add some without one.
+const DEPTH: usize = 3 * DEEPEST;
+
+/// How much is looked at to find out whether one terminal matches anything, in nodes of derivatives.
+const LOOK: usize = 20_000;
+/// How much is looked at for all terminals of a source.
+const LOOK_IN_ALL: usize = 1_000_000;
+
+/// A regular language, with what bounds it.
+#[derive(Clone)]
+struct Regular {
+    regex: Regex,
+    /// The product of its nested counted repetitions.
+    expansion: u64,
+    /// Nodes within nodes.
+    depth: usize,
+    /// Nodes, counted as often as they stand in it.
+    weight: u64,
+}
+
+impl Regular {
+    /// One that is made of others.
+    fn of<'a>(regex: Regex, parts: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut whole = Self {
+            regex,
+            expansion: 1,
+            depth: 1,
+            weight: 1,
+        };
+        for part in parts {
+            whole.expansion = whole.expansion.max(part.expansion);
+            whole.depth = whole.depth.max(part.depth + 1);
+            whole.weight = whole.weight.saturating_add(part.weight);
+        }
+        whole
+    }
+}
+
 enum Lowered {
-    /// A regular language and the product of its nested counted repetitions.
-    Regular(Regex, u64),
+    Regular(Regular),
     Expr(ExprId),
 }
 
@@ -24,8 +63,13 @@ struct Lowering<'a> {
     limits: &'a Limits,
     builder: GrammarBuilder,
     report: Report,
-    rules: IndexMap<&'a str, RuleId, FxBuildHasher>,
-    values: Vec<Lowered>,
+    /// By the position of a rule.
+    rules: Vec<RuleId>,
+    positions: Positions<'a>,
+    /// By node; all are there once everything is lowered.
+    values: Vec<Option<Lowered>>,
+    /// How much may still be looked at to find terminals that match nothing.
+    look: usize,
 }
 
 /// Builds the grammar.
@@ -36,19 +80,29 @@ pub(in crate::syntax) fn lower(
     limits: &Limits,
 ) -> Result<Grammar, Error> {
     let mut builder = GrammarBuilder::new();
-    let rules: IndexMap<&str, RuleId, FxBuildHasher> = ast
+    let rules: Vec<RuleId> = ast
         .rules
         .iter()
-        .map(|rule| (rule.name.as_str(), builder.rule(&rule.name)))
+        .map(|rule| builder.rule(&rule.name))
         .collect();
-    let Some(&start_rule) = rules.get(start) else {
+    let positions: Positions<'_> = ast
+        .rules
+        .iter()
+        .enumerate()
+        .map(|(position, rule)| (rule.name.as_str(), position))
+        .collect();
+    let Some(&start_position) = positions.get(start) else {
         let error = Error::grammar(
             "E-GRAMMAR-START",
             format!("there is no rule {start:?} to start from"),
         )
         .at(Place::in_text(text, 0));
-        return Err(error.with_hint(near_names(start, rules.keys().copied())));
+        return Err(error.with_hint(near_names(start, positions.keys().copied())));
     };
+    let start_rule = rules[start_position];
+    let order = operands::order(text, ast, &positions)?;
+    let mut values = Vec::new();
+    values.resize_with(ast.nodes.len(), || None);
     let mut lowering = Lowering {
         text,
         ast,
@@ -56,18 +110,28 @@ pub(in crate::syntax) fn lower(
         builder,
         report: Report::default(),
         rules,
-        values: Vec::with_capacity(ast.nodes.len()),
+        positions,
+        values,
+        look: LOOK_IN_ALL,
     };
-    for (node, offset) in &ast.nodes {
-        let value = lowering.node(node, *offset)?;
-        lowering.values.push(value);
+    for id in order.nodes {
+        let (node, offset) = &ast.nodes[id.0 as usize];
+        let value = if order.replaced[id.0 as usize] {
+            lowering.replaced(node, *offset)?
+        } else {
+            lowering.node(node, *offset)?
+        };
+        if let Lowered::Regular(regular) = &value {
+            lowering.check(regular, *offset)?;
+        }
+        lowering.values[id.0 as usize] = Some(value);
     }
-    for rule in &ast.rules {
+    for (rule, &id) in ast.rules.iter().zip(&lowering.rules.clone()) {
         let body = lowering.expr(rule.body);
-        let id = lowering.rules[rule.name.as_str()];
         lowering.builder.define(id, body);
     }
-    Ok(lowering.builder.finish(start_rule, lowering.report))
+    let grammar = lowering.builder.finish(start_rule, lowering.report);
+    findings::check(text, ast, start_position, &lowering.positions, grammar)
 }
 
 /// Advice with the names that are most like `name`.
@@ -114,35 +178,95 @@ fn distance(left: &str, right: &str) -> usize {
 }
 
 impl Lowering<'_> {
+    /// What was made of a node, which came before.
+    fn value(&self, id: NodeId) -> &Lowered {
+        self.values[id.0 as usize]
+            .as_ref()
+            .expect("nodes come in order")
+    }
+
+    /// A name in an operand: what its rule says.
+    fn replaced(&mut self, node: &Node, offset: usize) -> Result<Lowered, Error> {
+        let body = operands::body(self.ast, &self.positions, node);
+        match body.map(|body| self.value(body)) {
+            Some(Lowered::Regular(regular)) => {
+                let named = Regular::of(regular.regex.clone(), [regular]);
+                Ok(Lowered::Regular(named))
+            }
+            _ => self.node(node, offset),
+        }
+    }
+
+    /// Names multiply what they stand for, and nest it.
+    fn check(&self, regular: &Regular, offset: usize) -> Result<(), Error> {
+        let place = || Place::in_text(self.text, offset);
+        if regular.weight > self.limits.compile_fuel {
+            let (given, allowed) = (regular.weight, self.limits.compile_fuel);
+            let error = Error::limit("E-LIMIT-FUEL", "compile_fuel", given, allowed);
+            return Err(error.at(place()));
+        }
+        if regular.depth > DEPTH {
+            let (given, allowed) = (regular.depth as u64, DEPTH as u64);
+            let error = Error::limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", given, allowed);
+            return Err(error.at(place()));
+        }
+        Ok(())
+    }
+
     fn node(&mut self, node: &Node, offset: usize) -> Result<Lowered, Error> {
-        let regular = |regex| Ok(Lowered::Regular(regex, 1));
+        let leaf = |regex| Ok(Lowered::Regular(Regular::of(regex, [])));
         match node {
-            Node::Bytes(bytes) => regular(Regex::literal(bytes)),
+            Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
             Node::Pattern(pattern, inner) => {
                 let regex = regex::parse(pattern, Dialect::Rust, self.limits)
                     .map_err(|error| self.moved(error, *inner))?;
+                if is_visibly_nothing(&regex) {
+                    return Err(self.nothing(offset));
+                }
                 let expansion = expansion(&regex);
-                Ok(Lowered::Regular(regex, expansion))
+                let regular = Regular::of(regex, []);
+                Ok(Lowered::Regular(Regular {
+                    expansion,
+                    ..regular
+                }))
             }
-            Node::Class(ranges) if ranges.is_empty() => regular(Regex::Nothing),
-            Node::Class(ranges) => regular(utf8_class(ranges)),
+            Node::Parts(pieces) => {
+                let given: usize = pieces.iter().map(Vec::len).sum();
+                let allowed = self.limits.regex_bytes;
+                if given > allowed {
+                    return Err(Error::limit(
+                        "E-LIMIT-REGEX-BYTES",
+                        "regex_bytes",
+                        given as u64,
+                        allowed as u64,
+                    )
+                    .at(Place::in_text(self.text, offset)));
+                }
+                // One optional whole: alternatives would be taken apart.
+                leaf(Regex::repeat(runs(pieces), 0, Some(1)))
+            }
+            Node::Class(ranges) if ranges.is_empty() => leaf(Regex::Nothing),
+            Node::Class(ranges) => leaf(utf8_class(ranges)),
             Node::Grammar(grammar) => {
                 let pointers = &grammar.report().pointers;
                 self.report.pointers.extend(pointers.iter().cloned());
                 let embedded = Expr::Embed(Arc::clone(grammar));
                 Ok(Lowered::Expr(self.builder.add(embedded)))
             }
-            Node::Constant(Constant::Any) => regular(any_text()),
-            Node::Constant(Constant::Byte) => regular(Regex::Class(ByteSet::FULL)),
-            Node::Constant(Constant::Nothing) => regular(Regex::Nothing),
-            Node::Name(name) => match self.rules.get(name.as_str()) {
-                Some(&rule) => Ok(Lowered::Expr(self.builder.reference(rule))),
+            Node::Constant(Constant::Any) => leaf(any_text()),
+            Node::Constant(Constant::Byte) => leaf(Regex::Class(ByteSet::FULL)),
+            Node::Constant(Constant::Nothing) => leaf(Regex::Nothing),
+            Node::Name(name) => match self.positions.get(name.as_str()) {
+                Some(&position) => {
+                    let rule = self.rules[position];
+                    Ok(Lowered::Expr(self.builder.reference(rule)))
+                }
                 None => Err(Error::grammar(
                     "E-GRAMMAR-UNDEFINED",
                     format!("there is no rule {name:?}"),
                 )
                 .at(Place::in_text(self.text, offset))
-                .with_hint(near_names(name, self.rules.keys().copied()))),
+                .with_hint(near_names(name, self.positions.keys().copied()))),
             },
             Node::Marker(text) => Ok(Lowered::Expr(
                 self.builder.add(Expr::Marker(text.as_str().into())),
@@ -156,18 +280,28 @@ impl Lowering<'_> {
                 })))
             }
             Node::Function(function, inner) => {
-                let (regex, expansion) = self.regular(*inner)?;
-                Ok(Lowered::Regular(apply(*function, regex), expansion))
+                let regular = self.regular(*inner)?;
+                self.check_operand(*function, regular, *inner)?;
+                let regex = apply(*function, regular.regex.clone());
+                let mut whole = Regular::of(regex, [regular]);
+                // An intersection, a complement, and what stands around the operand.
+                whole.depth += 2;
+                if self.is_nothing(&whole.regex, &[*inner]) {
+                    return Err(self.nothing(offset));
+                }
+                Ok(Lowered::Regular(whole))
             }
             Node::And(operands) => {
-                let mut parts = Vec::with_capacity(operands.len());
-                let mut most = 1;
-                for &operand in operands {
-                    let (regex, expansion) = self.regular(operand)?;
-                    parts.push(regex);
-                    most = most.max(expansion);
+                let parts = operands
+                    .iter()
+                    .map(|&operand| self.regular(operand))
+                    .collect::<Result<Vec<_>, Error>>()?;
+                let regexes: Vec<Regex> = parts.iter().map(|part| part.regex.clone()).collect();
+                let both = Regular::of(Regex::And(regexes.into()), parts);
+                if self.is_nothing(&both.regex, operands) {
+                    return Err(self.nothing(offset));
                 }
-                Ok(Lowered::Regular(Regex::And(parts.into()), most))
+                Ok(Lowered::Regular(both))
             }
             Node::Seq(parts) => Ok(self.joined(parts, Regex::concat, GrammarBuilder::seq)),
             Node::Alt(parts) => Ok(self.joined(parts, Regex::alt, GrammarBuilder::alt)),
@@ -180,8 +314,54 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether it is certain that what an operator makes of its operands matches nothing, and no operand said so.
+    fn is_nothing(&mut self, made: &Regex, of: &[NodeId]) -> bool {
+        let mut fuel = LOOK.min(self.look);
+        let given = fuel;
+        let nothing = automaton::is_nothing(made, &mut fuel)
+            && !of.iter().any(|&id| {
+                matches!(self.value(id), Lowered::Regular(part) if is_visibly_nothing(&part.regex))
+            });
+        self.look -= given - fuel;
+        nothing
+    }
+
+    fn nothing(&self, offset: usize) -> Error {
+        Error::grammar(
+            "E-GRAMMAR-NOTHING",
+            "this terminal matches no string at all",
+        )
+        .at(Place::in_text(self.text, offset))
+        .with_hint("where that is meant, write nothing!")
+    }
+
+    /// What is excluded must not be the empty string, which stands in every text.
+    fn check_operand(
+        &self,
+        function: Function,
+        operand: &Regular,
+        id: NodeId,
+    ) -> Result<(), Error> {
+        let excludes = matches!(function, Function::Except | Function::Until);
+        if !excludes || !operand.regex.is_nullable() {
+            return Ok(());
+        }
+        let offset = self.ast.nodes[id.0 as usize].1;
+        Err(Error::grammar(
+            "E-GRAMMAR-EXCEPT",
+            "what is excluded matches the empty string, which every text contains",
+        )
+        .at(Place::in_text(self.text, offset))
+        .with_hint("exclude what has one byte or more"))
+    }
+
     /// An error of a pattern, at its place in the grammar.
-    fn moved(&self, error: Error, pattern_start: usize) -> Error {
+    fn moved(&self, mut error: Error, pattern_start: usize) -> Error {
+        if error.hint().is_none() {
+            error = error.with_hint(
+                "patterns are in the syntax of Rust's regex crate, without looking around",
+            );
+        }
         match error.place() {
             Some(Place::Text { offset, .. }) => {
                 let place = Place::in_text(self.text, pattern_start + offset);
@@ -191,23 +371,23 @@ impl Lowering<'_> {
         }
     }
 
-    fn regular(&self, id: NodeId) -> Result<(Regex, u64), Error> {
-        match &self.values[id.0 as usize] {
-            Lowered::Regular(regex, expansion) => Ok((regex.clone(), *expansion)),
+    fn regular(&self, id: NodeId) -> Result<&Regular, Error> {
+        match self.value(id) {
+            Lowered::Regular(regular) => Ok(regular),
             Lowered::Expr(_) => {
                 let offset = self.ast.nodes[id.0 as usize].1;
                 Err(Error::grammar("E-GRAMMAR-IRREGULAR", "this operand must be regular")
                     .at(Place::in_text(self.text, offset))
-                    .with_hint("strings, regular expressions, builtins and groups of them are; rules, markers, tokens and captures are not"))
+                    .with_hint("strings, patterns, builtins, groups and rules of them are; markers, tokens, captures and recursion are not"))
             }
         }
     }
 
     /// The expression of a node. A regular sequence is taken apart, so that what it is made of can be shared.
     fn expr(&mut self, id: NodeId) -> ExprId {
-        let regex = match &self.values[id.0 as usize] {
+        let regex = match self.value(id) {
             Lowered::Expr(expr) => return *expr,
-            Lowered::Regular(regex, _) => regex.clone(),
+            Lowered::Regular(regular) => regular.regex.clone(),
         };
         match regex {
             Regex::Alt(parts) if parts.iter().any(|part| matches!(part, Regex::Concat(_))) => {
@@ -248,28 +428,16 @@ impl Lowering<'_> {
         regular: fn(Vec<Regex>) -> Regex,
         build: fn(&mut GrammarBuilder, Vec<ExprId>) -> ExprId,
     ) -> Lowered {
-        let regexes: Option<Vec<(&Regex, u64)>> = parts
+        let regulars: Option<Vec<&Regular>> = parts
             .iter()
-            .map(|id| match &self.values[id.0 as usize] {
-                Lowered::Regular(regex, expansion) => Some((regex, *expansion)),
+            .map(|&id| match self.value(id) {
+                Lowered::Regular(regular) => Some(regular),
                 Lowered::Expr(_) => None,
             })
             .collect();
-        if let Some(regexes) = regexes {
-            let most = regexes
-                .iter()
-                .map(|&(_, expansion)| expansion)
-                .max()
-                .unwrap_or(1);
-            return Lowered::Regular(
-                regular(
-                    regexes
-                        .into_iter()
-                        .map(|(regex, _)| regex.clone())
-                        .collect(),
-                ),
-                most,
-            );
+        if let Some(regulars) = regulars {
+            let regexes = regulars.iter().map(|part| part.regex.clone()).collect();
+            return Lowered::Regular(Regular::of(regular(regexes), regulars));
         }
         let parts = parts.iter().map(|&id| self.expr(id)).collect();
         Lowered::Expr(build(&mut self.builder, parts))
@@ -283,16 +451,18 @@ impl Lowering<'_> {
         separator: Option<NodeId>,
         offset: usize,
     ) -> Result<Lowered, Error> {
-        let Lowered::Regular(regex, expansion) = &self.values[inner.0 as usize] else {
+        let Lowered::Regular(regular) = self.value(inner) else {
             return Ok(self.repeated_expr(inner, min, max, separator));
         };
-        let separator_regex = match separator.map(|id| &self.values[id.0 as usize]) {
+        let between = match separator.map(|id| self.value(id)) {
             None => None,
-            Some(Lowered::Regular(separator, other)) => Some((separator, *other)),
+            Some(Lowered::Regular(between)) => Some(between),
             Some(Lowered::Expr(_)) => return Ok(self.repeated_expr(inner, min, max, separator)),
         };
-        let inner_expansion =
-            separator_regex.map_or(*expansion, |(_, other)| other.max(*expansion));
+        let regex = &regular.regex;
+        let inner_expansion = between.map_or(regular.expansion, |between| {
+            between.expansion.max(regular.expansion)
+        });
         let bound = u64::from(max.unwrap_or(min).max(1));
         let product = inner_expansion.saturating_mul(bound);
         let allowed = self.limits.regex_expansion;
@@ -305,11 +475,11 @@ impl Lowering<'_> {
             )
             .at(Place::in_text(self.text, offset)));
         }
-        let repeated = match separator_regex {
+        let repeated = match between {
             None => simple_repeat(regex, min, max),
             Some(_) if max == Some(0) => Regex::empty(),
-            Some((separator, _)) => {
-                let more = Regex::concat(vec![separator.clone(), regex.clone()]);
+            Some(between) => {
+                let more = Regex::concat(vec![between.regex.clone(), regex.clone()]);
                 let rest = Regex::repeat(more, min.saturating_sub(1), max.map(|max| max - 1));
                 let some = Regex::concat(vec![regex.clone(), rest]);
                 if min == 0 {
@@ -319,7 +489,16 @@ impl Lowering<'_> {
                 }
             }
         };
-        Ok(Lowered::Regular(repeated, product))
+        let mut repeated = Regular::of(repeated, std::iter::once(regular).chain(between));
+        if between.is_some() {
+            // The first is written down once more, before pairs of a separator and another.
+            repeated.weight = repeated.weight.saturating_mul(2);
+            repeated.depth += 3;
+        }
+        Ok(Lowered::Regular(Regular {
+            expansion: product,
+            ..repeated
+        }))
     }
 
     fn repeated_expr(

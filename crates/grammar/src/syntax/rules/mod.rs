@@ -1,9 +1,13 @@
 //! What the languages of rules share: the tree that a source becomes, the groups it is read in, and its lowering.
 
 mod ast;
+mod cursor;
+mod findings;
 mod groups;
 mod lower;
+mod operands;
 
-pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Rule};
-pub(super) use groups::{DEEPEST, Groups, check_size};
+pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Rule, duplicate};
+pub(super) use cursor::Cursor;
+pub(super) use groups::{Groups, check_alternatives, check_nesting, check_repetition, check_size};
 pub(super) use lower::lower;

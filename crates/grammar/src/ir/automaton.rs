@@ -9,28 +9,34 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::ir::{ByteSet, Regex};
+use super::facts::Facts;
+use super::regex::{ByteSet, Regex};
 
 /// States that an automaton may have; a larger language is not written out.
 const STATES: usize = 600;
 /// Nodes that one derivative may have.
 const NODES: usize = 20_000;
 
+/// See [`is_nothing`].
+pub(crate) const LOOKED_AT: u32 = 2_000;
+/// See [`is_nothing`].
+pub(crate) const LOOKED_INTO: u32 = 64;
+
 /// Ranges of characters with the state that each leads to, ascending and disjoint.
-pub(super) type Steps = Vec<(u32, u32, usize)>;
+pub(crate) type Steps = Vec<(u32, u32, usize)>;
 
 /// A state between two characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct State {
+pub(crate) struct State {
     /// Whether the text may end here.
-    pub(super) accepting: bool,
+    pub(crate) accepting: bool,
     /// Where each character leads; none that leads nowhere.
-    pub(super) steps: Steps,
+    pub(crate) steps: Steps,
 }
 
 /// Why there is no automaton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// It would be too large.
     Large,
     /// The language holds byte strings that are no UTF-8.
@@ -40,7 +46,7 @@ pub(super) enum Failure {
 /// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
 ///
 /// `fuel` pays for every node of every derivative; without it the language counts as too large.
-pub(super) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<State>, Failure> {
+pub(crate) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<State>, Failure> {
     let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {
         bytes: &bytes,
@@ -62,6 +68,69 @@ pub(super) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<Sta
     Ok(states)
 }
 
+/// Whether it is certain that the language is empty: an intersection of what has nothing in common, for example.
+///
+/// It is never certain of an expression of more than [`LOOKED_AT`] nodes and bytes, or nested deeper than [`LOOKED_INTO`].
+pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
+    let facts = Facts::of(regex);
+    if facts.weight > LOOKED_AT || facts.depth > LOOKED_INTO {
+        return false;
+    }
+    let Ok(mut states) = States::new(regex) else {
+        return false;
+    };
+    let mut at = 0;
+    // A state that may end settles it; they come in the order of their distance from the start.
+    loop {
+        match states.row(at, fuel) {
+            Ok(Some(_)) if !states.known[at].is_nullable() => at += 1,
+            Ok(None) => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// Derivatives, in the order in which they are met.
+struct States {
+    known: IndexSet<Regex, FxBuildHasher>,
+    class_of: [usize; 256],
+    samples: Vec<u8>,
+}
+
+impl States {
+    fn new(regex: &Regex) -> Result<Self, Failure> {
+        let (class_of, samples) = classes(regex);
+        let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
+        known.insert(tidy(regex)?);
+        Ok(Self {
+            known,
+            class_of,
+            samples,
+        })
+    }
+
+    /// Where each class of bytes leads from a state; None behind the last state.
+    fn row(&mut self, state: usize, fuel: &mut usize) -> Result<Option<Vec<usize>>, Failure> {
+        let Some(from) = self.known.get_index(state).cloned() else {
+            return Ok(None);
+        };
+        let mut row = Vec::with_capacity(self.samples.len());
+        for &byte in &self.samples {
+            let derived = derive(&from, byte);
+            let nodes = size(&derived);
+            *fuel = fuel.saturating_sub(nodes);
+            if nodes > NODES || *fuel == 0 {
+                return Err(Failure::Large);
+            }
+            row.push(self.known.insert_full(derived).0);
+        }
+        if self.known.len() > STATES {
+            return Err(Failure::Large);
+        }
+        Ok(Some(row))
+    }
+}
+
 /// The automaton over bytes.
 struct Bytes {
     /// By state and class of bytes.
@@ -74,26 +143,14 @@ struct Bytes {
 
 impl Bytes {
     fn new(regex: &Regex, fuel: &mut usize) -> Result<Self, Failure> {
-        let (class_of, samples) = classes(regex);
-        let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
-        known.insert(tidy(regex)?);
+        let mut states = States::new(regex)?;
         let mut next = Vec::new();
-        while let Some(state) = known.get_index(next.len()).cloned() {
-            let mut row = Vec::with_capacity(samples.len());
-            for &byte in &samples {
-                let derived = derive(&state, byte);
-                let nodes = size(&derived);
-                *fuel = fuel.saturating_sub(nodes);
-                if nodes > NODES || *fuel == 0 {
-                    return Err(Failure::Large);
-                }
-                row.push(known.insert_full(derived).0);
-            }
+        while let Some(row) = states.row(next.len(), fuel)? {
             next.push(row);
-            if known.len() > STATES {
-                return Err(Failure::Large);
-            }
         }
+        let States {
+            known, class_of, ..
+        } = states;
         let accepting: Vec<bool> = known.iter().map(Regex::is_nullable).collect();
         let mut live = accepting.clone();
         loop {

@@ -1,0 +1,317 @@
+//! Large bounds of repetitions stand beside the automaton, so that counting makes neither residuals nor masks.
+//!
+//! A bound is *far* if it is larger than the longest token. While the bounds of the repetition that is being read are far,
+//! what a byte leaves does not depend on them, only on which of them there are: `x{0,999}y` goes on as `x{0,998}y` does. So
+//! the repetition becomes a [`Node::Counter`], an unknown that remembers how often it was begun, and the numbers are kept
+//! with the union that the counter is in. A step takes the counter's units from the numbers and sets it back; every count
+//! then runs through the same few residuals. Three things end it, and the counter becomes a repetition again: a bound is
+//! no longer far; the repetition has been left in all parts; or parts disagree on how many units were read, as those of
+//! `(a|aa){0,999}` do.
+//!
+//! A count beside a pattern, in an intersection, may also decide whether there is any word left. It is put aside only while
+//! it cannot: `lengths` knows how many units the words of all that remains of the intersection have.
+//!
+//! Of unions that differ in far numbers alone no token can tell one from another: it takes one unit per byte at most. They
+//! share a representative without an upper bound, and with it all masks.
+
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// What the counters in an expression have taken since the numbers were written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// There is no counter.
+    Nothing,
+    /// So many units, in every way of reading.
+    All(u32),
+    /// That depends on the way of reading.
+    Unclear,
+}
+
+impl Taken {
+    /// For both of two parts.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, known) | (known, Self::Nothing) => known,
+            (Self::All(mine), Self::All(theirs)) if mine == theirs => self,
+            _ => Self::Unclear,
+        }
+    }
+
+    /// For something under which counters are not looked for.
+    pub(super) fn fixed(self) -> Self {
+        match self {
+            Self::Nothing => self,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// The bounds that a counter stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Bounds {
+    /// At least so many units; 0 if there is no lower bound.
+    pub(super) min: u32,
+    /// At most so many units.
+    pub(super) max: Option<u32>,
+}
+
+impl Bounds {
+    /// No bounds at all.
+    pub(super) const NONE: Self = Self { min: 0, max: None };
+
+    /// Whether there is a bound, and no bound is near; an upper bound must be far by a margin.
+    pub(super) fn are_far(self, far: u32, margin: u32) -> bool {
+        (self.min > 0 || self.max.is_some())
+            && (self.min == 0 || self.min > far)
+            && self.max.is_none_or(|max| max > far.saturating_add(margin))
+    }
+
+    /// The bounds after some units.
+    pub(super) fn less(self, units: u32) -> Self {
+        Self {
+            min: self.min.saturating_sub(units),
+            max: self.max.map(|max| max.saturating_sub(units)),
+        }
+    }
+}
+
+/// What becomes of a counter: its inner expression, and whether it has a lower and an upper bound.
+type Change<'a> =
+    &'a dyn Fn(&mut Residuals, (RegexId, bool, bool), &mut Fuel) -> Result<RegexId, Error>;
+
+/// The bounds that counters in an expression could stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Far {
+    /// There is nothing to count, or not so that it could be done beside.
+    Nothing,
+    /// The same bounds everywhere. Upper bounds must be larger than far by the margin.
+    Same(Bounds, u32),
+    /// Different ones in different alternatives.
+    Mixed,
+}
+
+impl Far {
+    /// For both of two parts.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, known) | (known, Self::Nothing) => known,
+            (Self::Same(mine, margin), Self::Same(theirs, more)) if mine == theirs => {
+                Self::Same(mine, margin.max(more))
+            }
+            _ => Self::Mixed,
+        }
+    }
+}
+
+/// Something to count beside the automaton in one alternative.
+enum Place {
+    /// The part at this index of those that follow each other.
+    Repeat(usize),
+    /// The first part, an intersection; with the counter it is the other.
+    And(RegexId),
+}
+
+impl Residuals {
+    /// Bounds above this are far.
+    pub(super) fn far(&self) -> u32 {
+        self.far
+    }
+
+    /// What the counters in an expression have taken.
+    pub(super) fn taken(&self, id: RegexId) -> Taken {
+        self.facts(id).taken
+    }
+
+    /// The bounds that counters could stand for in the alternatives of an expression.
+    pub(super) fn far_bounds(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Far, Error> {
+        let mut all = Far::Nothing;
+        if self.facts(id).counted {
+            for part in self.alternatives(id) {
+                if let Some((_, bounds, margin)) = self.far_place(part, fuel)? {
+                    all = all.with(Far::Same(bounds, margin));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The alternatives of an expression, which may be one.
+    pub(super) fn alternatives(&self, id: RegexId) -> Vec<RegexId> {
+        match self.node(id) {
+            Node::Alt(parts) => parts.to_vec(),
+            _ => vec![id],
+        }
+    }
+
+    /// What could be counted in one alternative: where, its bounds, and their margin.
+    fn far_place(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(Place, Bounds, u32)>, Error> {
+        if !self.facts(id).logical {
+            let found = self.far_repeat(id);
+            return Ok(found.map(|(index, bounds)| (Place::Repeat(index), bounds, 0)));
+        }
+        // An intersection may have words or not depending on its count: it must not be able to.
+        let (head, tail) = self.split(id);
+        if tail.is_some_and(|tail| self.facts(tail).logical) {
+            return Ok(None);
+        }
+        let Some((counter, bounds)) = self.intersection_with_counter(head, fuel)? else {
+            return Ok(None);
+        };
+        if !bounds.are_far(self.far, 0) {
+            return Ok(None);
+        }
+        let Some((table, _)) = self.lengths_of(counter, fuel)? else {
+            return Ok(None);
+        };
+        let margin = self.lengths[table].margin(bounds, self.far);
+        Ok(margin
+            .filter(|&margin| bounds.are_far(self.far, margin))
+            .map(|margin| (Place::And(counter), bounds, margin)))
+    }
+
+    /// The first of the parts that follow each other that is a repetition with far bounds: its index and bounds.
+    fn far_repeat(&self, id: RegexId) -> Option<(usize, Bounds)> {
+        let mut rest = id;
+        for index in 0.. {
+            let (head, tail) = self.split(rest);
+            if let &Node::Repeat { min, max, .. } = self.node(head) {
+                let bounds = Bounds { min, max };
+                if bounds.are_far(self.far, 0) {
+                    return Some((index, bounds));
+                }
+            }
+            rest = tail.filter(|&tail| self.facts(tail).counted)?;
+        }
+        None
+    }
+
+    /// The expression with counters in place of the repetitions that [`Self::far_bounds`] speaks of.
+    pub(super) fn with_counters(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let mut parts = self.alternatives(id);
+        for part in &mut parts {
+            let Some((place, Bounds { min, max }, _)) = self.far_place(*part, fuel)? else {
+                continue;
+            };
+            let mut spine = self.spine(*part);
+            fuel.spend(spine.len())?;
+            let counter = |inner| Node::Counter {
+                inner,
+                lower: min > 0,
+                upper: max.is_some(),
+                taken: 0,
+            };
+            match place {
+                Place::Repeat(index) => {
+                    if let &Node::Repeat { inner, .. } = self.node(spine[index]) {
+                        spine[index] = self.intern(counter(inner), fuel)?;
+                    }
+                }
+                Place::And(other) => {
+                    let change: Change<'_> =
+                        &|residuals, (inner, _, _), fuel| residuals.intern(counter(inner), fuel);
+                    let other = self.replace_counters(other, fuel, change)?;
+                    spine.splice(..1, self.spine(other));
+                }
+            }
+            *part = self.rebuilt(spine, fuel)?;
+        }
+        self.alt(parts, fuel)
+    }
+
+    /// The expression with its counters set back.
+    pub(super) fn reset_counters(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        self.replace_counters(id, fuel, &|residuals, (inner, lower, upper), fuel| {
+            let counter = Node::Counter {
+                inner,
+                lower,
+                upper,
+                taken: 0,
+            };
+            residuals.intern(counter, fuel)
+        })
+    }
+
+    /// The expression with its counters, which have taken nothing, as the repetitions that they stand for.
+    pub(super) fn with_bounds(
+        &mut self,
+        id: RegexId,
+        Bounds { min, max }: Bounds,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        self.replace_counters(id, fuel, &|residuals, (inner, _, _), fuel| {
+            residuals.repeat(inner, min, max, fuel)
+        })
+    }
+
+    /// The expression with bounds that no token can tell from any far ones.
+    pub(super) fn with_out_of_reach(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let far = self.far;
+        self.replace_counters(id, fuel, &|residuals, (inner, lower, _), fuel| {
+            residuals.repeat(inner, if lower { far } else { 0 }, None, fuel)
+        })
+    }
+
+    /// The expression with something else in place of its counters.
+    fn replace_counters(
+        &mut self,
+        root: RegexId,
+        fuel: &mut Fuel,
+        change: Change<'_>,
+    ) -> Result<RegexId, Error> {
+        let mut work = vec![(root, false)];
+        let mut values: Vec<RegexId> = Vec::new();
+        while let Some((id, visited)) = work.pop() {
+            fuel.spend(1)?;
+            let parts: Vec<RegexId> = match *self.node(id) {
+                _ if self.facts(id).taken == Taken::Nothing => Vec::new(),
+                Node::Concat(head, tail) => vec![head, tail],
+                Node::Literal { tail, .. } => vec![tail],
+                Node::Alt(ref parts) | Node::And(ref parts) => parts.to_vec(),
+                Node::Counter {
+                    inner,
+                    lower,
+                    upper,
+                    ..
+                } => {
+                    values.push(change(self, (inner, lower, upper), fuel)?);
+                    continue;
+                }
+                _ => Vec::new(),
+            };
+            if parts.is_empty() {
+                values.push(id);
+                continue;
+            }
+            if !visited {
+                work.push((id, true));
+                work.extend(parts.into_iter().rev().map(|part| (part, false)));
+                continue;
+            }
+            let parts = values.split_off(values.len() - parts.len());
+            let value = match (self.node(id), &parts[..]) {
+                (&Node::Literal { bytes, at, .. }, &[tail]) => {
+                    self.literal_from(bytes, at, tail, fuel)?
+                }
+                (Node::Concat(..), &[head, tail]) => self.concat(head, tail, fuel)?,
+                (Node::And(_), _) => self.and(parts, fuel)?,
+                _ => self.alt(parts, fuel)?,
+            };
+            values.push(value);
+        }
+        Ok(values.pop().unwrap_or(RegexId::NOTHING))
+    }
+}

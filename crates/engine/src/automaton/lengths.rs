@@ -1,0 +1,299 @@
+//! Whether an intersection with a count has any word: a pattern and a length, mostly.
+//!
+//! A search would go through every count. Instead the count becomes a counter, and what remains of the intersection is a
+//! graph of places whose edges take one unit or none. Backwards from the ends, round by round, it shows which places have
+//! words of exactly so many units. There are finitely many sets of places, so the rounds repeat from some round on, and any
+//! bounds are a look into the table.
+
+use rustc_hash::FxHashMap;
+
+use super::counted::{Bounds, Taken};
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// Bounds up to this are searched through.
+const SMALL: u32 = 4;
+
+/// Places and rounds that a table may have; beyond them there is none.
+const PLACES: usize = 4_096;
+const ROUNDS: usize = 4_096;
+
+/// Work on one table: beyond it there is none. After so many failures nobody tries again.
+const WORK: u64 = 400_000;
+const FAILURES: u32 = 3;
+
+type Places = Box<[u64]>;
+
+/// For every place of one intersection: how many units its words have.
+#[derive(Debug)]
+pub(super) struct Lengths {
+    /// By number of units: the places that have a word of exactly so many.
+    rounds: Vec<Places>,
+    /// From which round on they repeat.
+    start: usize,
+    /// Every place that has a word has one of up to so many units.
+    within: u32,
+    /// Whether every place that has a word has words of any size.
+    endless: bool,
+}
+
+impl Lengths {
+    /// Whether a place has a word of so many units.
+    fn has(&self, place: usize, units: usize) -> bool {
+        let round = if units < self.rounds.len() {
+            units
+        } else {
+            self.start + (units - self.start) % self.period()
+        };
+        self.rounds[round][place / 64] >> (place % 64) & 1 == 1
+    }
+
+    fn period(&self) -> usize {
+        self.rounds.len() - self.start
+    }
+
+    /// Whether a place has a word within bounds.
+    fn within_bounds(&self, place: usize, bounds: Bounds) -> bool {
+        let first = bounds.min as usize;
+        // Behind a whole period there is nothing new.
+        let last = first.max(self.start) + self.period();
+        let last = bounds.max.map_or(last, |max| last.min(max as usize));
+        (first..=last).any(|units| self.has(place, units))
+    }
+
+    /// How much larger than far an upper bound must be so that every place that has a word has one within the bounds; None
+    /// if that depends on more. Each unit that is read lowers both bounds.
+    pub(super) fn margin(&self, bounds: Bounds, far: u32) -> Option<u32> {
+        if bounds.min == 0 {
+            return Some(self.within);
+        }
+        let room = (self.period() as u32).saturating_add(far);
+        let is_wide = |max: u32| max - bounds.min.min(max) >= room;
+        (self.endless && bounds.max.is_none_or(is_wide)).then_some(self.rounds.len() as u32)
+    }
+}
+
+impl Residuals {
+    /// The intersection with a counter in place of the repetition with bounds at the end of one of its parts, and the bounds.
+    pub(super) fn intersection_with_counter(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(RegexId, Bounds)>, Error> {
+        let Node::And(parts) = self.node(id) else {
+            return Ok(None);
+        };
+        if let Some(&known) = self.intersections.get(&id) {
+            return Ok(known);
+        }
+        let mut parts = parts.to_vec();
+        let mut found = None;
+        for part in &mut parts {
+            if self.facts(*part).logical {
+                continue;
+            }
+            if let Some((counter, bounds)) = self.with_one_counter(*part, fuel)? {
+                *part = counter;
+                found = Some(bounds);
+                break;
+            }
+        }
+        let result = match found {
+            Some(bounds) => Some((self.and(parts, fuel)?, bounds)),
+            None => None,
+        };
+        self.intersections.insert(id, result);
+        Ok(result)
+    }
+
+    /// The expression with a counter without a lower bound in place of the repetition with bounds at its end, so that
+    /// nothing is read behind it.
+    fn with_one_counter(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(RegexId, Bounds)>, Error> {
+        let mut spine = self.spine(id);
+        let index = spine.len() - 1;
+        let found = match *self.node(spine[index]) {
+            Node::Repeat { inner, min, max } => Some((inner, Bounds { min, max })),
+            _ => None,
+        };
+        let is_counted =
+            |bounds: Bounds| bounds.min > SMALL || bounds.max.is_some_and(|max| max > SMALL);
+        fuel.spend(spine.len())?;
+        let Some((inner, bounds)) = found.filter(|&(_, bounds)| is_counted(bounds)) else {
+            return Ok(None);
+        };
+        let counter = Node::Counter {
+            inner,
+            lower: false,
+            upper: true,
+            taken: 0,
+        };
+        spine[index] = self.intern(counter, fuel)?;
+        Ok(Some((self.rebuilt(spine, fuel)?, bounds)))
+    }
+
+    /// Whether an intersection with a count has any word; None if that is not found out.
+    pub(super) fn has_word_by_length(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<bool>, Error> {
+        let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
+            return Ok(None);
+        };
+        let Some((table, place)) = self.lengths_of(counter, fuel)? else {
+            return Ok(None);
+        };
+        Ok(Some(self.lengths[table].within_bounds(place, bounds)))
+    }
+
+    /// Which table speaks of an intersection with a counter, and which place it is there.
+    pub(super) fn lengths_of(
+        &mut self,
+        counter: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(usize, usize)>, Error> {
+        if let Some(&known) = self.places.get(&counter) {
+            return Ok(known);
+        }
+        if self.length_failures >= FAILURES {
+            return Ok(None);
+        }
+        let mut some = fuel.up_to(WORK);
+        let before = some.left();
+        let table = self.measure(counter, &mut some);
+        fuel.spend((before - some.left()) as usize)?;
+        if !matches!(table, Ok(true)) {
+            self.places.insert(counter, None);
+            self.length_failures += 1;
+        }
+        Ok(self.places.get(&counter).copied().flatten())
+    }
+
+    /// Makes the table of an intersection with a counter and everything that remains of it; false if it is too large.
+    fn measure(&mut self, counter: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        let mut order: indexmap::IndexSet<RegexId, rustc_hash::FxBuildHasher> =
+            indexmap::IndexSet::default();
+        order.insert(counter);
+        // By place: from where it is reached with no unit, and with one.
+        let mut from: Vec<[Vec<u32>; 2]> = vec![Default::default()];
+        let mut at = 0;
+        while let Some(&id) = order.get_index(at) {
+            let classes = self.classes_of(id);
+            let counting = match self.node(id) {
+                Node::And(parts) => {
+                    let counts = |part: &&RegexId| self.facts(**part).taken != Taken::Nothing;
+                    parts.iter().find(counts).copied().unwrap_or(id)
+                }
+                _ => id,
+            };
+            for index in 0..self.classes.count(classes) {
+                let byte = self.classes.representatives(classes)[index];
+                let rest = self.derivative(id, byte, fuel)?;
+                if rest == RegexId::NOTHING {
+                    continue;
+                }
+                // The part that counts knows; put together with the others it may have become something shorter.
+                let part = self.derivative(counting, byte, fuel)?;
+                let units = match self.facts(part).taken {
+                    Taken::All(0) => 0,
+                    Taken::All(1) => 1,
+                    _ => return Ok(false),
+                };
+                let rest = self.reset_counters(rest, fuel)?;
+                let to = order.insert_full(rest).0;
+                if to == from.len() {
+                    from.push(Default::default());
+                }
+                from[to][units].push(at as u32);
+            }
+            if order.len() > PLACES {
+                return Ok(false);
+            }
+            at += 1;
+        }
+        let ends: Vec<u32> = (0..)
+            .zip(&order)
+            .filter(|&(_, &id)| self.facts(id).nullable)
+            .map(|(place, _)| place)
+            .collect();
+        let Some(lengths) = rounds(&from, ends, fuel)? else {
+            return Ok(false);
+        };
+        let table = self.lengths.len();
+        self.heap += lengths.rounds.len() * (from.len() / 8 + 32) + from.len() * 32;
+        self.lengths.push(lengths);
+        for (place, id) in order.into_iter().enumerate() {
+            self.places.entry(id).or_insert(Some((table, place)));
+        }
+        Ok(true)
+    }
+}
+
+/// The rounds, given from where each place is reached with no unit and with one, and which places are ends.
+fn rounds(
+    from: &[[Vec<u32>; 2]],
+    ends: Vec<u32>,
+    fuel: &mut Fuel,
+) -> Result<Option<Lengths>, Error> {
+    let words = from.len().div_ceil(64);
+    let mut known: FxHashMap<Places, usize> = FxHashMap::default();
+    let mut rounds: Vec<Places> = Vec::new();
+    let mut seen = vec![0_u64; words];
+    let mut within = 0;
+    let mut next = ends;
+    let start = loop {
+        // Whatever leads there without a unit.
+        let mut set = vec![0_u64; words];
+        let mut members = Vec::new();
+        while let Some(place) = next.pop() {
+            let at = place as usize;
+            if set[at / 64] >> (at % 64) & 1 == 1 {
+                continue;
+            }
+            set[at / 64] |= 1 << (at % 64);
+            members.push(at);
+            next.extend(&from[at][0]);
+            fuel.spend(1 + from[at][0].len() + from[at][1].len())?;
+        }
+        if set
+            .iter()
+            .zip(&seen)
+            .any(|(now, before)| now & !before != 0)
+        {
+            within = rounds.len() as u32;
+            for (before, now) in seen.iter_mut().zip(&set) {
+                *before |= now;
+            }
+        }
+        next = members
+            .iter()
+            .flat_map(|&at| from[at][1].iter().copied())
+            .collect();
+        let set: Places = set.into();
+        if let Some(&start) = known.get(&set) {
+            break start;
+        }
+        known.insert(set.clone(), rounds.len());
+        rounds.push(set);
+        if rounds.len() > ROUNDS {
+            return Ok(None);
+        }
+    };
+    let mut again = vec![0_u64; words];
+    for round in &rounds[start..] {
+        for (all, more) in again.iter_mut().zip(round) {
+            *all |= more;
+        }
+    }
+    Ok(Some(Lengths {
+        rounds,
+        start,
+        within,
+        endless: again == seen,
+    }))
+}

@@ -1,0 +1,263 @@
+//! What can be read of a repetition without looking: text of which every character is one repeated unit.
+
+use std::sync::Arc;
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::vocabulary::{ASCII, Below, PLACES, place_behind};
+
+/// The first byte of characters of more than one byte.
+const LEAD: u8 = 0xc2;
+
+/// More residuals than this between the bytes of characters are too many.
+const WITHIN: usize = 2 * PLACES;
+
+/// So much of what every word has is enough to know.
+const NEEDS: usize = 16;
+
+/// Bytes that continue a character, by place: how many, and which may come first.
+const CONTINUATIONS: [(usize, u8, u8); PLACES] = [
+    (0, 0, 0),
+    (1, 0x80, 0xbf),
+    (2, 0x80, 0xbf),
+    (3, 0x80, 0xbf),
+    (2, 0xa0, 0xbf),
+    (2, 0x80, 0x9f),
+    (3, 0x90, 0xbf),
+    (3, 0x80, 0x8f),
+];
+
+/// Text that is a unit of a repetition by itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit {
+    ascii: u128,
+    /// The ASCII bytes that are a unit and begin no other.
+    alone: u128,
+    /// Whether every character of more than one byte is one.
+    characters: bool,
+}
+
+/// A residual does not die while it reads such text.
+#[derive(Debug)]
+pub(crate) struct Stretch {
+    /// The ASCII bytes of the text.
+    ascii: u128,
+    /// Where in a character of UTF-8 the residual stands, as bits of places; [`ASCII`] besides where it stands between
+    /// characters. Only that where characters of more than one byte do not belong to the text.
+    places: u16,
+    /// How many characters the text has at most; `u32::MAX` for any number.
+    most: u32,
+    /// By alternative of the residual.
+    needs: Vec<Need>,
+    /// Where the count decides alone: ASCII bytes that are a unit and nothing else, and can begin nothing that follows.
+    alone: u128,
+}
+
+/// What every word of a residual has.
+#[derive(Debug)]
+struct Need {
+    /// Each of these bytes.
+    all: ByteSet,
+    /// A byte of each of these sets.
+    some: Vec<ByteSet>,
+}
+
+impl Residuals {
+    /// The text that a trimmed residual is known to read without dying, if any.
+    pub(crate) fn stretch(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Stretch>, Error> {
+        let parts: Arc<[RegexId]> = match self.node(id) {
+            Node::Alt(parts) => Arc::clone(parts),
+            _ => Arc::new([id]),
+        };
+        // One alternative that lives is enough.
+        let mut best: Option<Stretch> = None;
+        for &part in &*parts {
+            if let Some(stretch) = self.stretch_of_part(part, fuel)?
+                && best
+                    .as_ref()
+                    .is_none_or(|best| best.worth() < stretch.worth())
+            {
+                best = Some(stretch);
+            }
+        }
+        if let Some(stretch) = &mut best {
+            stretch.needs = parts.iter().map(|&part| self.need(part)).collect();
+            if parts.len() > 1 {
+                stretch.alone = 0;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The same for bytes of a character, if any, a repetition, and whatever follows.
+    fn stretch_of_part(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<Stretch>, Error> {
+        let mut before: Vec<ByteSet> = Vec::new();
+        let mut rest = id;
+        let (inner, most, tail) = loop {
+            let (head, tail) = self.split(rest);
+            match (self.node(head), tail) {
+                (&Node::Repeat { inner, max, .. }, _) => {
+                    break (inner, max.unwrap_or(u32::MAX), tail);
+                }
+                (&Node::Class(set), Some(tail)) if before.len() < 3 => {
+                    before.push(set);
+                    rest = tail;
+                }
+                _ => return Ok(None),
+            }
+        };
+        let unit = self.unit(inner, fuel)?;
+        let places = if before.is_empty() {
+            ASCII | u16::from(unit.characters)
+        } else if unit.characters {
+            places_before(&before)
+        } else {
+            0
+        };
+        let alone = match tail {
+            Some(tail) if before.is_empty() && !self.is_nullable(tail) => {
+                unit.alone & !ascii_of(&self.first(tail))
+            }
+            _ => 0,
+        };
+        Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
+            ascii: unit.ascii,
+            places,
+            most,
+            needs: Vec::new(),
+            alone,
+        }))
+    }
+
+    /// What every word has, as far as the parts that follow each other tell.
+    fn need(&self, id: RegexId) -> Need {
+        let mut need = Need {
+            all: ByteSet::EMPTY,
+            some: Vec::new(),
+        };
+        let mut rest = Some(id);
+        while let Some(part) = rest
+            && need.some.len() < NEEDS
+        {
+            let (head, tail) = self.split(part);
+            match *self.node(head) {
+                Node::Class(set) => need.some.push(set),
+                Node::Literal { bytes, at, .. } => {
+                    let literal = &self.literals[bytes as usize][at as usize..];
+                    literal
+                        .iter()
+                        .take(NEEDS)
+                        .for_each(|&byte| need.all.insert(byte));
+                }
+                _ => {}
+            }
+            rest = tail;
+        }
+        need
+    }
+
+    fn unit(&mut self, inner: RegexId, fuel: &mut Fuel) -> Result<Unit, Error> {
+        if let Some(&unit) = self.units.get(&inner) {
+            return Ok(unit);
+        }
+        let mut unit = Unit {
+            ascii: 0,
+            alone: 0,
+            characters: true,
+        };
+        for byte in 0..0x80 {
+            let rest = self.step(inner, byte, fuel)?;
+            unit.ascii |= u128::from(self.is_nullable(rest)) << byte;
+            unit.alone |= u128::from(rest == RegexId::EMPTY) << byte;
+        }
+        let mut met: Vec<(RegexId, usize)> = vec![(inner, 0)];
+        let mut at = 0;
+        'all: while let Some(&(rest, place)) = met.get(at) {
+            at += 1;
+            let start = if place == 0 { LEAD } else { 0x80 };
+            for byte in start..=u8::MAX {
+                let Some(behind) = place_behind(place, byte) else {
+                    continue;
+                };
+                let next = self.step(rest, byte, fuel)?;
+                let fits = if behind == 0 {
+                    self.is_nullable(next)
+                } else {
+                    next != RegexId::NOTHING
+                };
+                if !fits || met.len() > WITHIN {
+                    unit.characters = false;
+                    break 'all;
+                }
+                if behind != 0 && !met.contains(&(next, behind)) {
+                    met.push((next, behind));
+                }
+            }
+        }
+        self.units.insert(inner, unit);
+        Ok(unit)
+    }
+}
+
+impl Stretch {
+    /// Whether it reads all that is below a node.
+    #[inline]
+    pub(crate) fn reads(&self, below: &Below) -> bool {
+        below.ascii & !self.ascii == 0
+            && below.from & self.places != 0
+            && (self.most == u32::MAX || below.height.is_some_and(|height| height <= self.most))
+    }
+
+    /// Of what is below a node, the residual reads exactly the texts of up to so many bytes, and does not end within any.
+    #[inline]
+    pub(crate) fn cuts(&self, below: &Below) -> Option<u32> {
+        let cuts = below.ascii & !self.alone == 0 && below.from & ASCII != 0;
+        cuts.then_some(self.most)
+    }
+
+    /// Whether the residual may end within text of some bytes.
+    pub(crate) fn may_end(&self, bytes: &ByteSet) -> bool {
+        self.needs.iter().any(|need| {
+            need.all.intersection(bytes) == need.all
+                && need
+                    .some
+                    .iter()
+                    .all(|some| !some.intersection(bytes).is_empty())
+        })
+    }
+
+    fn worth(&self) -> (bool, u32, u32) {
+        (
+            self.places & !ASCII != 0,
+            self.ascii.count_ones(),
+            self.most,
+        )
+    }
+}
+
+fn ascii_of(set: &ByteSet) -> u128 {
+    let ascii = (0..0x80).filter(|&byte| set.contains(byte));
+    ascii.fold(0, |bits, byte| bits | 1 << byte)
+}
+
+/// The places at which classes of bytes read every way to the end of a character.
+fn places_before(classes: &[ByteSet]) -> u16 {
+    let reads = |class: &ByteSet, first, last| (first..=last).all(|byte| class.contains(byte));
+    let mut places = 0;
+    for (place, &(count, first, last)) in CONTINUATIONS.iter().enumerate().skip(1) {
+        if count == classes.len()
+            && reads(&classes[0], first, last)
+            && classes[1..].iter().all(|class| reads(class, 0x80, 0xbf))
+        {
+            places |= 1 << place;
+        }
+    }
+    places
+}

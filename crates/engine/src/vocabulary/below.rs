@@ -1,0 +1,142 @@
+//! What the bytes below a trie node are: enough to tell that a repetition reads all of them.
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::trie::Node;
+
+/// Nodes with so many nodes below them are worth a note.
+pub(super) const LARGE: u32 = 8;
+
+/// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
+pub(crate) const PLACES: usize = 8;
+
+/// Bit of [`Below::from`] where all bytes below are ASCII.
+pub(crate) const ASCII: u16 = 1 << PLACES;
+
+/// The place behind a byte, or None if the byte cannot follow.
+pub(crate) fn place_behind(place: usize, byte: u8) -> Option<usize> {
+    let more = |first: u8, last: u8, to| (first..=last).contains(&byte).then_some(to);
+    match place {
+        0 => match byte {
+            0..0x80 => Some(0),
+            0xc2..=0xdf => Some(1),
+            0xe0 => Some(4),
+            0xed => Some(5),
+            0xe1..=0xef => Some(2),
+            0xf0 => Some(6),
+            0xf1..=0xf3 => Some(3),
+            0xf4 => Some(7),
+            _ => None,
+        },
+        1 => more(0x80, 0xbf, 0),
+        2 => more(0x80, 0xbf, 1),
+        3 => more(0x80, 0xbf, 2),
+        4 => more(0xa0, 0xbf, 1),
+        5 => more(0x80, 0x9f, 1),
+        6 => more(0x90, 0xbf, 2),
+        _ => more(0x80, 0x8f, 2),
+    }
+}
+
+/// What is below a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Below {
+    /// The ASCII bytes that occur.
+    pub(crate) ascii: u128,
+    /// The places from which on every way down is UTF-8 (perhaps cut off), as bits; and [`ASCII`].
+    pub(crate) from: u16,
+    /// How many bytes the longest way down has; None for very many.
+    pub(crate) height: Option<u32>,
+}
+
+impl Below {
+    /// Every byte that may occur.
+    pub(crate) fn bytes(&self) -> ByteSet {
+        let ascii = (0..0x80).filter(|&byte| self.ascii >> byte & 1 == 1);
+        let mut bytes = if self.from & ASCII == 0 {
+            ByteSet::range(0x80, 0xff)
+        } else {
+            ByteSet::EMPTY
+        };
+        ascii.for_each(|byte| bytes.insert(byte));
+        bytes
+    }
+}
+
+/// What is below each of the larger nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Belows {
+    /// By node: an index into `large`, or `u32::MAX`.
+    index: Vec<u32>,
+    large: Vec<Below>,
+    /// How many bytes each token has, in the order of the trie; 255 for more.
+    lengths: Vec<u8>,
+}
+
+impl Belows {
+    /// Reads a trie from its last node to its first, so that children come before their parents. `tokens` counts those that
+    /// end at a node.
+    pub(super) fn new(nodes: &[Node], tokens: impl Fn(usize) -> usize) -> Self {
+        let lengths = nodes.iter().enumerate().flat_map(|(at, node)| {
+            let length = u8::try_from(node.depth).unwrap_or(u8::MAX);
+            std::iter::repeat_n(length, tokens(at))
+        });
+        let lengths = lengths.collect();
+        let mut index = vec![u32::MAX; nodes.len()];
+        let mut large = Vec::new();
+        let nothing = Below {
+            ascii: 0,
+            from: (ASCII << 1) - 1,
+            height: None,
+        };
+        let mut all = vec![nothing; nodes.len()];
+        for at in (0..nodes.len()).rev() {
+            let end = nodes[at].next as usize;
+            let mut below = nothing;
+            let mut child = at + 1;
+            while child < end {
+                let Node { byte, next, .. } = nodes[child];
+                let further = all[child];
+                below.ascii |= further.ascii;
+                let mut from = 0;
+                if byte < 0x80 {
+                    below.ascii |= 1 << byte;
+                    from |= further.from & ASCII;
+                }
+                for place in 0..PLACES {
+                    let behind = place_behind(place, byte);
+                    from |= behind.map_or(0, |behind| (further.from >> behind & 1) << place);
+                }
+                below.from &= from;
+                child = next as usize;
+            }
+            all[at] = below;
+            if nodes[at].next - at as u32 > LARGE {
+                let height = nodes[at].height;
+                index[at] = large.len() as u32;
+                large.push(Below {
+                    height: (height < u8::MAX).then_some(u32::from(height)),
+                    ..below
+                });
+            }
+        }
+        Self {
+            index,
+            large,
+            lengths,
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, node: usize) -> Option<&Below> {
+        self.large.get(*self.index.get(node)? as usize)
+    }
+
+    pub(super) fn lengths(&self) -> &[u8] {
+        &self.lengths
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.index.len() * 4 + self.lengths.len() + self.large.len() * size_of::<Below>()
+    }
+}

@@ -1,0 +1,108 @@
+//! Look-around as groups of special names, so that `regex-syntax`, which has none, reads the pattern around it and in it.
+
+use super::context::Side;
+
+/// What a group's name says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    /// For look-around: where it looks, and whether nothing may match there.
+    pub(super) look: Option<(Side, bool)>,
+    /// Where the group stands in the pattern's source.
+    pub(super) offset: usize,
+}
+
+/// Names of groups that no pattern uses itself.
+pub(super) struct Names {
+    prefix: String,
+}
+
+impl Names {
+    /// Names that do not occur in a pattern.
+    pub(super) fn new(pattern: &str) -> Self {
+        let mut prefix = "look_".to_owned();
+        while pattern.contains(&prefix) {
+            prefix.push('_');
+        }
+        Self { prefix }
+    }
+
+    /// The opening of a group that means `mark`.
+    pub(super) fn open(&self, Mark { look, offset }: Mark) -> String {
+        let kind = match look {
+            None => 'o',
+            Some((Side::Ahead, false)) => 'a',
+            Some((Side::Ahead, true)) => 'A',
+            Some((Side::Behind, false)) => 'b',
+            Some((Side::Behind, true)) => 'B',
+        };
+        format!("(?P<{}{kind}{offset}>", self.prefix)
+    }
+
+    /// What the name of a group means.
+    pub(super) fn read(&self, name: &str) -> Option<Mark> {
+        let mut rest = name.strip_prefix(&self.prefix)?.chars();
+        let look = match rest.next()? {
+            'a' => Some((Side::Ahead, false)),
+            'A' => Some((Side::Ahead, true)),
+            'b' => Some((Side::Behind, false)),
+            'B' => Some((Side::Behind, true)),
+            _ => None,
+        };
+        let offset = rest.as_str().parse().ok()?;
+        Some(Mark { look, offset })
+    }
+
+    /// Rewrites look-around in a pattern in Rust's syntax; also says which offsets in the source belong to which in the
+    /// result: (result, source), ascending.
+    pub(super) fn rewrite(&self, pattern: &str) -> (String, Vec<(usize, usize)>) {
+        let mut out = String::with_capacity(pattern.len());
+        let mut offsets = vec![(0, 0)];
+        // Classes within classes.
+        let mut classes = 0_usize;
+        let mut at = 0;
+        while let Some(c) = pattern[at..].chars().next() {
+            let rest = &pattern[at..];
+            let opening = (classes == 0).then(|| opening(rest)).flatten();
+            if let Some((look, length)) = opening {
+                out.push_str(&self.open(Mark {
+                    look: Some(look),
+                    offset: at,
+                }));
+                at += length;
+                offsets.push((out.len(), at));
+                continue;
+            }
+            let mut length = c.len_utf8();
+            match c {
+                '\\' => length += rest[1..].chars().next().map_or(0, char::len_utf8),
+                '[' => {
+                    classes += 1;
+                    // A bracket right behind the opening is a member.
+                    let inner = rest[1..].trim_start_matches('^');
+                    if inner.starts_with(']') {
+                        length = rest.len() - inner.len() + 1;
+                    }
+                }
+                ']' => classes = classes.saturating_sub(1),
+                _ => {}
+            }
+            out.push_str(&rest[..length]);
+            at += length;
+        }
+        (out, offsets)
+    }
+}
+
+/// The look-around that a text begins with, and the length of its opening.
+pub(super) fn opening(text: &str) -> Option<((Side, bool), usize)> {
+    let openings = [
+        ("(?=", (Side::Ahead, false)),
+        ("(?!", (Side::Ahead, true)),
+        ("(?<=", (Side::Behind, false)),
+        ("(?<!", (Side::Behind, true)),
+    ];
+    let found = openings
+        .into_iter()
+        .find(|(opening, _)| text.starts_with(opening));
+    found.map(|(opening, look)| (look, opening.len()))
+}

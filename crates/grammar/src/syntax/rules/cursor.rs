@@ -1,0 +1,121 @@
+//! Where a reader stands in a source, and what every language reads the same way.
+
+use crate::error::{Error, Place};
+
+/// A place in a source that moves on.
+#[derive(Debug)]
+pub(in crate::syntax) struct Cursor<'t> {
+    pub(in crate::syntax) text: &'t str,
+    /// Byte offset of what comes next.
+    pub(in crate::syntax) at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    /// At the beginning.
+    pub(in crate::syntax) fn new(text: &'t str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// All that is still to be read.
+    pub(in crate::syntax) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// The next character.
+    pub(in crate::syntax) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Takes the next character.
+    pub(in crate::syntax) fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// Takes `prefix` if it comes next.
+    pub(in crate::syntax) fn take(&mut self, prefix: &str) -> bool {
+        let found = self.rest().starts_with(prefix);
+        if found {
+            self.at += prefix.len();
+        }
+        found
+    }
+
+    /// Takes the characters that come next for as long as they are some.
+    pub(in crate::syntax) fn while_some(&mut self, part: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// Takes what stands before `end`, and `end`; a backslash protects what follows it. None if `end` never comes, or if
+    /// one of `never` comes first.
+    pub(in crate::syntax) fn quoted(&mut self, end: char, never: &[char]) -> Option<&'t str> {
+        let rest = self.rest();
+        let mut escaped = false;
+        for (offset, c) in rest.char_indices() {
+            if never.contains(&c) {
+                return None;
+            } else if escaped {
+                escaped = false;
+            } else if c == '\\' {
+                escaped = true;
+            } else if c == end {
+                self.at += offset + end.len_utf8();
+                return Some(&rest[..offset]);
+            }
+        }
+        None
+    }
+
+    /// Takes the character behind the backslash of an escape that begins at `start`.
+    pub(in crate::syntax) fn escaped(&mut self, start: usize) -> Result<char, Error> {
+        self.next().ok_or_else(|| {
+            self.error(start, "the escape is not finished")
+                .with_hint("a backslash itself is written \\\\")
+        })
+    }
+
+    /// Takes a decimal number.
+    pub(in crate::syntax) fn number(&mut self) -> Result<u32, Error> {
+        let start = self.at;
+        self.while_some(|c| c.is_ascii_digit())
+            .parse()
+            .map_err(|_| {
+                self.error(start, "a number is wanted that fits in 32 bits")
+                    .with_hint("numbers are written in decimal digits, up to 4294967295")
+            })
+    }
+
+    /// Takes exactly so many hexadecimal digits, at most eight, of an escape that begins at `start`.
+    pub(in crate::syntax) fn hex(&mut self, start: usize, digits: usize) -> Result<u32, Error> {
+        let text = self.rest().get(..digits).unwrap_or("");
+        let valid = (1..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let code = u32::from_str_radix(text, 16).ok().filter(|_| valid);
+        let code = code.ok_or_else(|| {
+            let wanted = match digits {
+                2 | 4 | 8 => format!("{digits} hexadecimal digits are wanted"),
+                _ => "one to eight hexadecimal digits are wanted".to_owned(),
+            };
+            self.error(start, wanted)
+                .with_hint("digits are 0-9 and a-f")
+        })?;
+        self.at += digits;
+        Ok(code)
+    }
+
+    /// The character with a number that [`Self::hex`] read.
+    pub(in crate::syntax) fn character(&self, start: usize, code: u32) -> Result<char, Error> {
+        char::from_u32(code).ok_or_else(|| {
+            self.error(start, format!("U+{code:X} is no character"))
+                .with_hint("characters are up to U+10FFFF, without the surrogates U+D800 to U+DFFF")
+        })
+    }
+
+    /// A mistake at a place of the source.
+    pub(in crate::syntax) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+    }
+}

@@ -1,0 +1,91 @@
+//! What is said about a grammar that could be read: rules that can never write anything are errors, rules that nothing uses
+//! and circles of rules are warnings.
+
+use super::ast::Ast;
+use super::operands::{self, Positions};
+use crate::error::{Diagnostic, Error, Place};
+use crate::ir::{Grammar, RuleId};
+
+/// Looks at the rules of a grammar; its warnings are those of the source.
+pub(super) fn check(
+    text: &str,
+    ast: &Ast,
+    start: usize,
+    positions: &Positions<'_>,
+    grammar: Grammar,
+) -> Result<Grammar, Error> {
+    let findings = grammar.findings();
+    let place = |rule: RuleId| Place::in_text(text, ast.rules[rule.0 as usize].offset);
+    let name = |rule: RuleId| source_name(&ast.rules[rule.0 as usize].name);
+    let mut warnings = Vec::new();
+    if let Some(rule) = findings.stuck {
+        let message = format!("the rule {:?} can never write anything", name(rule));
+        let hint =
+            "every alternative leads back to it before a byte is written; add one that does not";
+        if ast.refuses_stuck_rules {
+            return Err(Error::grammar("E-GRAMMAR-UNPRODUCTIVE", message)
+                .at(place(rule))
+                .with_hint(hint));
+        }
+        let warning = Diagnostic::new("W-GRAMMAR-UNPRODUCTIVE", message).with_hint(hint);
+        warnings.push((rule, warning));
+    }
+    for rule in unused(ast, start, positions) {
+        let message = format!("the rule {:?} is never used", name(rule));
+        let start = source_name(&ast.rules[start].name);
+        let hint = format!("nothing that the rule {start:?} leads to names it");
+        warnings.push((
+            rule,
+            Diagnostic::new("W-GRAMMAR-UNUSED", message).with_hint(hint),
+        ));
+    }
+    for rule in findings.circles {
+        let message = format!("the rule {:?} may stand for itself alone", name(rule));
+        let hint = "the same text then has endlessly many derivations; drop the alternative that adds nothing";
+        warnings.push((
+            rule,
+            Diagnostic::new("W-GRAMMAR-CYCLE", message).with_hint(hint),
+        ));
+    }
+    warnings.sort_by_key(|(rule, _)| ast.rules[rule.0 as usize].offset);
+    let warnings = warnings
+        .into_iter()
+        .map(|(rule, warning)| warning.at(place(rule)));
+    Ok(grammar.with_warnings(warnings.collect()))
+}
+
+/// The name that the source gave a rule; those that a reader made have more behind a blank.
+fn source_name(name: &str) -> &str {
+    name.split(' ').next().unwrap_or(name)
+}
+
+/// Rules that the start does not lead to.
+fn unused(ast: &Ast, start: usize, positions: &Positions<'_>) -> Vec<RuleId> {
+    let mut used = vec![false; ast.rules.len()];
+    used[start] = true;
+    let mut seen = vec![false; ast.nodes.len()];
+    let mut work = vec![ast.rules[start].body];
+    while let Some(id) = work.pop() {
+        if std::mem::replace(&mut seen[id.0 as usize], true) {
+            continue;
+        }
+        let node = &ast.nodes[id.0 as usize].0;
+        work.extend(operands::children(node));
+        if let Some(position) = operands::position(positions, node) {
+            used[position] = true;
+            work.push(ast.rules[position].body);
+        }
+    }
+    // A terminal that stands in others as what it is has no name there.
+    let taken_apart = |rule: usize| {
+        ast.rules[rule]
+            .parts
+            .iter()
+            .any(|part| seen[part.0 as usize])
+    };
+    let is_source = |rule: usize| !ast.rules[rule].name.contains(' ');
+    (0..ast.rules.len())
+        .filter(|&rule| is_source(rule) && !used[rule] && !taken_apart(rule))
+        .map(|rule| RuleId(rule as u32))
+        .collect()
+}

@@ -1,0 +1,122 @@
+//! The order in which a tree is lowered. Where `&`, `~` or a builtin wants something regular, a name stands for what its rule
+//! says, so that rule comes first; it must not contain itself.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use super::ast::{Ast, Node, NodeId};
+use crate::error::{Error, Place};
+
+/// The position of each rule in [`Ast::rules`], by its name.
+pub(super) type Positions<'a> = IndexMap<&'a str, usize, FxBuildHasher>;
+
+/// Nodes, each behind those that it is made of.
+pub(super) struct Order {
+    pub(super) nodes: Vec<NodeId>,
+    /// By node: whether it is a name that stands for what its rule says.
+    pub(super) replaced: Vec<bool>,
+}
+
+/// Orders all nodes of a tree.
+pub(super) fn order(text: &str, ast: &Ast, positions: &Positions<'_>) -> Result<Order, Error> {
+    let replaced = replaced(ast, positions);
+    if !replaced.contains(&true) {
+        // Children stand before their parents.
+        let nodes = (0..ast.nodes.len() as u32).map(NodeId).collect();
+        return Ok(Order { nodes, replaced });
+    }
+    let mut nodes = Vec::with_capacity(ast.nodes.len());
+    let mut marks = vec![Mark::New; ast.nodes.len()];
+    for root in (0..ast.nodes.len() as u32).map(NodeId) {
+        let mut work = vec![(root, false)];
+        while let Some((id, left)) = work.pop() {
+            let at = id.0 as usize;
+            if left {
+                marks[at] = Mark::Done;
+                nodes.push(id);
+                continue;
+            }
+            if marks[at] != Mark::New {
+                continue;
+            }
+            marks[at] = Mark::Open;
+            work.push((id, true));
+            let (node, offset) = &ast.nodes[at];
+            for child in children(node) {
+                work.push((child, false));
+            }
+            if let Some(body) = replaced[at].then(|| body(ast, positions, node)).flatten() {
+                if marks[body.0 as usize] == Mark::Open {
+                    return Err(Error::grammar(
+                        "E-GRAMMAR-IRREGULAR",
+                        "this operand must be regular, and its rule contains itself",
+                    )
+                    .at(Place::in_text(text, *offset))
+                    .with_hint("rules that stand in operands of & and ~ and of builtins cannot be recursive"));
+                }
+                work.push((body, false));
+            }
+        }
+    }
+    Ok(Order { nodes, replaced })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    New,
+    Open,
+    Done,
+}
+
+/// What a node is made of.
+pub(super) fn children(node: &Node) -> impl Iterator<Item = NodeId> + '_ {
+    let (parts, last): (&[NodeId], Option<NodeId>) = match node {
+        Node::Function(_, inner) | Node::Capture(_, inner) => (std::slice::from_ref(inner), None),
+        Node::Seq(parts) | Node::And(parts) | Node::Alt(parts) => (parts, None),
+        Node::Repeat {
+            inner, separator, ..
+        } => (std::slice::from_ref(inner), *separator),
+        _ => (&[], None),
+    };
+    parts.iter().copied().chain(last)
+}
+
+/// The rule that a name names.
+pub(super) fn position(positions: &Positions<'_>, node: &Node) -> Option<usize> {
+    let Node::Name(name) = node else {
+        return None;
+    };
+    positions.get(name.as_str()).copied()
+}
+
+/// What that rule says.
+pub(super) fn body(ast: &Ast, positions: &Positions<'_>, node: &Node) -> Option<NodeId> {
+    Some(ast.rules[position(positions, node)?].body)
+}
+
+fn replaced(ast: &Ast, positions: &Positions<'_>) -> Vec<bool> {
+    let mut replaced = vec![false; ast.nodes.len()];
+    if !ast.rules_as_operands {
+        return replaced;
+    }
+    let mut inside = vec![false; ast.nodes.len()];
+    let mut work: Vec<NodeId> = Vec::new();
+    for (node, _) in &ast.nodes {
+        if matches!(node, Node::Function(..) | Node::And(_)) {
+            work.extend(children(node));
+        }
+    }
+    while let Some(id) = work.pop() {
+        let at = id.0 as usize;
+        if std::mem::replace(&mut inside[at], true) {
+            continue;
+        }
+        let node = &ast.nodes[at].0;
+        work.extend(children(node));
+        if let Some(body) = body(ast, positions, node) {
+            replaced[at] = true;
+            work.push(body);
+        }
+    }
+    replaced
+}

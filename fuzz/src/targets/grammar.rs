@@ -1,0 +1,128 @@
+//! Grammars that could be read: printed, read back, compiled, and followed for a while.
+
+use std::sync::{Arc, LazyLock};
+
+use syntagma_engine::{
+    CompiledGrammar, Error, ErrorKind, GrammarCompiler, GrammarMatcher, Limits, Vocabulary,
+    VocabularyParts, bitmask_words,
+};
+use syntagma_grammar::ir::Lnf;
+use syntagma_grammar::syntax::{ebnf, gbnf};
+use syntagma_grammar::{ErrorKind as SourceErrorKind, Grammar, print};
+
+use super::source::number;
+
+/// Every byte, some longer tokens, special ones and two ends of the turn.
+pub(super) static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
+    let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    let texts = [
+        "aa", "ab", "aaaa", "abab", "ba", "bb", "é", "\": ", "\", \"", "{\"", "  ", "    ", "\n",
+        "12", "007", "true", "null", "\"}", "]}", "xyz", "-1", "a b",
+    ];
+    tokens.extend(texts.map(|text| text.as_bytes().to_vec()));
+    tokens.push("é".as_bytes()[..1].to_vec());
+    let special = tokens.len() as u32;
+    tokens.extend(["<|t|>", "<t>", "m", "</s>", "<end>"].map(|text| text.as_bytes().to_vec()));
+    let parts = VocabularyParts {
+        tokens,
+        special_ids: vec![special, special + 1],
+        marker_ids: vec![special + 2],
+        eos_ids: vec![special + 3, special + 4],
+        vocab_size: None,
+    };
+    Arc::new(Vocabulary::new(&parts).expect("the vocabulary is right"))
+});
+
+/// Compiles with every mask checked against a plain walk.
+pub(super) fn compile(grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
+    GrammarCompiler::new(Arc::clone(&VOCABULARY), Limits::default())
+        .with_cache(false)
+        .with_verify(true)
+        .compile(grammar)
+}
+
+/// An error that a user may meet; the engine disagreeing with itself is none.
+pub(super) fn allowed(error: &Error) -> u64 {
+    assert_ne!(error.kind(), ErrorKind::Internal, "{error}");
+    number(error.code())
+}
+
+/// Which tokens may come next; none once the text has ended. Each bit is what the matcher then does.
+pub(super) fn mask(matcher: &GrammarMatcher) -> Result<Vec<u32>, Error> {
+    let size = VOCABULARY.size();
+    let mut row = vec![0; bitmask_words(size)];
+    matcher.fill_next_token_bitmask(&mut row)?;
+    if matcher.is_terminated()? {
+        assert!(row.iter().take(size / 32).all(|&word| word == -1));
+        return Ok(Vec::new());
+    }
+    let mut tokens = Vec::new();
+    for id in 0..size as u32 {
+        let bit = row[id as usize / 32] >> (id % 32) & 1 == 1;
+        assert_eq!(bit, matcher.accepts(id)?, "token {id}");
+        tokens.extend(bit.then_some(id));
+    }
+    Ok(tokens)
+}
+
+pub(super) fn explore(grammar: Grammar) -> Vec<u64> {
+    let mut features = vec![number(grammar.rules().len().ilog2())];
+    let text = print::to_ebnf(&grammar);
+    let start = text.split_whitespace().next().unwrap_or_default();
+    // What is printed may be larger than what was read.
+    if let Err(error) = ebnf::parse(&text, start, &syntagma_grammar::Limits::default()) {
+        assert_eq!(
+            error.kind(),
+            SourceErrorKind::Limit,
+            "what was printed does not read: {error}\n{text}"
+        );
+    }
+    if let Ok(written) = print::to_gbnf(&grammar) {
+        if let Err(error) = gbnf::parse(&written.text, "root", &syntagma_grammar::Limits::default())
+        {
+            assert_eq!(
+                error.kind(),
+                SourceErrorKind::Limit,
+                "what was printed does not read: {error}\n{}",
+                written.text
+            );
+        }
+        features.push(1);
+    }
+    match Lnf::new(&grammar, &syntagma_grammar::Limits::default()) {
+        Ok(lnf) => features.push(number((
+            lnf.productions.len().max(1).ilog2(),
+            lnf.symbols.regexes.len().max(1).ilog2(),
+        ))),
+        Err(error) => features.push(number(error.code())),
+    }
+    let seed = number(&text);
+    match compile(&Arc::new(grammar)) {
+        Ok(compiled) => features.push(walk(&GrammarMatcher::new(compiled), seed)),
+        Err(error) => features.push(allowed(&error)),
+    }
+    features
+}
+
+/// Takes some of the tokens that may come next.
+fn walk(start: &GrammarMatcher, seed: u64) -> u64 {
+    let mut matcher = start.fork();
+    let mut steps = 0;
+    let answer = loop {
+        let tokens = match mask(&matcher) {
+            Ok(tokens) => tokens,
+            Err(error) => break allowed(&error),
+        };
+        if steps == 6 || matcher.is_terminated().unwrap_or(true) {
+            break steps;
+        }
+        assert!(
+            !tokens.is_empty(),
+            "every byte is a token, and none may come next"
+        );
+        let id = tokens[(seed.rotate_left(7 * steps as u32) % tokens.len() as u64) as usize];
+        assert!(matcher.accept_token(id).expect("it was asked before"));
+        steps += 1;
+    };
+    number((answer, start.compiled().stats().states.max(1).ilog2()))
+}

@@ -1,0 +1,185 @@
+"""`StreamableParser`: a completion, token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from syntagma.compat.harmony.errors import HarmonyError
+from syntagma.compat.harmony.messages import Author, Message, Role, TextContent
+from syntagma.openchatml.model import Message as ReadMessage
+from syntagma.openchatml.stream import BodyDelta, ReadEvent
+
+if TYPE_CHECKING:
+    from syntagma.compat.harmony.encoding import HarmonyEncoding
+
+__all__ = ["StreamState", "StreamableParser"]
+
+
+class StreamState(StrEnum):
+    """Where a `StreamableParser` is."""
+
+    EXPECT_START = "ExpectStart"
+    HEADER = "Header"
+    CONTENT = "Content"
+
+
+class StreamableParser:
+    """Reads a completion token by token.
+
+    Attributes:
+        tokens: every token that was read.
+    """
+
+    def __init__(self, encoding: HarmonyEncoding, role: Role | str | None = None, *, strict: bool = False) -> None:
+        """Prepare. `role`: whose header the prompt began; `strict`: raise about malformed completions."""
+        self.tokens: list[int] = []
+        self._role = None if role is None else Role(role)
+        self._reader = encoding.reader(None if role is None else str(self._role))
+        self._strict = strict
+        self._delta: str | None = None
+        self._since = 0
+        self._state = self._reader_state()
+        self._content = ""
+        # In a body most tokens are text on their own. They are only collected; the reader gets them with the first
+        # token that is not, and whenever somebody asks for it.
+        self._texts: dict[int, str] = encoding.texts
+        self._waiting: list[str] = []
+        self._known: dict[int, str] = {}
+
+    def process(self, token: int) -> StreamableParser:
+        """Read one token.
+
+        Raises:
+            HarmonyError: only if strict: the completion is malformed.
+        """
+        self.tokens.append(token)
+        text = self._known.get(token)
+        if text is None:
+            return self._step(token)
+        self._waiting.append(text)
+        self._delta = text
+        return self
+
+    def process_eos(self) -> StreamableParser:
+        """Say that there are no more tokens; a message that was not closed is kept.
+
+        Raises:
+            HarmonyError: only if strict: the completion is malformed.
+        """
+        self._settle()
+        self._take(self._reader.finish())
+        return self
+
+    def _step(self, token: int) -> StreamableParser:
+        """A token that is not known to be text on its own, or that stands outside of a body."""
+        self._settle()
+        self._take(self._reader.feed(token))
+        return self
+
+    def _settle(self) -> None:
+        """Give the reader the text that waits."""
+        if self._waiting:
+            text = "".join(self._waiting)
+            self._waiting.clear()
+            self._content += text
+            self._reader.reader.feed_text(text)
+
+    def _take(self, events: Iterable[ReadEvent]) -> None:
+        self._delta = "".join(event.text for event in events if isinstance(event, BodyDelta)) or None
+        state = self._reader_state()
+        if state != self._state:
+            self._state, self._since = state, len(self.tokens)
+            self._content = ""
+        if state == StreamState.CONTENT:
+            self._content += self._delta or ""
+        inside = state == StreamState.CONTENT and not self._reader.is_inside_character
+        self._known = self._texts if inside else {}
+        if self._strict:
+            wrong = [report for report in self._reader.reader.errors if report.code != "E-STREAM-TRUNCATED"]
+            if wrong:
+                raise HarmonyError(f"{wrong[0].code}: {wrong[0].message}")
+
+    def _reader_state(self) -> StreamState:
+        if self._draft is not None:
+            return StreamState.CONTENT
+        return StreamState.HEADER if self._reader.reader.in_header else StreamState.EXPECT_START
+
+    @property
+    def _draft(self) -> ReadMessage | None:
+        return self._reader.reader.draft
+
+    @property
+    def messages(self) -> list[Message]:
+        """The complete messages."""
+        return [_shown(message) for message in self._reader.reader.messages]
+
+    @property
+    def current_content(self) -> str:
+        """The text of the message at hand."""
+        self._settle()
+        return self._content
+
+    @property
+    def last_content_delta(self) -> str | None:
+        """What the last token added to the text; None if nothing."""
+        return self._delta
+
+    @property
+    def current_role(self) -> Role | None:
+        """Who speaks in the message at hand."""
+        if self._draft is not None:
+            return Role(self._draft.role)
+        first = not self._reader.reader.messages and not self._since
+        return self._role if first and self._state == StreamState.HEADER else None
+
+    @property
+    def current_channel(self) -> str | None:
+        """The channel of the message at hand."""
+        return None if self._draft is None else self._draft.channel
+
+    @property
+    def current_recipient(self) -> str | None:
+        """Whom the message at hand is addressed to."""
+        return None if self._draft is None else self._draft.recipient
+
+    @property
+    def current_content_type(self) -> str | None:
+        """The content type of the message at hand."""
+        return None if self._draft is None else _content_type(self._draft)
+
+    @property
+    def state(self) -> StreamState:
+        """Where the parser is."""
+        return self._state
+
+    @property
+    def state_data(self) -> dict[str, Any]:
+        """Where the parser is, with the tokens since it is there and, in a body, the header."""
+        data: dict[str, Any] = {"state": str(self._state)}
+        if self._state == StreamState.HEADER:
+            data["header_tokens"] = self.tokens[self._since :]
+        draft = self._draft
+        if draft is not None:
+            author = {"role": draft.role} | ({"name": draft.name} if draft.name is not None else {})
+            fields = {"recipient": draft.recipient, "channel": draft.channel, "content_type": _content_type(draft)}
+            data["header"] = {"author": author} | fields
+            data["content_tokens"] = self.tokens[self._since :]
+        return data
+
+
+def _content_type(message: ReadMessage) -> str | None:
+    """The content type as that library writes it: a constraint keeps its token."""
+    return message.content_type if message.constrain is None else f"<|constrain|>{message.constrain}"
+
+
+def _shown(message: ReadMessage) -> Message:
+    """A message that was read."""
+    return Message(
+        author=Author(role=Role(message.role), name=message.name),
+        content=[TextContent(text=message.body)],
+        channel=message.channel,
+        recipient=message.recipient,
+        content_type=_content_type(message),
+    )

@@ -1,0 +1,166 @@
+"""`GrammarCompiler` and `CompiledGrammar` by xgrammar's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from syntagma import _engine, decoding
+from syntagma.compat.xgrammar.exception import DeserializeFormatError
+from syntagma.compat.xgrammar.grammar import Grammar
+from syntagma.compat.xgrammar.serialization import read, write
+from syntagma.compat.xgrammar.support import errors
+from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
+
+__all__ = ["CompiledGrammar", "GrammarCompiler"]
+
+
+class CompiledGrammar:
+    """A grammar compiled for a vocabulary. Made by a compiler."""
+
+    _compiled: _engine.CompiledGrammar
+    _grammar: Grammar
+    _tokenizer_info: TokenizerInfo
+
+    @classmethod
+    def _of(cls, compiled: _engine.CompiledGrammar, grammar: Grammar, info: TokenizerInfo) -> CompiledGrammar:
+        made = cls.__new__(cls)
+        made._compiled, made._grammar, made._tokenizer_info = compiled, grammar, info
+        return made
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar."""
+        return self._grammar
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary."""
+        return self._tokenizer_info
+
+    @property
+    def memory_size_bytes(self) -> int:
+        """Approximate bytes that it holds at the moment; it grows while it is used, within bounds."""
+        return self._compiled.stats()["bytes"]
+
+    def serialize_json(self) -> str:
+        """The grammar and what tells its vocabulary, as JSON text."""
+        return write(
+            "CompiledGrammar",
+            grammar=self._grammar.serialize_json(),
+            tokenizer=self._tokenizer_info.dump_metadata(),
+        )
+
+    @staticmethod
+    def deserialize_json(json_str: str, tokenizer_info: TokenizerInfo) -> CompiledGrammar:
+        """What `serialize_json` wrote, for the same vocabulary.
+
+        Raises:
+            InvalidJSONError, DeserializeVersionError: other text.
+            DeserializeFormatError: other text, or another vocabulary.
+        """
+        grammar, metadata = read(json_str, "CompiledGrammar", "grammar", "tokenizer")
+        if metadata != tokenizer_info.dump_metadata():
+            raise DeserializeFormatError("the text belongs to another vocabulary")
+        return GrammarCompiler(tokenizer_info, cache_enabled=False).compile_grammar(Grammar.deserialize_json(grammar))
+
+
+class GrammarCompiler:
+    """Compiles grammars for one vocabulary.
+
+    Args:
+        tokenizer_info: the vocabulary.
+        max_threads: kept for whoever gives it; compiling does not look at the vocabulary, so it takes no threads.
+        cache_enabled: False compiles every grammar anew.
+        cache_limit_bytes: bound on the cache; -1: the library's default.
+
+    Raises:
+        ValueError: no `TokenizerInfo`.
+    """
+
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        max_threads: int = 8,  # noqa: ARG002
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+    ) -> None:
+        if not isinstance(tokenizer_info, TokenizerInfo):
+            raise ValueError("a compiler takes a TokenizerInfo: make one of the tokenizer first")
+        self._info = tokenizer_info
+        self._limit = cache_limit_bytes
+        self._inner = decoding.GrammarCompiler(
+            tokenizer_info._info, cache=cache_enabled, cache_bytes=None if cache_limit_bytes < 0 else cache_limit_bytes
+        )
+
+    def _compile(self, grammar: Grammar) -> CompiledGrammar:
+        with errors():
+            return CompiledGrammar._of(self._inner.compile(grammar._inner), grammar, self._info)
+
+    def compile_json_schema(
+        self,
+        schema: Any,
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        any_order: bool = False,
+    ) -> CompiledGrammar:
+        """As `Grammar.from_json_schema`, compiled."""
+        grammar = Grammar.from_json_schema(
+            schema,
+            any_whitespace=any_whitespace,
+            indent=indent,
+            separators=separators,
+            strict_mode=strict_mode,
+            max_whitespace_cnt=max_whitespace_cnt,
+            any_order=any_order,
+        )
+        return self._compile(grammar)
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """As `Grammar.builtin_json_grammar`, compiled."""
+        return self._compile(Grammar.builtin_json_grammar())
+
+    def compile_regex(self, regex: str) -> CompiledGrammar:
+        """As `Grammar.from_regex`, compiled."""
+        return self._compile(Grammar.from_regex(regex))
+
+    def compile_lark(
+        self, lark_string: str, *, named_grammars: Mapping[str, Grammar | str] | None = None
+    ) -> CompiledGrammar:
+        """As `Grammar.from_lark`, compiled."""
+        return self._compile(Grammar.from_lark(lark_string, named_grammars=named_grammars))
+
+    def compile_structural_tag(self, *args: Any, **kwargs: Any) -> CompiledGrammar:
+        """As `Grammar.from_structural_tag`, compiled."""
+        return self._compile(Grammar.from_structural_tag(*args, **kwargs))
+
+    def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:
+        """A grammar, or GBNF text.
+
+        Raises:
+            ValueError: neither.
+            RuntimeError: a grammar that cannot be read or compiled.
+        """
+        if isinstance(grammar, str):
+            return self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name))
+        if isinstance(grammar, Grammar):
+            return self._compile(grammar)
+        raise ValueError("a grammar is GBNF text or a Grammar")
+
+    def clear_cache(self) -> None:
+        """Forget every compiled grammar; those in use live on."""
+        self._inner.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Approximate bytes of the cache."""
+        return self._inner.stats.bytes
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """The bound that was given, or -1."""
+        return self._limit

@@ -1,0 +1,75 @@
+"""What the modules of this package share: refusals by name, errors as xgrammar raises them, and tensors."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+from syntagma.compat.xgrammar.exception import InvalidStructuralTagError
+from syntagma.errors import SyntagmaError
+
+__all__ = ["data", "errors", "has_torch", "refuse", "tag_errors"]
+
+
+@cache
+def data() -> dict[str, Any]:
+    """The package's data file."""
+    return tomllib.loads(resources.files(__package__).joinpath("xgrammar.toml").read_text(encoding="utf-8"))
+
+
+def refuse(name: str) -> NoReturn:
+    """Raise for something that is not offered.
+
+    Raises:
+        NotImplementedError: with the reason that the data file gives.
+    """
+    raise NotImplementedError(f"{name}: {data()['unsupported'][name]}")
+
+
+@cache
+def has_torch() -> bool:
+    """Whether torch is installed: bitmasks are then its tensors, else NumPy arrays."""
+    return find_spec("torch") is not None
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """The library's errors as `RuntimeError`, which is what xgrammar raises; the error itself is the cause."""
+    try:
+        yield
+    except SyntagmaError as error:
+        raise RuntimeError(str(error)) from error
+
+
+@contextmanager
+def tag_errors(tag: Any, known: Collection[str]) -> Iterator[None]:
+    """The same for a structural tag; `known` are the types of formats that have a name here, held or not."""
+    try:
+        yield
+    except SyntagmaError as error:
+        kind = _at(tag, error.pointer or "")
+        unheard = (error.pointer or "").endswith("/type") and kind not in known
+        if error.code == "E-GRAMMAR-UNSUPPORTED" and not unheard:
+            try:
+                refuse("structural_tag(format)")
+            except NotImplementedError as refusal:
+                raise NotImplementedError(f"{refusal} ({error.message}, {error.place})") from error
+        raise InvalidStructuralTagError(str(error)) from error
+
+
+def _at(value: Any, pointer: str) -> Any:
+    """What a JSON pointer leads to, or None."""
+    for step in pointer.split("/")[1:]:
+        key: Any = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list | tuple):
+            key = int(key) if key.isdecimal() else len(value)
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value

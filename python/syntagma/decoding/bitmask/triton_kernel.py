@@ -1,0 +1,88 @@
+"""Masking rows of logits on a GPU: one pass that reads bits and writes minus infinity where a bit is zero.
+
+Imported only where it is needed; Triton comes with torch's builds for CUDA. With `TRITON_INTERPRET=1` in the
+environment before Triton is first imported, the same kernel runs on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+try:
+    # The kernel's body is found by its module's names, so these cannot be imported inside of a function.
+    import triton
+    import triton.language as tl
+except ImportError:
+    triton = None
+
+__all__ = ["is_available", "mask_triton"]
+
+_BLOCK = 4096
+"""tokens of one program of the kernel; a multiple of 32"""
+
+
+def is_available() -> bool:
+    """Whether Triton is installed."""
+    return triton is not None
+
+
+def mask_triton(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] | None) -> None:
+    """Set what the rows of `words` deny to minus infinity.
+
+    Args:
+        logits: floating [batch, width], in place; tokens of a row may be any stride apart.
+        words: int32 [batch, words] on the same device.
+        rows: the rows that are meant; None: all.
+    """
+    import torch
+
+    width = logits.shape[1]
+    count = len(logits) if rows is None else len(rows)
+    if count == 0 or width == 0:
+        return
+    index = None if rows is None else torch.tensor(rows, dtype=torch.int64, device=logits.device)
+    _deny[count, triton.cdiv(width, _BLOCK)](
+        logits,
+        words,
+        # Without rows it is not read, but must be some tensor.
+        words if index is None else index,
+        width,
+        words.shape[1],
+        logits.stride(0),
+        logits.stride(1),
+        words.stride(0),
+        words.stride(1),
+        HAS_ROWS=index is not None,
+        BLOCK=_BLOCK,
+    )
+
+
+if triton is not None:
+
+    @triton.jit  # type: ignore[untyped-decorator]
+    def _deny(  # noqa: PLR0917  # as Triton calls it
+        logits: Any,
+        words: Any,
+        rows: Any,
+        width: Any,
+        word_count: Any,
+        logits_row: Any,
+        logits_token: Any,
+        words_row: Any,
+        words_word: Any,
+        HAS_ROWS: tl.constexpr,  # noqa: N803  # Triton's way of writing constants
+        BLOCK: tl.constexpr,  # noqa: N803
+    ) -> None:
+        row = tl.program_id(0).to(tl.int64)
+        if HAS_ROWS:
+            row = tl.load(rows + row)
+        tokens = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+        inside = tokens < width
+        at = tokens // 32
+        word = tl.load(words + row * words_row + at * words_word, mask=inside & (at < word_count), other=0)
+        denied = ((word >> (tokens % 32)) & 1) == 0
+        tl.store(logits + row * logits_row + tokens * logits_token, float("-inf"), mask=inside & denied)

@@ -1,0 +1,81 @@
+"""A completion as the one chat message that it is: thoughts, an answer, and calls.
+
+A header alone decides where a message goes, so that a reader that passes text on as it comes decides alike: what is
+meant for the user is the answer, what is addressed to a tool is a call, everything else is a thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from syntagma.messages import Message as ChatMessage
+from syntagma.messages import ToolCall
+from syntagma.openchatml.calls import is_function, names_tool
+from syntagma.openchatml.model import Message
+from syntagma.parsing import JsonMachine, is_name
+
+__all__ = ["to_chat"]
+
+_BLANKS = " \t\r\n"
+
+
+def to_chat(messages: Iterable[Message]) -> ChatMessage:
+    """The chat message that the messages of one completion make up.
+
+    A call is complete if its arguments are one JSON object, and it ends as a call or with the text: engines take the
+    stop token off. What was recovered is never a call; it is an answer only on the final channel, addressed to nobody.
+    Messages of others than the assistant are thoughts.
+    """
+    content: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    incomplete = False
+    for message in messages:
+        name = _called(message)
+        if name is not None:
+            arguments, whole = _arguments(message.body)
+            complete = whole and message.terminator in ("call", None)
+            call_id = message.call_id or f"call_{len(calls)}"
+            calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
+        elif _is_answer(message):
+            content.append(message.body)
+        else:
+            thoughts.append(message.body)
+        incomplete = name is None and message.terminator is None and not _is_answer(message)
+    return ChatMessage(
+        content="".join(content) or None,
+        reasoning_content="".join(thoughts) or None,
+        tool_calls=tuple(calls),
+        incomplete=incomplete or any(not call.complete for call in calls),
+    )
+
+
+def _called(message: Message) -> str | None:
+    """The name of the tool that a message calls, or None."""
+    recipient = message.recipient
+    if message.role != "assistant" or message.recovered or recipient is None or not names_tool(recipient):
+        return None
+    name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
+    return name if is_name(name) else None
+
+
+def _is_answer(message: Message) -> bool:
+    if message.role != "assistant" or names_tool(message.recipient):
+        return False
+    sound = message.constrain is None and not message.recovered
+    if message.channel == "final":
+        return sound or message.recipient is None
+    return sound and message.channel == "commentary" and message.recipient is None
+
+
+def _arguments(body: str) -> tuple[str, bool]:
+    """A call's arguments, and whether they are one JSON object; else the text as it stands."""
+    begin = len(body) - len(body.lstrip(_BLANKS))
+    if not body.startswith("{", begin):
+        return body, False
+    machine = JsonMachine()
+    at, arguments = machine.feed(body, begin, len(body))
+    rest = body[at:]
+    if machine.done and not rest.strip(_BLANKS):
+        return arguments, True
+    return arguments + rest, False

@@ -1,0 +1,145 @@
+"""Headers of messages, as models write them: what can be understood is, and what had to be guessed is said.
+
+Every reader of messages with headers decides here what a field means. Two rules settle what is unclear: nothing that a
+model wrote is lost, and what was guessed says so (`guessed`), so that it is neither shown nor run by mistake.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+__all__ = ["BLANKS", "WORD", "Header", "HeaderShape", "read_header"]
+
+BLANKS = " \t\r\n"
+"""only these four characters separate words"""
+
+WORD = re.compile(r"[^ \t\r\n]+")
+_KIND = re.compile(r"[A-Za-z0-9_/+.-]+")
+_NAME = re.compile(r"[a-z]+")
+
+
+class HeaderShape(msgspec.Struct, frozen=True):
+    """What may stand in a header.
+
+    Attributes:
+        sections: the markers that begin a field, each with the values that it may have; none: any word.
+        keys: the beginnings of fields that are one word, with their sign: `to=`.
+        bare: the key for which one word without a key may stand, behind a section with fixed values; or None.
+        has_role: the first word says who writes.
+    """
+
+    sections: dict[str, tuple[str, ...]]
+    keys: frozenset[str]
+    bare: str | None = None
+    has_role: bool = True
+
+
+class Header(msgspec.Struct):
+    """What a header says.
+
+    Attributes:
+        role: the first word; empty if there is none.
+        values: what the fields hold, by their marker or key.
+        odd: sentences about what is malformed.
+        guessed: something was malformed, or repaired.
+        unknown: sections whose value is none of the fixed ones.
+        rest: the text that belongs to no field, as (number of the section, index in its text) up to the section's end.
+    """
+
+    role: str = ""
+    values: dict[str, str] = {}
+    odd: list[str] = []
+    guessed: bool = False
+    unknown: set[str] = set()
+    rest: list[tuple[int, int]] = []
+
+    def note(self, message: str) -> None:
+        """Say that the header is malformed."""
+        self.guessed = True
+        self.odd.append(message)
+
+
+def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: bool) -> Header:
+    """Understand a header.
+
+    Args:
+        sections: `(marker before it, text)`; the first begins with the role.
+        shape: what may stand in it.
+        closed: whether the marker of the body followed; without it the body is in here, too.
+    """
+    header = Header(guessed=not closed)
+    seen: set[str] = set()
+    for number, (marker, text) in enumerate(sections):
+        match = WORD.search(text)
+        at = match.end() if match is not None else 0
+        word = match.group() if match is not None else ""
+        if number == 0 and not shape.has_role:
+            left = _words(header, shape, text, 0, bare=False)
+        elif number == 0:
+            header.role = word
+            if match is None:
+                header.note("a header without a role")
+            left = _words(header, shape, text, at, bare=False)
+        elif shape.sections[marker]:
+            taken = _fixed(header, marker, word, shape.sections[marker], again=marker in seen)
+            # Where the marker of the body lacks, the body may stand right behind the value.
+            left = _words(header, shape, text, at if closed else at - len(word) + taken, bare=closed)
+        else:
+            left = _free(header, marker, text, match, shape)
+        seen.add(marker)
+        if left is not None:
+            header.rest.append((number, left))
+    if closed and header.rest:
+        number, left = header.rest[0]
+        header.note(f"{sections[number][1][left : left + 40]!r} does not belong in a header")
+    return header
+
+
+def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, again: bool) -> int:
+    """The value of a section that may have only some; how much of the word belongs to it."""
+    found = _NAME.match(word)
+    name = found.group() if found else ""
+    if again:
+        header.note(f"a header with two of {marker}")
+    elif word in values:
+        header.values[marker] = word
+    elif name in values and not word[len(name) :].isalnum():
+        header.values[marker] = name
+        header.guessed = True
+        return len(name)
+    else:
+        header.unknown.add(marker)
+        header.note(f"{word!r} cannot stand behind {marker}")
+    return len(word)
+
+
+def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, shape: HeaderShape) -> int | None:
+    """The value of a section that may have any."""
+    if match is None:
+        header.note(f"nothing behind {marker}")
+        return None
+    if _KIND.fullmatch(match.group()) is None:
+        header.note(f"{match.group()!r} cannot stand behind {marker}")
+        return match.start()
+    if marker in header.values:
+        # The last one is the one next to the body.
+        header.guessed = True
+    header.values[marker] = match.group()
+    return _words(header, shape, text, match.end(), bare=False)
+
+
+def _words(header: Header, shape: HeaderShape, text: str, begin: int, *, bare: bool) -> int | None:
+    """Take the fields that are one word off the front; the index of what is left, or None."""
+    for match in WORD.finditer(text, begin):
+        key, sign, value = match.group().partition("=")
+        key += sign
+        if not sign or key not in shape.keys or not value:
+            if not bare or not _KIND.fullmatch(match.group()) or (shape.bare or "") in header.values:
+                return match.start()
+            key, value, bare = shape.bare or "", match.group(), False
+        before = header.values.setdefault(key, value)
+        if before != value:
+            header.note(f"{key} has two values")
+    return None

@@ -1,0 +1,232 @@
+"""Where the messages of a format with headers go: to thoughts, to the answer, or to a tool."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import (
+    FormatSpec,
+    MessagesSpec,
+    Pattern,
+    ToolsSpec,
+    opening,
+    required_fields,
+    split_header,
+)
+from syntagma.format_schema import Literal as LiteralItem
+from syntagma.parsing.headers import WORD, Header, HeaderShape
+from syntagma.parsing.kept import Kept
+from syntagma.parsing.patterns import Alternative, Block, Op, block_of, form_parts
+
+__all__ = ["Route", "RouteKind", "Routes", "is_name", "routes_of"]
+
+RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
+Score: TypeAlias = tuple[tuple[int, int], ...]
+
+_NOT_IN_NAMES = frozenset("<>{}()[]\"',=")
+
+
+def is_name(text: str) -> bool:
+    """Whether a word can be the name of a tool."""
+    return bool(text) and _NOT_IN_NAMES.isdisjoint(text)
+
+
+class Route(msgspec.Struct, frozen=True):
+    """One example of a format, cut at the end of its header.
+
+    Attributes:
+        fields: the shape of the value of every field that it shows.
+        block: the markers around its text; None for a call.
+        calls: the ways to read the body of a call.
+        end: the marker that ends it, as it is shown.
+        exact: it takes only headers that are sound and hold no further field that leads anywhere.
+    """
+
+    kind: RouteKind
+    fields: dict[str, Pattern]
+    block: Block | None = None
+    calls: tuple[Alternative, ...] = ()
+    end: str = ""
+    exact: bool = False
+
+
+class Routes:
+    """The examples of a format, and what its headers consist of.
+
+    Attributes:
+        shape: what may stand in a header.
+        begins: what a message is recognised by; empty where nothing but its fields begins it.
+        role: the word behind it that says that the model writes; may be empty.
+        starts: the same, whole.
+        sections: markers that begin a field.
+        body: what ends a header.
+        ends: what ends a message; where the format has none, what begins the next.
+        stops: those of them behind which the turn may be over.
+        keeps_ends: what ends a message belongs to the next one.
+    """
+
+    def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
+        self.spec = messages
+        self._routes = list(_routes(spec, messages))
+        named = {field for route in self._routes for field in route.fields}
+        self._leading = named
+        self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.holes}
+        self.sections = tuple(field for field in messages.fields if not field[0].isspace())
+        self._needed = required_fields(spec)
+        keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
+        self._prefixes = {**keys, **{field: field for field in self.sections}}
+        openings = [opening(start) for start in messages.start]
+        self.begins = tuple(dict.fromkeys(begin for begin, _ in openings))
+        self.role = openings[0][1] if openings else ""
+        self.shape = HeaderShape(
+            sections={field: self._values(field) if field in self._needed else () for field in self.sections},
+            keys=frozenset(keys),
+            has_role=bool(self.role),
+        )
+        self.starts = messages.start
+        self.body = messages.body
+        self.keeps_ends = not messages.end
+        self.ends = messages.end or self.begins or self.sections
+        self.stops = frozenset(messages.end[1:])
+        self.otherwise: RouteKind = messages.otherwise
+
+    def _values(self, field: str) -> tuple[str, ...]:
+        """The values that a field may have, none if some route takes any."""
+        shapes = [route.fields[field] for route in self._routes if field in route.fields]
+        return () if any(shape.holes for shape in shapes) else tuple(dict.fromkeys(shape.text for shape in shapes))
+
+    def begins_header(self, text: str) -> bool:
+        """Whether text in front of a field may be a header whose opener is missing."""
+        match = WORD.search(text)
+        return match is not None and match.group() == self.role
+
+    def lead(self, header: Header) -> tuple[list[Route], str | None]:
+        """The examples that a header fits best, all of one kind, and the tool's name; none: it leads nowhere."""
+        if header.role not in ("", self.role):
+            return [], None
+        values = {self._prefixes[key]: value for key, value in header.values.items() if key in self._prefixes}
+        lost = any(field not in values for field in self._needed)
+        best: tuple[Score, int] | None = None
+        found: list[tuple[Route, str | None]] = []
+        for route in self._routes:
+            # A field that can name a tool leads nowhere else, unless an example says so.
+            further = {field for field in values if field not in route.fields}
+            if lost or further & self._naming or (route.exact and (header.guessed or further & self._leading)):
+                continue
+            fits = _fits(route, values, self.spec.fields)
+            if fits is None:
+                continue
+            score, name = fits
+            rank = (score, ("content", "reasoning", "call").index(route.kind))
+            if best is None or rank > best:
+                best, found = rank, []
+            if rank == best:
+                found.append((route, name))
+        if not found:
+            return [], None
+        first, name = found[0]
+        if first.kind == "call" and header.guessed:
+            return [], None
+        return [route for route, other in found if other == name] if first.kind == "call" else [first], name
+
+
+def _fits(route: Route, values: dict[str, str], fields: tuple[str, ...]) -> tuple[Score, str | None] | None:
+    """How well a header fits, field by field, and the name in it; None if it does not."""
+    score: list[tuple[int, int]] = []
+    name: str | None = None
+    for field in fields:
+        shape = route.fields.get(field)
+        if shape is None:
+            score.append((0, 0))
+            continue
+        if field not in values:
+            return None
+        if not shape.holes:
+            if shape.text != values[field]:
+                return None
+            score.append((2, 0))
+            continue
+        read = _captured(shape, values[field])
+        if read is None or name not in (None, read):
+            return None
+        name = read
+        score.append((1, sum(len(item.text) for item in shape.items if isinstance(item, LiteralItem))))
+    return tuple(score), name
+
+
+def _captured(shape: Pattern, word: str) -> str | None:
+    """The name in a word of this shape; one that stands twice must be the same both times."""
+    before = shape.opener
+    after = shape.closer
+    if not word.startswith(before) or not word.endswith(after) or len(word) < len(before) + len(after):
+        return None
+    inner = word[len(before) : len(word) - len(after)]
+    between = (
+        "".join(item.text for item in shape.items[1:-1] if isinstance(item, LiteralItem)) if shape.holes[1:] else ""
+    )
+    if shape.holes[1:]:
+        size, odd = divmod(len(inner) - len(between), 2)
+        name = inner[: max(size, 0)]
+        if odd or inner != name + between + name:
+            return None
+        inner = name
+    return inner if is_name(inner) else None
+
+
+def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
+    found = []
+    for form in spec.tools.forms if spec.tools is not None else ():
+        found += [_call(form, pattern, messages) for pattern in form.call]
+    for pattern in spec.reasoning.block if spec.reasoning is not None else ():
+        found.append(_text("reasoning", pattern, messages))
+    for number, pattern in enumerate(spec.content.block if spec.content is not None else ()):
+        found.append(_text("content", pattern, messages, exact=number > 0))
+    return found
+
+
+def _text(
+    kind: Literal["reasoning", "content"], pattern: Pattern, messages: MessagesSpec, *, exact: bool = False
+) -> Route:
+    header = split_header(pattern, messages)
+    block = msgspec.structs.replace(block_of(header.body, kind), after_opener=header.body.opener)
+    if not _is_end(block.closer, messages) or block.opener:
+        raise FormatError("E-FORMAT-UNSUPPORTED", f"the body of {pattern.text!r} is more than its text")
+    return Route(kind, dict(header.fields), block, end=block.closer, exact=exact)
+
+
+def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
+    header = split_header(pattern, messages)
+    text = header.body.text.rstrip()
+    end = next((one for one in messages.end if text.endswith(one)), "")
+    bare = Pattern.of(text.removesuffix(end))
+    # Arguments one by one end at what follows them, be it the end of the message.
+    body = header.body if form.argument and bare.holes[-1:] == ("arguments",) and not bare.closer else bare
+    named = any(shape.holes for _, shape in header.fields)
+    alone = msgspec.structs.replace(form, call=(body,), also=())
+    # Between the header and what is read there may be blanks.
+    calls = form_parts(alone, named=named)[2]
+    spaced = tuple(msgspec.structs.replace(call, ops=(Op("blank"), *call.ops)) for call in calls)
+    return Route("call", dict(header.fields), None, spaced, end)
+
+
+def _is_end(closer: str, messages: MessagesSpec) -> bool:
+    return closer in messages.end if messages.end else not closer
+
+
+def _made(spec: FormatSpec) -> Routes | None:
+    return Routes(spec, spec.messages) if spec.messages is not None else None
+
+
+_ROUTES = Kept(_made)
+
+
+def routes_of(spec: FormatSpec) -> Routes | None:
+    """The routes of a format with headers, else None; kept for the formats last used.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    return _ROUTES.of(spec)

@@ -1,0 +1,125 @@
+"""The stream parser with the format's file, and the reader of transcripts, understand every completion alike."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from syntagma import formats
+from syntagma.messages import Message
+from syntagma.openchatml import harmony
+
+FORMAT = formats.get("harmony")
+CASES = tomllib.loads(
+    (Path(__file__).parents[2] / "conformance" / "formats" / f"{FORMAT.name}.toml").read_text(encoding="utf-8")
+)["case"]
+BODY = "<|message|>"
+HEADS = [
+    *("<|start|>assistant", "<|start|>", "<|start|>user", "<|start|>functions.f", "assistant", "<|start|>assistant "),
+    *("<|channel|>analysis", "<|channel|>commentary", "<|channel|>final", "<|channel|>final?", "<|channel|>finals"),
+    *("<|channel|>", "<|channel|>??", " to=functions.f", " to=functions.g", " to=python", " to=user", " to=assistant"),
+    *(" to=", " to=functions.{", "<|constrain|>json", " <|constrain|> json", "<|constrain|>", "<|constrain|>a{b"),
+    *(" call_id=1", " name=n", " intent=preamble", " x=1", " json", " some words", "\n", " "),
+]
+BODIES = [
+    *(
+        "{}",
+        '{"a": 1}',
+        '{"a": "b',
+        'c"}',
+        '{"a": "x<|call|>y"}',
+        "[1]",
+        "code()",
+        "{",
+        "}",
+        "text",
+        " ",
+        "\n",
+        "<",
+        "<|",
+    ),
+    *("<|start|>", "<|channel|>", "é", "😀", "<|literal|>", '{"a": "\n"}', "{} {}", "nul", "<<|end|>"),
+]
+ENDS = ["<|end|>", "<|return|>", "<|call|>", ""]
+
+
+@st.composite
+def completions(draw: st.DrawFn) -> str:
+    """Headers and bodies as models write them, and as they do not."""
+    parts: list[str] = []
+    for _ in range(draw(st.integers(1, 4))):
+        parts += draw(st.lists(st.sampled_from(HEADS), max_size=5))
+        parts += [BODY] if draw(st.integers(0, 5)) else []
+        parts += draw(st.lists(st.sampled_from(BODIES), max_size=3))
+        parts.append(draw(st.sampled_from(ENDS)))
+    return "".join(parts)
+
+
+def said(message: Message) -> tuple[object, ...]:
+    """What a message says, without the ids of its calls."""
+    calls = [(call.name, call.arguments, call.complete) for call in message.tool_calls]
+    return message.content, message.reasoning_content, calls, message.incomplete
+
+
+@st.composite
+def tokens(draw: st.DrawFn) -> list[tuple[bool, str]]:
+    """A completion as pieces, each with whether it is a control token; text may spell one."""
+    pieces = [(False, text) for text in draw(st.lists(st.sampled_from([*BODIES, *ENDS[:3]]), max_size=2))]
+    for _ in range(draw(st.integers(1, 3))):
+        head = draw(st.lists(st.sampled_from(HEADS), max_size=4))
+        parts = [part for text in (*head, BODY) for part in re.split(r"(<\|[a-z]+\|>)", text) if part]
+        pieces += [(part.startswith("<|"), part) for part in parts]
+        pieces += [(False, text) for text in draw(st.lists(st.sampled_from([*BODIES, *ENDS[:3]]), max_size=4))]
+        pieces.append((True, draw(st.sampled_from(ENDS[:3]))))
+    return pieces
+
+
+def by_format(chunks: list[str]) -> tuple[object, ...]:
+    parser = FORMAT.parser(id_seed="")
+    for chunk in chunks:
+        parser.feed(chunk)
+    parser.finish()
+    return said(parser.message)
+
+
+def by_reader(text: str) -> tuple[object, ...]:
+    return said(harmony.to_chat(harmony.parse_completion(text).messages))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "prompt" not in case], ids=lambda case: case["name"])
+def test_both_read_the_formats_own_cases_alike(case: dict[str, str]) -> None:
+    text = case["raw"]
+    assert by_reader(text) == by_format([text]) == by_format(list(text))
+
+
+@settings(deadline=None, max_examples=300)
+@given(completions(), st.integers(1, 9))
+@example("<|channel|>final<|message|>a<|return|><|channel|>final<|message|>b", 3)
+@example("<|channel|>analysis to=functions.f<|message|> {}<|call|>", 2)
+@example("<|channel|>final to=user<|constrain|>json<|message|>{}<|end|>", 5)
+@example("I must refuse<|end|><|start|>assistant<|channel|>final {}<|return|>", 4)
+def test_both_read_malformed_completions_alike(text: str, size: int) -> None:
+    wanted = by_reader(text)
+    assert by_format([text]) == wanted
+    assert by_format([text[at : at + size] for at in range(0, len(text), size)]) == wanted
+
+
+@settings(deadline=None, max_examples=300)
+@given(tokens())
+def test_both_read_tokens_alike(pieces: list[tuple[bool, str]]) -> None:
+    parser = FORMAT.parser(id_seed="")
+    reader = harmony.HarmonyReader()
+    for is_token, text in pieces:
+        parser.feed(text, special=is_token)
+        if is_token:
+            reader.feed_token(text.strip("<|>"))
+        else:
+            reader.feed_text(text)
+    parser.finish()
+    reader.finish()
+    assert said(parser.message) == said(harmony.to_chat(reader.messages))
