@@ -75,8 +75,7 @@ def schema_suite() -> str:
     reasons = [f"* **{outcome}**: {reason}.\n" for outcome, reason in OUTCOMES.items()]
     head = (
         "# JSON Schema Test Suite\n\nOf all groups of a file, those whose every instance is judged right by a grammar"
-        " that is said to be exact;\nthen what becomes of the others."
-        " Nothing invalid is accepted by such a grammar.\n\n"
+        " that is said to be exact;\nthen what becomes of the others. Such a grammar accepts nothing invalid.\n\n"
     )
     drafts = f"\n| | {' | '.join(baseline)} |\n|---|{'---|' * len(baseline)}\n"
     return "".join([NOTE, head, *reasons, drafts, *table])

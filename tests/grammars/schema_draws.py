@@ -27,6 +27,8 @@ _WORDS = ["a", "b", "ab", "x1", "é"]
 _PATTERNS = ["^a", "b$", "^[a-c]{1,3}$", "x", "^$"]
 _BEYOND_FLOATS = re.compile(r"\d[\d.]{14,}")
 """numbers that the validator, which calculates in floating point, may judge wrong"""
+_LENIENT = ("format", "dependencies")
+"""keywords that the validator may not enforce: formats need libraries, and the latest draft has no dependencies"""
 _LIMITS = sg.Limits(compile_fuel=300_000)
 
 
@@ -184,9 +186,14 @@ def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int 
         told[error.code] += 1
         return
     exact = grammar.report.status == "exact"
+    lenient = any(f'"{word}"' in json.dumps(schema) for word in _LENIENT)
     told[grammar.report.status] += 1
     for _ in range(texts):
-        text = random_text(compiled, rng)
+        try:
+            text = random_text(compiled, rng)
+        except sg.LimitError as error:
+            told[error.code] += 1
+            return
         told["texts"] += 1
         value = json.loads(text)
         if _BEYOND_FLOATS.search(text) or "inf" in repr(value):
@@ -198,7 +205,7 @@ def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int 
             valid = judge.is_valid(value)
             accepted = accepts(compiled, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
             told["valid near" if valid else "invalid near"] += 1
-            if valid and not accepted:
+            if valid and not accepted and not lenient:
                 yield f"{value!r} is valid, and rejected"
             if accepted and not valid and exact:
                 yield f"{value!r} is not valid, and accepted"

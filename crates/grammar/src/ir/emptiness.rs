@@ -80,6 +80,28 @@ impl Grammar {
         false
     }
 
+    /// The grammar without alternatives that never come to an end; None if nothing is left.
+    pub(crate) fn ending(mut self) -> Option<Self> {
+        let matching = self.matching();
+        if !matching.any(&self, self.rule(self.start()).body) {
+            return None;
+        }
+        let mut kept: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
+        for id in (0..self.expr_count() as u32).map(ExprId) {
+            if let Expr::Alt(parts) = self.expr(id)
+                && matching.any(&self, id)
+                && !parts.iter().all(|&part| matching.any(&self, part))
+            {
+                let ends = parts.iter().filter(|&&part| matching.any(&self, part));
+                kept.push((id, ends.copied().collect()));
+            }
+        }
+        for (id, parts) in kept {
+            self.replace(id, Expr::Alt(parts.into()));
+        }
+        Some(self)
+    }
+
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.
     pub(crate) fn matching(&self) -> Matching {
         let nodes = Nodes::new(self, [self.rule(self.start()).body]);

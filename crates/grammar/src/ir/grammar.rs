@@ -134,6 +134,11 @@ impl Grammar {
         &self.exprs[id.0 as usize]
     }
 
+    /// Puts another expression in the place of one.
+    pub(super) fn replace(&mut self, id: ExprId, expr: Expr) {
+        self.exprs[id.0 as usize] = expr;
+    }
+
     /// How many expressions there are; ids are below it.
     #[must_use]
     pub fn expr_count(&self) -> usize {

@@ -173,13 +173,12 @@ fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Gramm
             .with_hint("allow widened grammars and check the result against the schema"));
     }
     let grammar = lowering.builder.finish(start, Report { pointers });
-    if grammar.is_empty_language() {
+    grammar.ending().ok_or_else(|| {
         let reason = "no value satisfies the schema";
-        return Err(Error::schema(
+        Error::schema(
             "E-SCHEMA-UNSATISFIABLE",
             reason,
             vec![(String::new(), reason.to_owned())],
-        ));
-    }
-    Ok(grammar)
+        )
+    })
 }
