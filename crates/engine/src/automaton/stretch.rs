@@ -152,8 +152,8 @@ impl Residuals {
         }))
     }
 
-    /// The same for an intersection of some text with a count of units, which is not empty: a repetition in the text can be
-    /// read as long as the count leaves room for the shortest way from it to an end.
+    /// The same for an intersection of some text with a repetition of units, which is not empty: a repetition in the text can
+    /// be read as long as the other leaves room for the shortest way from it to an end.
     fn stretch_of_counted(
         &mut self,
         text: RegexId,
@@ -162,10 +162,7 @@ impl Residuals {
     ) -> Result<Option<Stretch>, Error> {
         let Some(
             counted @ Repetition {
-                min: 0,
-                max: Some(max),
-                tail: None,
-                ..
+                min: 0, tail: None, ..
             },
         ) = self.repetition(count)
         else {
@@ -185,13 +182,23 @@ impl Residuals {
             if places == 0 || ascii == 0 {
                 continue;
             }
-            let Some(room) = self.room(found.rest, counted.inner, fuel)? else {
+            let most = match counted.max {
+                None => {
+                    let both = self.and(vec![found.rest, counted.rest], fuel)?;
+                    self.is_inhabited(both, fuel)?.then_some(u32::MAX)
+                }
+                Some(max) => {
+                    let room = self.room(found.rest, counted.inner, fuel)?;
+                    room.map(|room| max.saturating_sub(room))
+                }
+            };
+            let Some(most) = most else {
                 continue;
             };
             let stretch = Stretch {
                 ascii,
                 places,
-                most: max.saturating_sub(room),
+                most,
                 alone: 0,
             };
             if best
