@@ -48,15 +48,9 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Whether the form alone says that there is a word.
-    fn surely_inhabited(&self) -> bool {
-        self.nullable || self.size.endless() || (!self.logical && self.shortest != u32::MAX)
-    }
-}
-
-impl Residuals {
-    pub(super) fn facts_of(&self, node: &Node) -> Facts {
-        let mut facts = Facts {
+    /// Of an expression with no word that is known of.
+    fn unknown() -> Self {
+        Self {
             nullable: false,
             logical: false,
             size: Size::Unknown,
@@ -73,7 +67,18 @@ impl Residuals {
             inhabited: None,
             trimmed: None,
             row: None,
-        };
+        }
+    }
+
+    /// Whether the form alone says that there is a word.
+    fn surely_inhabited(&self) -> bool {
+        self.nullable || self.size.endless() || (!self.logical && self.shortest != u32::MAX)
+    }
+}
+
+impl Residuals {
+    pub(super) fn facts_of(&self, node: &Node) -> Facts {
+        let mut facts = Facts::unknown();
         match node {
             Node::Nothing => facts.size = Size::Finite,
             Node::Empty => {
