@@ -102,6 +102,7 @@ def test_both_read_the_formats_own_cases_alike(case: dict[str, str]) -> None:
 @example("<|channel|>final<|message|>a<|return|><|channel|>final<|message|>b", 3)
 @example("<|channel|>analysis to=functions.f<|message|> {}<|call|>", 2)
 @example("<|channel|>final to=user<|constrain|>json<|message|>{}<|end|>", 5)
+@example('<|channel|>analysis to=functions.{<|message|>{"a": "b<|end|>', 1)
 @example("I must refuse<|end|><|start|>assistant<|channel|>final {}<|return|>", 4)
 def test_both_read_malformed_completions_alike(text: str, size: int) -> None:
     wanted = by_reader(text)

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from syntagma.openchatml.model import Message
+from syntagma.parsing import is_name
 
-__all__ = ["is_function", "names_tool", "open_calls", "to_tool"]
+__all__ = ["called_tool", "is_function", "names_tool", "open_calls", "to_tool"]
 
 _PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
@@ -25,6 +26,15 @@ def names_tool(recipient: str | None) -> bool:
 def to_tool(message: Message) -> bool:
     """Whether a message goes to a tool, or would if its call named one."""
     return names_tool(message.recipient) or message.is_call
+
+
+def called_tool(message: Message) -> str | None:
+    """The name of the tool that a message calls, or None."""
+    recipient = message.recipient
+    if message.role != "assistant" or message.recovered or recipient is None or not names_tool(recipient):
+        return None
+    name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
+    return name if is_name(name) else None
 
 
 def open_calls(messages: Sequence[Message]) -> list[int]:

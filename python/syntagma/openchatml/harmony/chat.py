@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
-from syntagma.openchatml.calls import is_function, names_tool
+from syntagma.openchatml.calls import called_tool, names_tool
 from syntagma.openchatml.model import Message
-from syntagma.parsing import JsonMachine, is_name
+from syntagma.parsing import JsonMachine
 
 __all__ = ["to_chat"]
 
@@ -31,7 +31,7 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     calls: list[ToolCall] = []
     incomplete = False
     for message in messages:
-        name = _called(message)
+        name = called_tool(message)
         if name is not None:
             arguments, whole = _arguments(message.body)
             complete = whole and message.terminator in ("call", None)
@@ -48,15 +48,6 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
         tool_calls=tuple(calls),
         incomplete=incomplete or any(not call.complete for call in calls),
     )
-
-
-def _called(message: Message) -> str | None:
-    """The name of the tool that a message calls, or None."""
-    recipient = message.recipient
-    if message.role != "assistant" or message.recovered or recipient is None or not names_tool(recipient):
-        return None
-    name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
-    return name if is_name(name) else None
 
 
 def _is_answer(message: Message) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from syntagma.openchatml.calls import names_tool, to_tool
+from syntagma.openchatml.calls import called_tool, to_tool
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
 from syntagma.openchatml.harmony.header import Heading, known_role, read_heading
@@ -316,8 +316,7 @@ class HarmonyReader:
             recovered=heading.recovered or self._recovered,
             place=self._begin,
         )
-        called = self.draft.role == "assistant" and names_tool(heading.recipient) and not self.draft.recovered
-        self._arguments = JsonMachine() if called else None
+        self._arguments = None if called_tool(self.draft) is None else JsonMachine()
         self._checked = 0
         self._sections = None
         self._text = []
