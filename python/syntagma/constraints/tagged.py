@@ -38,8 +38,12 @@ class TaggedArguments:
         before, behind = self._pattern.around("value")
         self._closer = behind.strip()
         self._escaped = "values" in tools.escape
-        if tools.item is not None or tools.values == "literal" or not tools.literals.writes_json:
-            raise _unsupported("arguments that nest or are literals of a notation")
+        self._check(before)
+
+    def _check(self, before: str) -> None:
+        tools = self._tools
+        if tools.item is not None or not tools.literals.writes_json:
+            raise _unsupported("arguments that nest or are raw text in a notation of its own")
         if not before.strip() or not set(self._closer) - _IN_JSON:
             raise _unsupported("arguments whose values have no marker on both sides")
 
