@@ -14,6 +14,7 @@ from syntagma.grammars import Grammar
 __all__ = ["LiteralArguments"]
 
 _SHARED = ("$defs", "definitions")
+_ENDS = "{}[]():,= \t\n\r"
 _KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]_.$\-]+"
 """what the reader takes for a key, with the letters that every supported Python knows"""
 
@@ -22,8 +23,14 @@ class LiteralArguments(TaggedArguments):
     """The grammar of `{arguments}` where every value is a literal of the format's notation."""
 
     def _check(self, before: str) -> None:
-        if self._tools.item is not None:
-            raise FormatError("E-FORMAT-UNSUPPORTED", "literals that nest cannot be held by a grammar yet")
+        tools = self._tools
+        behind = (tools.argument_separator, tools.call[0].around("arguments")[1])
+        if tools.item is not None or not all(text and text[0] in _ENDS for text in behind):
+            raise FormatError(
+                "E-FORMAT-UNSUPPORTED",
+                "literals with nothing behind them that ends a number cannot be held by a grammar",
+                hint="a comma, a bracket, a colon, an equals sign or a blank does",
+            )
 
     def _loose(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
         return None, [("any", self._literal(True, strict=False, pointer=""))]
