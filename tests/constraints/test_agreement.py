@@ -39,7 +39,7 @@ OWN = {
     'argument_separator = "; "\n',
     "an object with words": '[tools]\ncall = "<c>{name}({arguments})</c>"\nliterals = "python"\n',
     "strings between marks": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}{arguments}</c>"\n'
-    "literals = { quotes = [\"<q>\"], null = [\"nil\", \"null\"] }\n",
+    'literals = { quotes = ["<q>"], null = ["nil", "null"] }\n',
     "keywords with bare keys inside": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key} = {value}"\n'
     'argument_separator = " , "\nvalues = "literal"\nliterals = { quotes = ["\'"], bare_keys = true }\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
@@ -47,11 +47,7 @@ OWN = {
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
-NESTED = [
-    name
-    for name, fmt in FORMATS.items()
-    if fmt.spec.tools is not None and fmt.spec.tools.item is not None
-]
+NESTED = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.item is not None]
 NESTED_FORMATS = {name: FORMATS.pop(name) for name in NESTED}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
@@ -68,7 +64,14 @@ def _hints(fmt: ChatFormat) -> list[str]:
         if not tools.literals.writes_json:
             quote = tools.literals.quotes[0]
             closers += [one.around("key")[1] + "0" for one in tools.argument[:1]]
-            closers += [quote, quote, quote + ": 0", quote + behind, behind, tools.section[0].opener + "clock" + tools.call[0].around("name")[1]]
+            closers += [
+                quote,
+                quote,
+                quote + ": 0",
+                quote + behind,
+                behind,
+                tools.section[0].opener + "clock" + tools.call[0].around("name")[1],
+            ]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 

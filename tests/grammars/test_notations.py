@@ -1,4 +1,4 @@
-"""Values by a schema in notations that are not JSON: what may be written reads back as a value that the schema allows."""
+"""Values by a schema in notations that are not JSON: what may be written reads back as a value that it allows."""
 
 from __future__ import annotations
 

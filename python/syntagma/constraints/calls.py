@@ -11,7 +11,7 @@ from syntagma.constraints.encoded import encoded_object
 from syntagma.constraints.keywords import LiteralArguments
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
-from syntagma.constraints.tagged import TaggedArguments
+from syntagma.constraints.tagged import TaggedArguments, unsupported
 from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
@@ -77,17 +77,13 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
     return bool(closer) and pieces(closer)[-1].is_marker
 
 
-def _unsupported(what: str) -> FormatError:
-    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")
-
-
 def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce: Enforce, limits: Limits) -> Grammar:
     tagged: TaggedArguments | None = None
     if tools.argument and writer.bare_arguments:
         tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
     notation = value_notation(tools.literals)
     if notation is not None and not writer.bare_arguments:
-        raise _unsupported("an envelope around literals of a notation")
+        raise unsupported("an envelope around literals of a notation")
     if writer.encoded:
         anything = encoded_object()
     else:
@@ -97,7 +93,7 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
     if held and writer.encoded:
-        raise _unsupported("a schema of arguments that are spelled as a string")
+        raise unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
     parts = [_Part((tool.name,), _arguments(index, tool, tagged, notation, limits)) for index, tool in held]
     if tagged is not None:
@@ -152,7 +148,7 @@ class _CallWriter:
         self.names = (*holes, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
-            raise _unsupported("a call that does not say its tool's name")
+            raise unsupported("a call that does not say its tool's name")
         self.encoded = self._envelope is not None and any(
             hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)
         )
@@ -211,7 +207,7 @@ class _CallWriter:
             case "suffix":
                 return []
             case _:
-                raise _unsupported(f"{{{hole}}} in a call")
+                raise unsupported(f"{{{hole}}} in a call")
 
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from syntagma.constraints.schemas import schema_grammar, value_notation
-from syntagma.constraints.tagged import TaggedArguments, Value
+from syntagma.constraints.tagged import TaggedArguments, Value, unsupported
 from syntagma.constraints.text import quoted
 from syntagma.errors import FormatError
 from syntagma.grammars import Grammar
@@ -22,17 +22,19 @@ _KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]_.$\-]+"
 class LiteralArguments(TaggedArguments):
     """The grammar of `{arguments}` where every value is a literal of the format's notation."""
 
-    def _check(self, before: str) -> None:
+    def _check(self) -> None:
         tools = self._tools
+        if tools.item is not None:
+            raise unsupported("literals that nest")
         behind = (tools.argument_separator, tools.call[0].around("arguments")[1])
-        if tools.item is not None or not all(text and text[0] in _ENDS for text in behind):
+        if not all(text and text[0] in _ENDS for text in behind):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
                 "literals with nothing behind them that ends a number cannot be held by a grammar",
                 hint="a comma, a bracket, a colon, an equals sign or a blank does",
             )
 
-    def _loose(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
+    def _loose(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
         return None, [("any", self._literal(True, strict=False, pointer=""))]
 
     def _held(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
