@@ -12,6 +12,8 @@ use syntagma_engine::{CompiledGrammar, Limits, Vocabulary};
 use syntagma_grammar::ir::Lnf;
 use syntagma_grammar::syntax::json_schema;
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/clock.rs"]
 mod clock;
 #[path = "support/vocabulary.rs"]

@@ -12,6 +12,8 @@ use syntagma_engine::{
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/vocabulary.rs"]
 mod vocabulary;
 

@@ -23,6 +23,8 @@ use syntagma_grammar::syntax::json_schema;
 
 use clock::clock;
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/clock.rs"]
 mod clock;
 #[path = "support/packed.rs"]

@@ -83,7 +83,12 @@ impl Schemas<'_> {
 
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
         self.questions += 1;
-        if self.contradicts(conjunction)? {
+        // What shares no type needs no further look.
+        let mut types = Types::ALL;
+        for &id in &conjunction.members {
+            types = types.and(self.keywords(id)?.types);
+        }
+        if types == Types::NONE || self.contradicts(conjunction)? {
             return Ok(true);
         }
         let demands = self.demands(conjunction)?;

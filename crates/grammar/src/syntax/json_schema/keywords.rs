@@ -229,7 +229,7 @@ pub(super) struct Keywords {
     pub(super) required: Vec<String>,
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
-    pub(super) has: Vec<Has>,
+    pub(super) has: Vec<Rc<Has>>,
     pub(super) unevaluated: Option<(LocationId, Rc<str>)>,
     pub(super) includes: Vec<LocationId>,
     /// Whether there is nothing but a reference.

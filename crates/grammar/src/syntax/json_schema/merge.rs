@@ -99,7 +99,7 @@ pub(super) struct Demands {
     pub(super) required: IndexSet<String, FxBuildHasher>,
     pub(super) multiples: Vec<Multiple>,
     pub(super) contains: Vec<Contains>,
-    pub(super) has: Vec<Has>,
+    pub(super) has: Vec<Rc<Has>>,
     /// Only where no choice is open; whether there is any, open choices or not, says `evaluation`.
     pub(super) unevaluated: Vec<Unevaluated>,
     pub(super) unevaluated_items: Vec<Unevaluated>,

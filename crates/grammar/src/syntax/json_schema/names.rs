@@ -50,7 +50,7 @@ impl Lowering<'_> {
         demands: &Demands,
         listed: &[String],
         name_schemas: &[(LocationId, Rc<str>)],
-        asked: &[Has],
+        asked: &[Rc<Has>],
     ) -> Result<Vec<Others>, Error> {
         let mut demanded: Vec<Regex> = Vec::new();
         for (schema, pointer) in name_schemas {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         Ok(others)
     }
 
-    fn patterns(&mut self, demands: &Demands, asked: &[Has]) -> Result<Patterns, Error> {
+    fn patterns(&mut self, demands: &Demands, asked: &[Rc<Has>]) -> Result<Patterns, Error> {
         let mut patterns = Patterns {
             read: Vec::new(),
             unread: Vec::new(),
@@ -209,7 +209,7 @@ impl Lowering<'_> {
         (demands, has): (Vec<Regex>, u32),
         value: &Conjunction,
         named: &[(u32, LocationId)],
-        asked: &[Has],
+        asked: &[Rc<Has>],
         others: &mut Vec<Others>,
     ) -> Result<(), Error> {
         let mut variants = vec![(demands, has)];

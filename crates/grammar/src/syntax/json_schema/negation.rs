@@ -283,7 +283,7 @@ impl Schemas<'_> {
             });
         }
         ways.extend(has.into_iter().map(|has| Keywords {
-            has: vec![has],
+            has: vec![Rc::new(has)],
             ..object()
         }));
         if !keywords.has.is_empty() {

@@ -89,7 +89,7 @@ impl Lowering<'_> {
             }
         }
         let mut has = Vec::new();
-        let mut asked: Vec<Has> = Vec::new();
+        let mut asked: Vec<Rc<Has>> = Vec::new();
         for one in &demands.has {
             if has.len() >= HAS {
                 self.schemas.widen(
