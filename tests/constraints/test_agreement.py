@@ -37,17 +37,18 @@ OWN = {
     'id = "functions.{name}:{index}"\n',
     "pairs between separators": '[tools]\ncall = "<c>{name}: {arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
     'argument_separator = "; "\n',
+    "an object with words": '[tools]\ncall = "<c>{name}({arguments})</c>"\nliterals = "python"\n',
+    "strings between marks": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}{arguments}</c>"\n'
+    'literals = { quotes = ["<q>"], null = ["nil", "null"] }\n',
+    "keywords with bare keys inside": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key} = {value}"\n'
+    'argument_separator = " , "\nvalues = "literal"\nliterals = { quotes = ["\'"], bare_keys = true }\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
-LITERAL = [
-    name
-    for name, fmt in FORMATS.items()
-    if fmt.spec.tools is not None and not (fmt.spec.tools.literals.writes_json and fmt.spec.tools.item is None)
-]
-LITERAL_FORMATS = {name: FORMATS.pop(name) for name in LITERAL}
+NESTED = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.item is not None]
+NESTED_FORMATS = {name: FORMATS.pop(name) for name in NESTED}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
@@ -60,6 +61,17 @@ def _hints(fmt: ChatFormat) -> list[str]:
         tools = fmt.spec.tools
         behind = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
         closers += [one.around("value")[1] for one in tools.argument[:1]] + [behind, tools.call[0].closer]
+        if not tools.literals.writes_json:
+            quote = tools.literals.quotes[0]
+            closers += [one.around("key")[1] + "0" for one in tools.argument[:1]]
+            closers += [
+                quote,
+                quote,
+                quote + ": 0",
+                quote + behind,
+                behind,
+                tools.section[0].opener + "clock" + tools.call[0].around("name")[1],
+            ]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
@@ -193,12 +205,12 @@ def test_undeclared_tools_leave_names_open(name: str) -> None:
     assert not accepts(fmt.grammar([]), text)
 
 
-@pytest.mark.parametrize("name", LITERAL_FORMATS)
-def test_calls_in_notations_of_their_own_are_refused(name: str) -> None:
+@pytest.mark.parametrize("name", NESTED_FORMATS)
+def test_calls_that_nest_are_refused(name: str) -> None:
     with pytest.raises(FormatError) as caught:
-        LITERAL_FORMATS[name].grammar(TOOLS)
+        NESTED_FORMATS[name].grammar(TOOLS)
     assert caught.value.code == "E-FORMAT-UNSUPPORTED"
-    assert accepts(LITERAL_FORMATS[name].grammar(TOOLS, tool_choice="none"), "Yes, 1 < 2.")
+    assert accepts(NESTED_FORMATS[name].grammar(TOOLS, tool_choice="none"), "Yes, 1 < 2.")
 
 
 def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:

@@ -49,8 +49,21 @@ fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_sch
     };
     let any_order: bool = given.getattr("any_order")?.extract()?;
     let draft: Option<u32> = given.getattr("draft")?.extract()?;
+    let notation = given.getattr("notation")?;
+    let notation = if notation.is_none() {
+        json_schema::Notation::default()
+    } else {
+        let quote: String = notation.getattr("quote")?.extract()?;
+        let bare_keys: bool = notation.getattr("bare_keys")?.extract()?;
+        let mut words: [String; 3] = Default::default();
+        for (word, name) in words.iter_mut().zip(["true", "false", "null"]) {
+            *word = notation.getattr(name)?.extract()?;
+        }
+        errors::grammar(py, || json_schema::Notation::new(&quote, bare_keys, words))?
+    };
     Ok(json_schema::Options {
         whitespace,
+        notation,
         allow_widened: given.getattr("allow_widened")?.extract()?,
         order: if any_order {
             json_schema::Order::Any

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.encoded import encoded_object
+from syntagma.constraints.keywords import LiteralArguments
 from syntagma.constraints.request import Choice, Enforce
-from syntagma.constraints.schemas import arguments_schema, schema_grammar
-from syntagma.constraints.tagged import TaggedArguments
+from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
+from syntagma.constraints.tagged import TaggedArguments, unsupported
 from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
@@ -27,7 +28,7 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.grammars import Grammar
+from syntagma.grammars import Grammar, ValueNotation
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
@@ -52,7 +53,6 @@ def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, paralle
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
-    _check_supported(tools)
     call = _any_call(_CallWriter(spec, tools), choice, tools, enforce=enforce, limits=limits)
     if parallel and choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
@@ -77,26 +77,25 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
     return bool(closer) and pieces(closer)[-1].is_marker
 
 
-def _check_supported(tools: ToolsSpec) -> None:
-    if not tools.literals.writes_json:
-        raise _unsupported("literals in a notation of their own")
-
-
-def _unsupported(what: str) -> FormatError:
-    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")
-
-
 def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce: Enforce, limits: Limits) -> Grammar:
-    tagged = TaggedArguments(tools, limits) if tools.argument and writer.bare_arguments else None
-    anything = encoded_object() if writer.encoded else Grammar.json(limits=limits)
+    tagged: TaggedArguments | None = None
+    if tools.argument and writer.bare_arguments:
+        tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
+    notation = value_notation(tools.literals)
+    if notation is not None and not writer.bare_arguments:
+        raise unsupported("an envelope around literals of a notation")
+    if writer.encoded:
+        anything = encoded_object()
+    else:
+        anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
     if choice.tools is None:
         return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
     if held and writer.encoded:
-        raise _unsupported("a schema of arguments that are spelled as a string")
+        raise unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    parts = [_Part((tool.name,), _arguments(index, tool, tagged, limits)) for index, tool in held]
+    parts = [_Part((tool.name,), _arguments(index, tool, tagged, notation, limits)) for index, tool in held]
     if tagged is not None:
         loose = [tool for _, tool in choice.tools if tool.name in free]
         parts += [_Part((tool.name,), tagged.anything(tool.parameters or {})) for tool in loose]
@@ -108,12 +107,14 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
     return writer.call(parts)
 
 
-def _arguments(index: int, tool: Tool, tagged: TaggedArguments | None, limits: Limits) -> Grammar:
+def _arguments(
+    index: int, tool: Tool, tagged: TaggedArguments | None, notation: ValueNotation | None, limits: Limits
+) -> Grammar:
     schema = arguments_schema(tool)
     pointer = f"/tools/{index}/function/parameters"
     if tagged is not None:
         return tagged.by_schema(schema, strict=tool.strict, pointer=pointer)
-    return schema_grammar(schema, strict=tool.strict, pointer=pointer, limits=limits)
+    return schema_grammar(schema, strict=tool.strict, pointer=pointer, limits=limits, notation=notation)
 
 
 class _Part(NamedTuple):
@@ -147,7 +148,7 @@ class _CallWriter:
         self.names = (*holes, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
-            raise _unsupported("a call that does not say its tool's name")
+            raise unsupported("a call that does not say its tool's name")
         self.encoded = self._envelope is not None and any(
             hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)
         )
@@ -206,7 +207,7 @@ class _CallWriter:
             case "suffix":
                 return []
             case _:
-                raise _unsupported(f"{{{hole}}} in a call")
+                raise unsupported(f"{{{hole}}} in a call")
 
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:

@@ -9,11 +9,12 @@ import msgspec
 
 from syntagma.constraints.request import ResponseFormat
 from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
-from syntagma.grammars import Grammar
+from syntagma.format_schema import Notation
+from syntagma.grammars import Grammar, ValueNotation
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
-__all__ = ["arguments_schema", "model_limits", "schema_grammar", "shaped_answer", "tag_grammar"]
+__all__ = ["arguments_schema", "model_limits", "schema_grammar", "shaped_answer", "tag_grammar", "value_notation"]
 
 _BLANKS = 8
 
@@ -37,14 +38,37 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
     return {**tool.parameters, "type": "object"} if only_object or kind == "object" else dict(tool.parameters)
 
 
-def schema_grammar(schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str, limits: Limits) -> Grammar:
-    """JSON by a schema; with `strict` a schema that can only be held approximately is refused.
+def value_notation(notation: Notation) -> ValueNotation | None:
+    """What is written in a format's notation: its first spellings; None: JSON."""
+    if notation.writes_json:
+        return None
+    return ValueNotation(
+        quote=notation.quotes[0],
+        bare_keys=notation.bare_keys,
+        true=notation.true[0],
+        false=notation.false[0],
+        null=notation.null[0],
+    )
+
+
+def schema_grammar(
+    schema: Mapping[str, Any] | bool,
+    *,
+    strict: bool,
+    pointer: str,
+    limits: Limits,
+    notation: ValueNotation | None = None,
+) -> Grammar:
+    """JSON, or a literal of a notation, by a schema; with `strict` one that can only be held approximately is refused.
 
     Raises:
         UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
     """
     whole = schema if isinstance(schema, bool) else dict(schema)
-    return _placed(pointer, lambda: Grammar.from_json_schema(whole, allow_widened=not strict, limits=limits))
+    return _placed(
+        pointer,
+        lambda: Grammar.from_json_schema(whole, allow_widened=not strict, notation=notation, limits=limits),
+    )
 
 
 def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Grammar:

@@ -14,7 +14,7 @@ from syntagma.format_schema import ToolsSpec
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
-__all__ = ["TaggedArguments"]
+__all__ = ["TaggedArguments", "Value", "unsupported"]
 
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a value's closer that is made of these alone could stand inside JSON"""
@@ -35,13 +35,16 @@ class TaggedArguments:
         self._tools = tools
         self._limits = limits
         self._pattern = tools.argument[0]
-        before, behind = self._pattern.around("value")
-        self._closer = behind.strip()
+        self._closer = self._pattern.around("value")[1].strip()
         self._escaped = "values" in tools.escape
-        if tools.item is not None or tools.values == "literal" or not tools.literals.writes_json:
-            raise _unsupported("arguments that nest or are literals of a notation")
-        if not before.strip() or not set(self._closer) - _IN_JSON:
-            raise _unsupported("arguments whose values have no marker on both sides")
+        self._check()
+
+    def _check(self) -> None:
+        tools = self._tools
+        if tools.item is not None or not tools.literals.writes_json:
+            raise unsupported("arguments that nest or are raw text in a notation of its own")
+        if not self._pattern.around("value")[0].strip() or not set(self._closer) - _IN_JSON:
+            raise unsupported("arguments whose values have no marker on both sides")
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
         """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""
@@ -67,7 +70,7 @@ class TaggedArguments:
         for key in (*properties, *(key for key in required if key not in properties)):
             if not self._can_be_key(key):
                 if key in required:
-                    raise _unsupported(f"the key {key!r}, which could not be read back,")
+                    raise unsupported(f"the key {key!r}, which could not be read back,")
                 continue
             place = f"{pointer}/properties/{key.replace('~', '~0').replace('/', '~1')}"
             string, others = self._held(properties.get(key, True), schema, strict=strict, pointer=place)
@@ -109,7 +112,7 @@ class TaggedArguments:
         ways += [(self._word("json", kind), value) for kind, value in others]
         said = [Grammar.concat(*self._filled(key, word or "", value)) for word, value in ways if word or not typed]
         if not said:
-            raise _unsupported("a value that has no type on the wire")
+            raise unsupported("a value that has no type on the wire")
         return Grammar.union(*said)
 
     def _filled(self, key: Grammar, word: str, value: Grammar) -> Iterator[Grammar]:
@@ -142,7 +145,7 @@ class TaggedArguments:
         """A value by its schema: as text, as JSON."""
         value = self._divided(schema, root)
         if strict and value.loose:
-            raise _unsupported(f"the schema at {pointer}, of a value that is written as text,")
+            raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
         others = [
             (json_type(one), schema_grammar(one, strict=strict, pointer=pointer, limits=self._limits))
             for one in value.others(root)
@@ -177,5 +180,6 @@ def _properties(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _unsupported(what: str) -> FormatError:
+def unsupported(what: str) -> FormatError:
+    """The error of a form that has no strict reading."""
     return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar yet")

@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.grammars.json_schema import Draft, Order, Whitespace, schema_options, schema_text
+from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.grammars.warning import GrammarWarning
@@ -126,6 +126,7 @@ class Grammar:
         indent: int | None = None,
         order: Order = "declared",
         draft: Draft | None = None,
+        notation: ValueNotation | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
         """JSON documents that a schema allows (2020-12 back to draft 4).
@@ -141,6 +142,7 @@ class Grammar:
             indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
             order: of properties: `declared`, as the schema lists them, or `any`.
             draft: the version of JSON Schema; None: as `$schema` says, else the latest.
+            notation: how values are spelled where that is not JSON; what is written then is not checked as JSON.
             limits: bounds on the schema.
 
         Raises:
@@ -157,8 +159,10 @@ class Grammar:
             indent=indent,
             order=order,
             draft=draft,
+            notation=notation,
         )
-        return cls(_engine.Grammar.from_json_schema(text, options, limits or _DEFAULT_LIMITS), text)
+        inner = _engine.Grammar.from_json_schema(text, options, limits or _DEFAULT_LIMITS)
+        return cls(inner, text if notation is None else None)
 
     @classmethod
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:

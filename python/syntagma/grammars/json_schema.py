@@ -10,13 +10,30 @@ import msgspec
 
 from syntagma.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Draft", "Order", "SchemaOptions", "Whitespace", "schema_options", "schema_text"]
+__all__ = ["Draft", "Order", "SchemaOptions", "ValueNotation", "Whitespace", "schema_options", "schema_text"]
 
 Whitespace: TypeAlias = Literal["flexible", "compact"]
 Order: TypeAlias = Literal["declared", "any"]
 Draft: TypeAlias = Literal["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"]
 
 _DRAFTS: dict[str, int] = {"draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019, "2020-12": 2020}
+
+
+class ValueNotation(msgspec.Struct, frozen=True, kw_only=True):
+    """How values are spelled where that is not JSON.
+
+    Attributes:
+        quote: around strings. `"`, `'` or a backtick: backslash escapes; longer: a marker that no string holds, without
+            any escapes.
+        bare_keys: keys of ASCII letters, digits, `_`, `-`, `.` and `$` stand without quotes.
+        true, false, null: words of ASCII letters and digits.
+    """
+
+    quote: str = '"'
+    bare_keys: bool = False
+    true: str = "true"
+    false: str = "false"
+    null: str = "null"
 
 
 class SchemaOptions(msgspec.Struct, frozen=True):
@@ -30,6 +47,7 @@ class SchemaOptions(msgspec.Struct, frozen=True):
         separators: the exact comma and colon, with their blanks.
         whitespace_pattern: what may stand before a word.
         draft: 4, 6, 7, 2019 or 2020; None: as the schema says.
+        notation: how values are spelled; None: as JSON.
     """
 
     allow_widened: bool
@@ -39,6 +57,7 @@ class SchemaOptions(msgspec.Struct, frozen=True):
     separators: tuple[str, str] | None
     whitespace_pattern: str | None
     draft: int | None
+    notation: ValueNotation | None
 
 
 def schema_options(
@@ -50,6 +69,7 @@ def schema_options(
     indent: int | None,
     order: str,
     draft: str | None,
+    notation: ValueNotation | None,
 ) -> SchemaOptions:
     """Check the options of `Grammar.from_json_schema`.
 
@@ -84,6 +104,7 @@ def schema_options(
         separators=None if separators is None else (separators[0], separators[1]),
         whitespace_pattern=whitespace_pattern,
         draft=None if draft is None else _DRAFTS[draft],
+        notation=notation,
     )
 
 

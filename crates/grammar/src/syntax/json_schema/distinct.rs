@@ -43,7 +43,7 @@ impl Lowering<'_> {
             .iter()
             .map(|value| {
                 let word = self.spelling.value(value, inside);
-                self.builder.regex(word)
+                self.spelled(word)
             })
             .collect();
         let comma = self.comma(place);

@@ -40,7 +40,7 @@ const QUESTIONS: usize = 30_000;
 
 impl<'d> Lowering<'d> {
     pub(super) fn new(schemas: Schemas<'d>) -> Result<Self, Error> {
-        let spelling = Spelling::new(&schemas.options.whitespace, schemas.limits)?;
+        let spelling = Spelling::new(&schemas.options, schemas.limits)?;
         Ok(Self {
             schemas,
             builder: GrammarBuilder::new(),
@@ -241,7 +241,7 @@ impl<'d> Lowering<'d> {
                     words.insert(self.spelling.value(value, place));
                 }
                 scalar => {
-                    scalars.insert(Spelling::scalar(scalar));
+                    scalars.insert(self.spelling.scalar(scalar));
                 }
             }
         }
@@ -249,7 +249,7 @@ impl<'d> Lowering<'d> {
             let scalars = Regex::alt(scalars.into_iter().collect());
             words.insert(self.spelling.word(scalars, place.first));
         }
-        Ok(self.builder.regex(Regex::alt(words.into_iter().collect())))
+        Ok(self.spelled(Regex::alt(words.into_iter().collect())))
     }
 
     /// A value of any of the types, by the keywords of each.
@@ -257,12 +257,12 @@ impl<'d> Lowering<'d> {
         let mut words: Vec<Regex> = Vec::new();
         let free = |value: &Value| !demands.excluded.contains(value);
         if demands.types.has(Types::NULL) && free(&Value::Null) {
-            words.push(Regex::literal(b"null"));
+            words.push(self.spelling.notation.null());
         }
         if demands.types.has(Types::BOOLEAN) {
-            for (value, word) in [(true, &b"true"[..]), (false, b"false")] {
+            for value in [true, false] {
                 if free(&Value::Bool(value)) {
-                    words.push(Regex::literal(word));
+                    words.push(self.spelling.notation.boolean(value));
                 }
             }
         }
@@ -292,7 +292,12 @@ impl<'d> Lowering<'d> {
 
     pub(super) fn word(&mut self, word: Regex, place: Place) -> ExprId {
         let word = self.spelling.word(word, place.first);
-        self.builder.regex(word)
+        self.spelled(word)
+    }
+
+    /// A word of the notation as an expression.
+    pub(super) fn spelled(&mut self, word: Regex) -> ExprId {
+        self.spelling.notation.expression(&mut self.builder, word)
     }
 
     /// Notes at each member with a keyword that it is not enforced.

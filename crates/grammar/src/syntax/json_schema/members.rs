@@ -12,7 +12,6 @@ use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
 use super::object::Shape;
 use super::spelling::Place;
-use super::text;
 use crate::error::Error;
 use crate::ir::{ExprId, Regex, RuleId};
 
@@ -251,7 +250,7 @@ impl Lowering<'_> {
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
         let property = &shape.listed[at];
-        let name = Regex::literal(text::canonical(&property.name).as_bytes());
+        let name = self.spelling.notation.key(&property.name);
         let member = (name, &property.value, property.has);
         self.member((shape, place), member, count, then, rules, parts)
     }
@@ -267,7 +266,7 @@ impl Lowering<'_> {
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
         let key = self.spelling.key(name, count > 0, place);
-        let key = self.builder.regex(key);
+        let key = self.spelled(key);
         for set in 0..1u32 << shape.has.len() {
             // Only what is still missing counts.
             if set & !has != 0 || set & then.has != 0 {

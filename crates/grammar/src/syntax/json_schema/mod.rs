@@ -16,7 +16,7 @@
 //! | `keywords`, `reader`, `negation`, `schemas` | one subschema, typed; what holds where another does not |
 //! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
-//! | `text`, `number`, `decimal`, `formats`, `spelling`, `whitespace`, `matching` | how values are written |
+//! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace`, `matching` | how values are written |
 
 mod array;
 mod choices;
@@ -35,6 +35,7 @@ mod merge;
 mod multiples;
 mod names;
 mod negation;
+mod notation;
 mod number;
 mod object;
 mod reader;
@@ -53,6 +54,7 @@ use crate::error::Error;
 use crate::ir::{Grammar, Report};
 use crate::limits::Limits;
 use lower::Lowering;
+pub use notation::Notation;
 use schemas::Schemas;
 pub use whitespace::Whitespace;
 
@@ -109,6 +111,8 @@ pub struct Options {
     pub allow_widened: bool,
     /// The version of the schema; by default what its `$schema` says.
     pub draft: Option<Draft>,
+    /// How values are spelled.
+    pub notation: Notation,
 }
 
 impl Default for Options {
@@ -118,6 +122,7 @@ impl Default for Options {
             order: Order::default(),
             allow_widened: true,
             draft: None,
+            notation: Notation::default(),
         }
     }
 }

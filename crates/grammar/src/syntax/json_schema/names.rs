@@ -8,7 +8,6 @@ use super::locations::LocationId;
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
 use super::object::Others;
-use super::text;
 use crate::error::Error;
 use crate::ir::Regex;
 
@@ -65,10 +64,15 @@ impl Lowering<'_> {
         }
         // Complements hold what is no JSON at all; something must say what a name is.
         if demanded.is_empty() {
-            demanded.push(Regex::repeat(text::canonical_character(), 0, None));
+            demanded.push(Regex::repeat(
+                self.spelling.notation.canonical_character(),
+                0,
+                None,
+            ));
         }
         if !listed.is_empty() {
-            let listed = listed.iter().map(|name| text::body(name)).collect();
+            let notation = &self.spelling.notation;
+            let listed = listed.iter().map(|name| notation.body(name)).collect();
             demanded.push(Regex::Not(Regex::alt(listed).into()));
         }
         let mut patterns = self.patterns(demands, asked)?;
@@ -237,7 +241,7 @@ impl Lowering<'_> {
                 Regex::And(demands.into())
             };
             others.push(Others {
-                name: text::quoted(body),
+                name: self.spelling.notation.keys(body),
                 value: value.clone(),
                 has,
             });

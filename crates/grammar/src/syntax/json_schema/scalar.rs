@@ -6,9 +6,9 @@ use super::decimal::Decimal;
 use super::keywords::{Multiple, Types};
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
+use super::notation::Notation;
 use super::number::{self, highest, lowest};
 use super::spelling::Place;
-use super::text;
 use crate::error::Error;
 use crate::ir::{ByteSet, ExprId, Regex};
 
@@ -36,12 +36,14 @@ impl Lowering<'_> {
             if max.is_some_and(|max| max < min) {
                 return Ok(Regex::Nothing);
             }
+            let notation = &self.spelling.notation;
             if min == 0 && max.is_none() {
-                return Ok(text::any_string());
+                return Ok(notation.any_string());
             }
-            return Ok(text::quoted(Regex::repeat(text::any_character(), min, max)));
+            return Ok(notation.quoted(Regex::repeat(notation.any_character(), min, max)));
         }
-        Ok(text::quoted(self.string_body(demands)?))
+        let body = self.string_body(demands)?;
+        Ok(self.spelling.notation.quoted(body))
     }
 
     /// What stands inside the quotes of a string, written in the canonical way.
@@ -63,7 +65,7 @@ impl Lowering<'_> {
                 max: own_max,
             },
         ] = &parts[..]
-            && is_character(inner)
+            && is_character(inner, &self.spelling.notation)
         {
             min = min.max(*own_min);
             max = match (max, own_max) {
@@ -72,7 +74,8 @@ impl Lowering<'_> {
             };
             parts = vec![Regex::repeat(inner.as_ref().clone(), min, max)];
         } else if !positive || min > 0 || max.is_some() {
-            parts.push(Regex::repeat(text::canonical_character(), min, max));
+            let character = self.spelling.notation.canonical_character();
+            parts.push(Regex::repeat(character, min, max));
         }
         if max.is_some_and(|max| max < min) {
             return Ok(Regex::Nothing);
@@ -81,7 +84,7 @@ impl Lowering<'_> {
             .excluded
             .iter()
             .filter_map(Value::as_str)
-            .map(text::body)
+            .map(|text| self.spelling.notation.body(text))
             .collect();
         if !excluded.is_empty() {
             parts.push(none_of(excluded));
@@ -107,7 +110,7 @@ impl Lowering<'_> {
             let mut words = Vec::new();
             for value in values {
                 match (self.schemas.allows(conjunction, value)?, value.as_str()) {
-                    (Some(true), Some(name)) => words.push(text::body(name)),
+                    (Some(true), Some(name)) => words.push(self.spelling.notation.body(name)),
                     (None, Some(_)) => return Ok(None),
                     _ => {}
                 }
@@ -180,10 +183,10 @@ fn all_but(regex: Regex, excluded: Vec<Regex>) -> Regex {
 }
 
 /// Whether a regular language visibly consists of single characters.
-fn is_character(regex: &Regex) -> bool {
+fn is_character(regex: &Regex, notation: &Notation) -> bool {
     match regex {
         Regex::Class(set) => set.iter().all(|byte| byte.is_ascii()),
-        _ => *regex == text::canonical_character(),
+        _ => *regex == notation.canonical_character(),
     }
 }
 

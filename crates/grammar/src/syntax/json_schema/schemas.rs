@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -13,15 +13,16 @@ use super::keywords::{Keywords, Pattern, Source};
 use super::locations::{LocationId, Locations};
 use super::matching;
 use super::merge::{Conjunction, Demands};
+use super::notation::Notation;
 use super::reader::read as keywords_of;
-use super::text::{self, Escaped};
+use super::text::Escaped;
 use super::{Draft, Options};
 use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect};
 
-/// A pattern in two readings: over the text itself, and over its spelling inside a JSON string.
+/// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
 pub(super) struct Readings {
     /// Made when a text is first matched, which few schemas ask for.
@@ -39,6 +40,8 @@ pub(super) struct Schemas<'d> {
     /// What is not enforced.
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
+    /// Formats in a notation that is not JSON.
+    formats: FxHashMap<&'static str, Readings>,
     enum_values: usize,
     /// Keywords whose negations are not expressed, as they took too many rules.
     pub(super) left_out: FxHashSet<Rc<str>>,
@@ -60,6 +63,7 @@ impl<'d> Schemas<'d> {
             limits,
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
+            formats: FxHashMap::default(),
             enum_values: 0,
             left_out: FxHashSet::default(),
             demands: FxHashMap::default(),
@@ -120,15 +124,27 @@ impl<'d> Schemas<'d> {
     ) -> Result<Result<Readings, String>, Error> {
         match source {
             Source::Pattern(pattern) => self.pattern(pattern, pointer),
-            Source::Format(name) => Ok(Ok(format(name)?)),
+            Source::Format(name) => Ok(Ok(self.format(name)?)),
         }
+    }
+
+    fn format(&mut self, name: &'static str) -> Result<Readings, Error> {
+        if self.options.notation == Notation::default() {
+            return format_in_json(name);
+        }
+        if let Some(known) = self.formats.get(name) {
+            return Ok(known.clone());
+        }
+        let readings = Readings::of_format(name, &self.options.notation)?;
+        self.formats.insert(name, readings.clone());
+        Ok(readings)
     }
 
     fn pattern(&mut self, pattern: &str, pointer: &str) -> Result<Result<Readings, String>, Error> {
         if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
-        let readings = match Readings::new(pattern, self.limits) {
+        let readings = match Readings::new(pattern, &self.options.notation, self.limits) {
             Ok(readings) => Ok(readings),
             Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
@@ -166,28 +182,32 @@ impl<'d> Schemas<'d> {
     }
 }
 
-/// The readings of a format, which every schema of a process shares.
-fn format(name: &'static str) -> Result<Readings, Error> {
+/// The readings of a format in JSON, which every schema of a process shares.
+fn format_in_json(name: &'static str) -> Result<Readings, Error> {
     static KNOWN: Mutex<BTreeMap<&str, Readings>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(readings) = known().get(name) {
         return Ok(readings.clone());
     }
-    let pattern = format!("^(?:{})$", formats::pattern(name));
-    let limits = Limits {
-        regex_bytes: usize::MAX,
-        ..Limits::default()
-    };
-    let readings = Readings::new(&pattern, &limits)?;
+    let readings = Readings::of_format(name, &Notation::default())?;
     known().insert(name, readings.clone());
     Ok(readings)
 }
 
 impl Readings {
-    fn new(pattern: &str, limits: &Limits) -> Result<Self, Error> {
-        static ANYTHING: LazyLock<Regex> =
-            LazyLock::new(|| Regex::repeat(text::canonical_character(), 0, None));
-        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut Escaped, &ANYTHING)?;
+    fn of_format(name: &'static str, notation: &Notation) -> Result<Self, Error> {
+        let pattern = format!("^(?:{})$", formats::pattern(name));
+        let limits = Limits {
+            regex_bytes: usize::MAX,
+            ..Limits::default()
+        };
+        Self::new(&pattern, notation, &limits)
+    }
+
+    fn new(pattern: &str, notation: &Notation, limits: &Limits) -> Result<Self, Error> {
+        let anything = Regex::repeat(notation.canonical_character(), 0, None);
+        let mut alphabet = Escaped(notation);
+        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut alphabet, &anything)?;
         Ok(Self {
             escaped,
             plain: Arc::default(),

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use super::Options;
 use super::decimal::Decimal;
-use super::text;
+use super::notation::Notation;
 use super::whitespace::Whitespace;
 use crate::error::Error;
 use crate::ir::{ByteSet, Regex};
@@ -18,6 +19,7 @@ pub(super) const DEEPEST: u32 = 24;
 /// How a document is spaced.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling {
+    pub(super) notation: Notation,
     /// What may stand before every word; none for nothing.
     blanks: Option<Regex>,
     comma: String,
@@ -44,14 +46,15 @@ enum Piece<'v> {
 }
 
 impl Spelling {
-    pub(super) fn new(whitespace: &Whitespace, limits: &Limits) -> Result<Self, Error> {
+    pub(super) fn new(options: &Options, limits: &Limits) -> Result<Self, Error> {
         let mut spelling = Self {
+            notation: options.notation.clone(),
             blanks: None,
             comma: ",".to_owned(),
             colon: ":".to_owned(),
             indent: None,
         };
-        match whitespace {
+        match &options.whitespace {
             Whitespace::Compact => {}
             Whitespace::Flexible => {
                 let set = b" \t\n\r"
@@ -166,10 +169,12 @@ impl Spelling {
     }
 
     /// A fixed value that is neither an array nor an object, without blanks.
-    pub(super) fn scalar(value: &Value) -> Regex {
+    pub(super) fn scalar(&self, value: &Value) -> Regex {
         match value {
             Value::Number(number) => spellings(&number.to_string()),
-            Value::String(string) => Regex::literal(text::canonical(string).as_bytes()),
+            Value::String(string) => self.notation.canonical(string),
+            Value::Bool(value) => self.notation.boolean(*value),
+            Value::Null => self.notation.null(),
             other => Regex::literal(other.to_string().as_bytes()),
         }
     }
@@ -206,13 +211,13 @@ impl Spelling {
                 Value::Object(members) => {
                     work.push(Piece::Word(self.close("}", own, members.is_empty())));
                     for (at, (name, member)) in members.iter().enumerate().rev() {
-                        let name = Regex::literal(text::canonical(name).as_bytes());
+                        let name = self.notation.key(name);
                         let key = self.key(name, at > 0, own);
                         work.extend([Piece::Value(member, depth + 1), Piece::Word(key)]);
                     }
                     Regex::literal(b"{")
                 }
-                scalar => Self::scalar(scalar),
+                scalar => self.scalar(scalar),
             };
             words.push(self.word(spelled, place.first && words.is_empty()));
         }

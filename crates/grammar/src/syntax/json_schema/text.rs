@@ -1,31 +1,33 @@
-//! JSON strings as regular languages over their spelling.
+//! Strings as regular languages over their spelling.
 //!
 //! A string on which nothing is asked but its length may be written in every way that JSON has, save that a lone surrogate
-//! is no character. Where its value matters (`pattern`, `format`, `enum`, `const`, and every name of a property) characters
-//! stand for themselves, and only those that cannot (`"`, `\`, controls) are escaped.
+//! is no character. Between quotes of another notation escapes are those that programs and readers of such literals agree
+//! on: no `\\0`, no pairs of surrogates. Where its value matters (`pattern`, `format`, `enum`, `const`, and every name of a property) characters
+//! stand for themselves, and only those that cannot (the quote, `\`, controls) are escaped.
 
 use std::sync::LazyLock;
 
+use super::notation::{Notation, Strings};
 use crate::ir::{ByteSet, Regex};
 use crate::syntax::regex::{Alphabet, utf8_class};
 
-/// Spells characters inside a JSON string: as themselves where they may be, else escaped.
-pub(super) struct Escaped;
+/// Spells characters inside a string of a notation: as themselves where they may be, else escaped.
+pub(super) struct Escaped<'n>(pub(super) &'n Notation);
 
-/// Whether a character must be escaped.
-fn needs_escape(c: char) -> bool {
-    c < ' ' || c == '"' || c == '\\'
-}
-
-impl Alphabet for Escaped {
+impl Alphabet for Escaped<'_> {
     fn class(&mut self, ranges: &[(char, char)]) -> Regex {
+        let Some(quote) = self.0.quote() else {
+            return utf8_class(ranges);
+        };
         let mut plain: Vec<(char, char)> = Vec::new();
         let mut parts = Vec::new();
         for &(first, last) in ranges {
             let mut low = u32::from(first);
-            for special in ('\0'..' ').chain(['"', '\\']) {
+            let mut signs = [quote, '\\'];
+            signs.sort_unstable();
+            for special in ('\0'..' ').chain(signs) {
                 if first <= special && special <= last {
-                    parts.push(escape(special));
+                    parts.push(self.0.escape(special));
                     if low < u32::from(special) {
                         plain.extend(span(low, u32::from(special) - 1));
                     }
@@ -51,7 +53,7 @@ impl Alphabet for Escaped {
     }
 
     fn literal(&mut self, bytes: &[u8]) -> Regex {
-        body(&String::from_utf8_lossy(bytes))
+        self.0.body(&String::from_utf8_lossy(bytes))
     }
 }
 
@@ -64,84 +66,190 @@ fn span(first: u32, last: u32) -> Vec<(char, char)> {
         .collect()
 }
 
-/// The escapes of a character that needs one.
-fn escape(c: char) -> Regex {
-    let short = match c {
-        '"' | '\\' => Some(c as u8),
-        '\n' => Some(b'n'),
-        '\r' => Some(b'r'),
-        '\t' => Some(b't'),
-        '\x08' => Some(b'b'),
-        '\x0C' => Some(b'f'),
-        _ => None,
-    };
-    let code = u32::from(c);
-    let hex = |digit: u32| {
-        let lower = char::from_digit(digit, 16).unwrap_or('0') as u8;
-        Regex::Class(ByteSet::byte(lower).union(&ByteSet::byte(lower.to_ascii_uppercase())))
-    };
-    let long = Regex::concat(vec![
-        Regex::literal(b"\\u00"),
-        hex(code >> 4),
-        hex(code & 15),
-    ]);
-    match short {
-        Some(letter) => Regex::alt(vec![Regex::literal(&[b'\\', letter]), long]),
-        None => long,
-    }
+/// One digit of a hexadecimal number, in both cases.
+fn hex_digit(digit: u32) -> Regex {
+    let lower = char::from_digit(digit, 16).unwrap_or('0') as u8;
+    Regex::Class(ByteSet::byte(lower).union(&ByteSet::byte(lower.to_ascii_uppercase())))
 }
 
-/// The spellings of a text inside the quotes.
-pub(super) fn body(text: &str) -> Regex {
-    let mut parts = Vec::new();
-    let mut plain = String::new();
-    for c in text.chars() {
-        if needs_escape(c) {
-            if !plain.is_empty() {
-                parts.push(Regex::literal(plain.as_bytes()));
-                plain.clear();
-            }
-            parts.push(escape(c));
-        } else {
-            plain.push(c);
+fn one_of(bytes: &[u8]) -> Regex {
+    Regex::Class(
+        bytes
+            .iter()
+            .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte))),
+    )
+}
+
+/// Any hexadecimal digit.
+fn any_hex() -> Regex {
+    let digits = ByteSet::range(b'0', b'9');
+    Regex::Class(
+        digits
+            .union(&ByteSet::range(b'a', b'f'))
+            .union(&ByteSet::range(b'A', b'F')),
+    )
+}
+
+impl Notation {
+    /// What delimits strings, where it is one character that must be escaped inside them.
+    fn quote(&self) -> Option<char> {
+        match self.strings {
+            Strings::Json => Some('"'),
+            Strings::Quoted(quote) => Some(quote),
+            Strings::Between(_) => None,
         }
     }
-    if !plain.is_empty() || parts.is_empty() {
-        parts.push(Regex::literal(plain.as_bytes()));
+
+    /// Whether a character must be escaped.
+    fn needs_escape(&self, c: char) -> bool {
+        self.quote()
+            .is_some_and(|quote| c < ' ' || c == quote || c == '\\')
     }
-    Regex::concat(parts)
+
+    /// The escapes of a character that needs one.
+    fn escape(&self, c: char) -> Regex {
+        let json = self.strings == Strings::Json;
+        let short = match c {
+            '"' | '\'' | '\\' => Some(c as u8),
+            '\n' => Some(b'n'),
+            '\r' => Some(b'r'),
+            '\t' => Some(b't'),
+            '\x08' => Some(b'b'),
+            '\x0C' => Some(b'f'),
+            '\x07' if !json => Some(b'a'),
+            '\x0B' if !json => Some(b'v'),
+            _ => None,
+        };
+        let code = u32::from(c);
+        let long = Regex::concat(vec![
+            Regex::literal(if json { b"\\u00" } else { b"\\x" }),
+            hex_digit(code >> 4),
+            hex_digit(code & 15),
+        ]);
+        match short {
+            Some(letter) => Regex::alt(vec![Regex::literal(&[b'\\', letter]), long]),
+            None => long,
+        }
+    }
+
+    /// The spellings of a text inside the quotes.
+    pub(super) fn body(&self, text: &str) -> Regex {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        for c in text.chars() {
+            if self.needs_escape(c) {
+                if !plain.is_empty() {
+                    parts.push(Regex::literal(plain.as_bytes()));
+                    plain.clear();
+                }
+                parts.push(self.escape(c));
+            } else {
+                plain.push(c);
+            }
+        }
+        if !plain.is_empty() || parts.is_empty() {
+            parts.push(Regex::literal(plain.as_bytes()));
+        }
+        Regex::concat(parts)
+    }
+
+    /// One character in any spelling. No spelling is the beginning of another.
+    pub(super) fn any_character(&self) -> Regex {
+        static CHARACTER: LazyLock<Regex> = LazyLock::new(json_character);
+        match self.strings {
+            Strings::Json => CHARACTER.clone(),
+            Strings::Quoted(quote) => quoted_character(quote),
+            Strings::Between(_) => self.canonical_character(),
+        }
+    }
+
+    /// One character, escaped only where it must be.
+    pub(super) fn canonical_character(&self) -> Regex {
+        static CHARACTER: LazyLock<Regex> = LazyLock::new(|| all_of(&Notation::default()));
+        match self.strings {
+            Strings::Json => CHARACTER.clone(),
+            _ => all_of(self),
+        }
+    }
+
+    /// Any string, quotes included.
+    pub(super) fn any_string(&self) -> Regex {
+        static STRING: LazyLock<Regex> = LazyLock::new(|| any_of(&Notation::default()));
+        match self.strings {
+            Strings::Json => STRING.clone(),
+            _ => any_of(self),
+        }
+    }
 }
 
-/// The one spelling of a string, quotes included, as every JSON writer has it that leaves text as it is.
-pub(super) fn canonical(text: &str) -> String {
-    if !text.contains(needs_escape) {
+fn all_of(notation: &Notation) -> Regex {
+    Escaped(notation).class(&[('\0', char::MAX)])
+}
+
+fn any_of(notation: &Notation) -> Regex {
+    notation.quoted(Regex::repeat(notation.any_character(), 0, None))
+}
+
+/// The one spelling of a JSON string, quotes included, as every JSON writer has it that leaves text as it is.
+pub(super) fn json(text: &str) -> String {
+    if !text.contains(|c| c < ' ' || c == '"' || c == '\\') {
         return format!("\"{text}\"");
     }
     serde_json::Value::String(text.to_owned()).to_string()
 }
 
-/// One character in any spelling. No spelling is the beginning of another.
-pub(super) fn any_character() -> Regex {
-    static CHARACTER: LazyLock<Regex> = LazyLock::new(spelled_character);
-    CHARACTER.clone()
+/// One character between quotes that are not JSON's. Names of code points are not those of surrogates.
+fn quoted_character(quote: char) -> Regex {
+    let hex = any_hex;
+    let mut signs = [quote as u8, b'\\'];
+    signs.sort_unstable();
+    let [first, second] = signs.map(u32::from);
+    let plain: Vec<(char, char)> = [
+        (0x20, first - 1),
+        (first + 1, second - 1),
+        (second + 1, u32::MAX),
+    ]
+    .into_iter()
+    .flat_map(|(low, high)| span(low, high.min(u32::from(char::MAX))))
+    .collect();
+    let number = Regex::alt(vec![
+        Regex::concat(vec![Regex::literal(b"x"), hex(), hex()]),
+        Regex::concat(vec![
+            Regex::literal(b"u"),
+            one_of(b"0123456789abcefABCEF"),
+            hex(),
+            hex(),
+            hex(),
+        ]),
+        Regex::concat(vec![
+            Regex::literal(b"u"),
+            one_of(b"dD"),
+            one_of(b"01234567"),
+            hex(),
+            hex(),
+        ]),
+        Regex::concat(vec![
+            Regex::literal(b"U00"),
+            Regex::alt(vec![
+                Regex::concat(vec![Regex::literal(b"0"), one_of(b"123456789abcdefABCDEF")]),
+                Regex::literal(b"10"),
+            ]),
+            hex(),
+            hex(),
+            hex(),
+            hex(),
+        ]),
+    ]);
+    let short = one_of(b"\"'\\abfnrtv");
+    Regex::alt(vec![
+        utf8_class(&plain),
+        Regex::concat(vec![Regex::literal(b"\\"), Regex::alt(vec![short, number])]),
+    ])
 }
 
-fn spelled_character() -> Regex {
-    let hex = || {
-        let digits = ByteSet::range(b'0', b'9');
-        Regex::Class(
-            digits
-                .union(&ByteSet::range(b'a', b'f'))
-                .union(&ByteSet::range(b'A', b'F')),
-        )
-    };
-    let one_of = |bytes: &[u8]| {
-        Regex::Class(
-            bytes
-                .iter()
-                .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte))),
-        )
-    };
+/// One character of a JSON string.
+fn json_character() -> Regex {
+    let hex = any_hex;
     let d = || one_of(b"dD");
     let plain = utf8_class(&[(' ', '!'), ('#', '['), (']', char::MAX)]);
     let short = Regex::concat(vec![Regex::literal(b"\\"), one_of(b"\"\\/bfnrt")]);
@@ -165,22 +273,4 @@ fn spelled_character() -> Regex {
         short,
         Regex::concat(vec![Regex::literal(b"\\u"), basic]),
     ])
-}
-
-/// One character, escaped only where it must be.
-pub(super) fn canonical_character() -> Regex {
-    static CHARACTER: LazyLock<Regex> = LazyLock::new(|| Escaped.class(&[('\0', char::MAX)]));
-    CHARACTER.clone()
-}
-
-/// Any string, quotes included.
-pub(super) fn any_string() -> Regex {
-    static STRING: LazyLock<Regex> =
-        LazyLock::new(|| quoted(Regex::repeat(any_character(), 0, None)));
-    STRING.clone()
-}
-
-/// A string around what is inside its quotes.
-pub(super) fn quoted(inner: Regex) -> Regex {
-    Regex::concat(vec![Regex::literal(b"\""), inner, Regex::literal(b"\"")])
 }
