@@ -36,29 +36,36 @@ pub(super) fn order(text: &str, ast: &Ast, positions: &Positions<'_>) -> Result<
                 nodes.push(id);
                 continue;
             }
-            if marks[at] != Mark::New {
-                continue;
+            let (node, offset) = &ast.nodes[at];
+            match marks[at] {
+                Mark::Done => continue,
+                // The way here began inside the rule that it leads back to.
+                Mark::Open => return Err(recursive(text, *offset)),
+                Mark::New => {}
             }
             marks[at] = Mark::Open;
             work.push((id, true));
-            let (node, offset) = &ast.nodes[at];
             for child in children(node) {
                 work.push((child, false));
             }
             if let Some(body) = replaced[at].then(|| body(ast, positions, node)).flatten() {
                 if marks[body.0 as usize] == Mark::Open {
-                    return Err(Error::grammar(
-                        "E-GRAMMAR-IRREGULAR",
-                        "this operand must be regular, and its rule contains itself",
-                    )
-                    .at(Place::in_text(text, *offset))
-                    .with_hint("rules that stand in operands of & and ~ and of builtins cannot be recursive"));
+                    return Err(recursive(text, *offset));
                 }
                 work.push((body, false));
             }
         }
     }
     Ok(Order { nodes, replaced })
+}
+
+fn recursive(text: &str, offset: usize) -> Error {
+    Error::grammar(
+        "E-GRAMMAR-IRREGULAR",
+        "this operand must be regular, and its rule contains itself",
+    )
+    .at(Place::in_text(text, offset))
+    .with_hint("rules that stand in operands of & and ~ and of builtins cannot be recursive")
 }
 
 #[derive(Clone, Copy, PartialEq)]
