@@ -11,16 +11,16 @@ Run: `python benchmarks/batch.py [--quick]`.
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 import numpy as np
+from support.arguments import arguments, there
 from support.cases import Case, cases
 from support.engines import Engine
 from support.replay import replay
 from support.tables import Table, number, percentiles
-from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.vocabularies import Vocabulary
 from support.workers import Failed, Worker, started
 
 ENGINES = ("syntagma", "llguidance", "xgrammar")
@@ -82,10 +82,8 @@ def chosen(tokens: Vocabulary, workers: list[Worker], count: int) -> list[Case]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    vocabulary = ((present(["llama3"]) if has_data() else []) or [SHIPPED])[0]
+    options = arguments(__doc__)
+    vocabulary = there()[0]
     tokens = Vocabulary(vocabulary)
     workers = started(ENGINES, vocabulary)
     jobs = chosen(tokens, workers, ROWS)

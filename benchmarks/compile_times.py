@@ -12,15 +12,15 @@ Run: `python benchmarks/compile_times.py [--quick] [vocabulary …]`.
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
 import numpy as np
+from support.arguments import arguments, wanted
 from support.cases import cases
 from support.replay import compile_twice
 from support.tables import Table, names_of, number, percentiles
-from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.vocabularies import Vocabulary
 from support.workers import Failed, Worker, started
 
 ENGINES = ("syntagma", "xgrammar", "xgrammar, no cache", "llguidance", "outlines-core")
@@ -82,12 +82,8 @@ def large_schema(size: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("vocabularies", nargs="*")
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    wanted: list[str] = options.vocabularies or (["llama3"] if options.quick else ["llama3", "gemma4"])
-    for name in (present(wanted) if has_data() else []) or [SHIPPED]:
+    options = arguments(__doc__, vocabularies=True)
+    for name in wanted(options):
         tokens = Vocabulary(name)
         print(f"\n### {name}, {len(tokens.tokens):,} tokens\n")
         workers = started(ENGINES, name)

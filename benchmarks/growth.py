@@ -15,7 +15,6 @@ Run: `python benchmarks/growth.py [--quick]`.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import time
@@ -24,12 +23,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from support.arguments import arguments, there
 from support.cases import OWN
 from support.engines import plain_json
 from support.replay import replay
 from support.shapes import SHAPES, Shape
 from support.tables import Table, number
-from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.vocabularies import SHIPPED, Vocabulary
 from support.workers import Failed, Worker, started
 
 import syntagma as sg
@@ -187,12 +187,9 @@ def _document(tokens: Vocabulary) -> list[int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     bytes_table(LENGTHS[:6] if options.quick else LENGTHS)
-    vocabulary = (present(["llama3"]) if has_data() else []) or [SHIPPED]
-    peers_table(vocabulary[0], SHAPES if not options.quick else dict(list(SHAPES.items())[:5]))
+    peers_table(there()[0], SHAPES if not options.quick else dict(list(SHAPES.items())[:5]))
     memory_table(5_000 if options.quick else 100_000)
 
 

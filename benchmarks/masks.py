@@ -15,15 +15,13 @@ Run: `python benchmarks/masks.py [--quick] [vocabulary …]`.
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
-
 import numpy as np
 from support import rust
+from support.arguments import arguments, wanted
 from support.cases import Case, cases
 from support.replay import Replay, replay
 from support.tables import Table, names_of, number, percentiles
-from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.vocabularies import Vocabulary
 from support.workers import Failed, Worker, started
 
 PEERS = ("xgrammar", "llguidance", "outlines-core")
@@ -96,12 +94,8 @@ def alone(found: list[dict[str, Replay]], vocabulary: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("vocabularies", nargs="*")
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    wanted: list[Any] = options.vocabularies or (["llama3"] if options.quick else ["llama3", "gemma4"])
-    for name in (present(wanted) if has_data() else []) or [SHIPPED]:
+    options = arguments(__doc__, vocabularies=True)
+    for name in wanted(options):
         tokens = Vocabulary(name)
         print(f"\n### {name}, {len(tokens.tokens):,} tokens\n")
         workers = started(("syntagma", *PEERS), name)

@@ -13,7 +13,6 @@ Run: `python benchmarks/openchatml.py [--quick]`.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import statistics
 import time
@@ -22,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from support import parser_peers
+from support.arguments import arguments
 from support.tables import Table, number
 
 from syntagma import openchatml
@@ -109,9 +109,7 @@ def borrowed(encoding: Any) -> names.HarmonyEncoding:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     sizes = SIZES[:2] if options.quick else SIZES
     texts = [completion(size) for size in sizes]
     cut = [[text[at : at + CHUNK] for at in range(0, len(text), CHUNK)] for text in texts]

@@ -20,7 +20,6 @@ Run: `python benchmarks/parse.py [--quick]`.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import statistics
@@ -30,6 +29,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from support import parser_peers
+from support.arguments import arguments
 from support.tables import Table, number
 
 import syntagma as sg
@@ -229,9 +229,7 @@ def odd_table(size: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     chunk_table(SIZES[:4] if options.quick else SIZES)
     whole_table(MILLION)
     memory_table(MILLION // 4 if options.quick else MILLION)

@@ -10,13 +10,12 @@ Run: `python benchmarks/plain_grammars.py [--quick]`.
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
+from support.arguments import arguments, there
 from support.languages import LANGUAGES, REGEXES, Language
 from support.replay import replay
 from support.tables import Table, number, percentiles
-from support.vocabularies import SHIPPED, Vocabulary, has_data, present
+from support.vocabularies import Vocabulary
 from support.workers import Failed, Worker, started
 
 KINDS = {
@@ -50,10 +49,8 @@ def row(table: Table, name: str, worker: Worker, language: Language, *, tokens: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    vocabulary = ((present(["llama3"]) if has_data() else []) or [SHIPPED])[0]
+    options = arguments(__doc__)
+    vocabulary = there()[0]
     tokens = Vocabulary(vocabulary)
     workers = started(tuple(KINDS), vocabulary)
     print()

@@ -17,6 +17,18 @@ pub enum Layer {
     TailCalls = 32,
 }
 
+impl Layer {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::Memo,
+        Self::Parts,
+        Self::Terminals,
+        Self::Beside,
+        Self::Stretches,
+        Self::TailCalls,
+    ];
+}
+
 /// The layers in use; all of them unless a test takes some away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layers(u8);

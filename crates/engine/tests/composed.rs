@@ -211,16 +211,10 @@ fn forgetting_changes_nothing() {
 
 /// All layers, none, and each one missing.
 fn layers() -> Vec<Layers> {
-    let each = [
-        Layer::Memo,
-        Layer::Parts,
-        Layer::Terminals,
-        Layer::Beside,
-        Layer::Stretches,
-        Layer::TailCalls,
-    ];
-    let none = each.into_iter().fold(Layers::default(), Layers::without);
-    let missing = each.map(|layer| Layers::default().without(layer));
+    let none = Layer::ALL
+        .into_iter()
+        .fold(Layers::default(), Layers::without);
+    let missing = Layer::ALL.map(|layer| Layers::default().without(layer));
     [Layers::default(), none]
         .into_iter()
         .chain(missing)

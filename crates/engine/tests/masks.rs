@@ -200,18 +200,26 @@ fn rewind(matcher: &GrammarMatcher) {
 
 /// Every combination of layers; all of them first.
 fn combinations() -> impl Iterator<Item = Layers> {
-    let each = [
-        Layer::Memo,
-        Layer::Parts,
-        Layer::Terminals,
-        Layer::Beside,
-        Layer::Stretches,
-        Layer::TailCalls,
-    ];
-    (0_u32..64).map(move |missing| {
+    (0_u32..64).map(|missing| {
         let missing = (0..6).filter(|bit| missing >> bit & 1 == 1);
-        missing.fold(Layers::default(), |layers, bit| layers.without(each[bit]))
+        missing.fold(Layers::default(), |layers, bit| {
+            layers.without(Layer::ALL[bit])
+        })
     })
+}
+
+/// All take the same one of the tokens that a mask allows; whether there was one, and more may come.
+fn step(matchers: &mut [GrammarMatcher], row: &[i32], choice: u8) -> bool {
+    let size = matchers[0].compiled().vocabulary().size() as u32;
+    let allowed: Vec<u32> = (0..size).filter(|&id| bit(row, id)).collect();
+    if allowed.is_empty() {
+        return false;
+    }
+    for matcher in &mut *matchers {
+        let token = allowed[usize::from(choice) % allowed.len()];
+        assert!(matcher.accept_token(token).unwrap());
+    }
+    !matchers[0].is_terminated().unwrap()
 }
 
 proptest! {
@@ -258,14 +266,7 @@ proptest! {
                 for (row, layers) in rows.iter().zip(combinations()) {
                     prop_assert_eq!(row, &rows[0], "{:?}\n{}", layers, lnf.dump());
                 }
-                let allowed: Vec<u32> = (0..vocabulary.size() as u32).filter(|&id| bit(&rows[0], id)).collect();
-                if allowed.is_empty() {
-                    break;
-                }
-                for matcher in &mut matchers {
-                    prop_assert!(matcher.accept_token(allowed[usize::from(choice) % allowed.len()]).unwrap());
-                }
-                if matchers[0].is_terminated().unwrap() {
+                if !step(&mut matchers, &rows[0], choice) {
                     break;
                 }
             }
@@ -286,14 +287,7 @@ proptest! {
                 let rows: Vec<_> = matchers.iter().map(row).collect();
                 prop_assert_eq!(&rows[0], &rows[1]);
                 prop_assert_eq!(matchers[1].compiled().stats().masks, 0);
-                let allowed: Vec<u32> = (0..vocabulary.size() as u32).filter(|&id| bit(&rows[0], id)).collect();
-                if allowed.is_empty() {
-                    break;
-                }
-                for matcher in &mut matchers {
-                    prop_assert!(matcher.accept_token(allowed[usize::from(choice) % allowed.len()]).unwrap());
-                }
-                if matchers[0].is_terminated().unwrap() {
+                if !step(&mut matchers, &rows[0], choice) {
                     break;
                 }
             }

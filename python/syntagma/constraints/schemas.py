@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from syntagma.constraints.request import ResponseFormat
-from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, ValueNotation
+from syntagma.grammars.placing import placed
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 
@@ -65,7 +65,7 @@ def schema_grammar(
         UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
     """
     whole = schema if isinstance(schema, bool) else dict(schema)
-    return _placed(
+    return placed(
         pointer,
         lambda: Grammar.from_json_schema(whole, allow_widened=not strict, notation=notation, limits=limits),
     )
@@ -77,7 +77,7 @@ def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Gram
     Raises:
         GrammarError, LimitError: pointers begin with `pointer`, the tag's place in the request.
     """
-    return _placed(pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
+    return placed(pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
 
 
 def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
@@ -93,13 +93,3 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
     if answer.tag is not None:
         return tag_grammar(answer.tag, pointer=answer.pointer, limits=limits)
     return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=limits)
-
-
-def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
-    try:
-        return read().placed(pointer)
-    except (GrammarError, LimitError) as error:
-        if isinstance(error, UnsupportedSchema):
-            error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}
-        error.pointer = pointer + (error.pointer or "")
-        raise

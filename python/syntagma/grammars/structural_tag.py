@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import msgspec
 
-from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
+from syntagma.errors import GrammarError, LimitError
 from syntagma.grammars.json_schema import Order
+from syntagma.grammars.placing import placed
 from syntagma.limits import Limits
 
 if TYPE_CHECKING:
@@ -140,14 +141,14 @@ class _Reader:
         if not isinstance(schema, dict | bool):
             raise _wrong("a schema is an object, true or false", place)
         order: Order = "any" if value.get("any_order") else "declared"
-        return _placed(place, lambda: self._grammar.from_json_schema(schema, order=order, limits=self._limits))
+        return placed(place, lambda: self._grammar.from_json_schema(schema, order=order, limits=self._limits))
 
     def _source(self, value: Mapping[str, Any], here: _Here) -> Grammar:
         if value["type"] == "regex":
             pattern = _text(value, "pattern", here.pointer)
-            return _placed(f"{here.pointer}/pattern", lambda: self._grammar.from_regex(pattern, limits=self._limits))
+            return placed(f"{here.pointer}/pattern", lambda: self._grammar.from_regex(pattern, limits=self._limits))
         text = _text(value, "grammar", here.pointer)
-        return _placed(f"{here.pointer}/grammar", lambda: self._grammar.from_gbnf(text, limits=self._limits))
+        return placed(f"{here.pointer}/grammar", lambda: self._grammar.from_gbnf(text, limits=self._limits))
 
     def _any_text(self, value: Mapping[str, Any], here: _Here) -> Grammar:
         if value.get("max_tokens") is not None:
@@ -165,7 +166,7 @@ class _Reader:
         without = " | ".join(_quoted(text) for text in (*excludes, *here.ends))
         kept = f" & except!({without})" if without else ""
         text = f'start ::= #"(?s:.)"{{0,{most}}}{kept} ;'
-        return _placed(f"{here.pointer}/max_chars", lambda: self._grammar.from_ebnf(text, limits=self._limits))
+        return placed(f"{here.pointer}/max_chars", lambda: self._grammar.from_ebnf(text, limits=self._limits))
 
     def _elements(self, value: Mapping[str, Any], here: _Here) -> Grammar:
         elements = _list(value, "elements", here.pointer)
@@ -344,17 +345,6 @@ def _text(value: Mapping[str, Any], field: str, pointer: str) -> str:
 def _quoted(text: str) -> str:
     """A text as EBNF writes it."""
     return '"' + "".join(f"\\u{{{ord(character):X}}}" for character in text) + '"'
-
-
-def _placed(pointer: str, read: Callable[[], Grammar]) -> Grammar:
-    """What `read` gives; its errors and its report point into the structural tag."""
-    try:
-        return read().placed(pointer)
-    except (GrammarError, LimitError) as error:
-        if isinstance(error, UnsupportedSchema):
-            error.pointers = {pointer + place: reason for place, reason in error.pointers.items()}
-        error.pointer = pointer + (error.pointer or "")
-        raise
 
 
 def _dumps(tag: Mapping[str, Any]) -> str:

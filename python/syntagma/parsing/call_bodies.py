@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Literal
 
-from syntagma.limits import Limits
-from syntagma.messages import Tool
-from syntagma.parsing.compiled import CompiledFormat
+from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.cursor import Cursor
-from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.machine import Machine
 from syntagma.parsing.patterns import Block, marker_pieces
-from syntagma.parsing.policies import Policies
 from syntagma.parsing.routes import Route, RouteKind
 from syntagma.parsing.scanner import Scanner
 
@@ -28,17 +23,10 @@ class CallBodies(Machine):
     and the call is incomplete.
     """
 
-    def __init__(
-        self,
-        compiled: CompiledFormat,
-        emitter: Emitter,
-        limits: Limits,
-        policies: Policies,
-        tools: Mapping[str, Tool] | None,
-    ) -> None:
-        super().__init__(compiled, emitter, limits, policies, tools)
-        assert compiled.routes is not None
-        self._routes = compiled.routes
+    def __init__(self, parts: ReaderParts) -> None:
+        super().__init__(parts)
+        assert parts.compiled.routes is not None
+        self._routes = parts.compiled.routes
         self._ends = Scanner(self._routes.ends)
         self._body_kind: RouteKind = "content"
         self._body_scanner = self._ends

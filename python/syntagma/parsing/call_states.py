@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.limits import Limits
 from syntagma.messages import Tool
@@ -19,11 +19,29 @@ from syntagma.parsing.policies import Policies
 from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
 
-__all__ = ["CallStates", "Phase", "State"]
+__all__ = ["CallStates", "Phase", "ReaderParts", "State"]
 
 Phase: TypeAlias = Literal["content", "reasoning", "interrupted", "race", "call"]
 State: TypeAlias = Callable[[bool], bool]
 """Reads on; whether there is more to do. The argument: no more text comes."""
+
+
+class ReaderParts(NamedTuple):
+    """What a reader of one message works with.
+
+    Attributes:
+        compiled: the format.
+        emitter: what is told what was read.
+        limits: bounds on held text.
+        policies: the caller's choices.
+        tools: the declared tools by name; None: undeclared.
+    """
+
+    compiled: CompiledFormat
+    emitter: Emitter
+    limits: Limits
+    policies: Policies
+    tools: Mapping[str, Tool] | None
 
 
 class CallStates(ABC):
@@ -35,24 +53,13 @@ class CallStates(ABC):
         content_begun: the answer has a character that is not blank, or a call was read.
     """
 
-    def __init__(
-        self,
-        compiled: CompiledFormat,
-        emitter: Emitter,
-        limits: Limits,
-        policies: Policies,
-        tools: Mapping[str, Tool] | None,
-    ) -> None:
+    def __init__(self, parts: ReaderParts) -> None:
         self.window = Window()
-        self._compiled = compiled
-        self._out = emitter
-        self._limits = limits
-        self._policies = policies
-        self._tools = tools
+        self._compiled, self._out, self._limits, self._policies, self._tools = parts
         self._state: State = self._content
         self.phase: Phase = "content"
         self.content_begun = False
-        self._call_end = CallEnd(self.window, compiled, emitter)
+        self._call_end = CallEnd(self.window, parts.compiled, parts.emitter)
         self._cursors: list[Cursor] = []
         self._cursor: Cursor | None = None
         self._race_at = 0

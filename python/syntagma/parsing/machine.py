@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from syntagma.limits import Limits
-from syntagma.messages import Tool
-from syntagma.parsing.call_states import CallStates, Phase, State
-from syntagma.parsing.compiled import CompiledFormat, Key
+from syntagma.parsing.call_states import CallStates, Phase, ReaderParts, State
+from syntagma.parsing.compiled import Key
 from syntagma.parsing.cursor import cannot_begin
-from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.patterns import Block, marker_pieces
-from syntagma.parsing.policies import Policies
 
 __all__ = ["Machine"]
 
@@ -29,20 +23,13 @@ class Machine(CallStates):
         cut: the text ended in thoughts that are not the state's: in a header, or outside of any message.
     """
 
-    def __init__(
-        self,
-        compiled: CompiledFormat,
-        emitter: Emitter,
-        limits: Limits,
-        policies: Policies,
-        tools: Mapping[str, Tool] | None,
-    ) -> None:
-        super().__init__(compiled, emitter, limits, policies, tools)
-        self.thinking_done = not compiled.blocks
+    def __init__(self, parts: ReaderParts) -> None:
+        super().__init__(parts)
+        self.thinking_done = not parts.compiled.blocks
         self.wrapper_open = False
         self.cut = False
         self._block: Block | None = None
-        self._keys = compiled.thought_keys(None, interrupts=True)
+        self._keys = parts.compiled.thought_keys(None, interrupts=True)
         self._edge = ""
         self._edge_is_tag = False
         self._then: tuple[State, Phase] = (self._content, "content")

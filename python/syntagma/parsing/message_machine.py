@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from syntagma.limits import Limits
-from syntagma.messages import Tool
 from syntagma.parsing.call_bodies import CallBodies
-from syntagma.parsing.compiled import CompiledFormat
-from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.headers import BLANKS, Header, read_header
 from syntagma.parsing.machine import Machine
-from syntagma.parsing.policies import Policies
 from syntagma.parsing.routes import Route, RouteKind
 from syntagma.parsing.scanner import Scanner
 
@@ -21,15 +15,8 @@ __all__ = ["MessageMachine", "machine_for"]
 class MessageMachine(CallBodies):
     """Reads messages and sends each where its header leads; what leads nowhere goes where the format says."""
 
-    def __init__(
-        self,
-        compiled: CompiledFormat,
-        emitter: Emitter,
-        limits: Limits,
-        policies: Policies,
-        tools: Mapping[str, Tool] | None,
-    ) -> None:
-        super().__init__(compiled, emitter, limits, policies, tools)
+    def __init__(self, parts: ReaderParts) -> None:
+        super().__init__(parts)
         routes = self._routes
         self._frame = Scanner({*routes.begins, *routes.sections, routes.body, *routes.ends})
         self._sections: list[tuple[str, str]] = []
@@ -302,13 +289,6 @@ class MessageMachine(CallBodies):
         return kind
 
 
-def machine_for(
-    compiled: CompiledFormat,
-    emitter: Emitter,
-    limits: Limits,
-    policies: Policies,
-    tools: Mapping[str, Tool] | None,
-) -> Machine:
+def machine_for(parts: ReaderParts) -> Machine:
     """The states that a format needs."""
-    kind = Machine if compiled.routes is None else MessageMachine
-    return kind(compiled, emitter, limits, policies, tools)
+    return Machine(parts) if parts.compiled.routes is None else MessageMachine(parts)

@@ -11,6 +11,7 @@ import msgspec
 from syntagma.errors import ArgumentError
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
 from syntagma.limits import Limits
+from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.machine import Machine
@@ -147,7 +148,7 @@ def start_state(
     compiled = CompiledFormat(spec, calls=True)
     policies = Policies()
     out = Emitter(policies, inline=False, stream_reasoning=True, unfence=False, id_seed="", strict=False)
-    machine = machine_for(compiled, out, limits or Limits(), policies, None)
+    machine = machine_for(ReaderParts(compiled, out, limits or Limits(), policies, None))
     inline = reasoning_format == "none"
     off = enter(
         machine, compiled, out, prompt=prompt, reasoning=reasoning, inline=inline, template_kwargs=template_kwargs

@@ -11,6 +11,7 @@ from syntagma.events import Event
 from syntagma.format_schema import FormatSpec
 from syntagma.limits import Limits
 from syntagma.messages import Message, ToolChoice, ToolLike, tools_from
+from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.decoding_text import TextDecoder
 from syntagma.parsing.emitter import Emitter
@@ -104,7 +105,7 @@ class StreamParser:
             id_seed=secrets.token_hex(16) if id_seed is None else id_seed,
             strict=strict,
         )
-        self._machine = machine_for(compiled, self._out, limits or Limits(), policies, by_name)
+        self._machine = machine_for(ReaderParts(compiled, self._out, limits or Limits(), policies, by_name))
         enter(
             self._machine,
             compiled,

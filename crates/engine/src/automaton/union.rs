@@ -190,9 +190,20 @@ impl Unions {
             return Ok(union);
         }
         let (counted, bounds) = self.counted(union);
-        let mut parts = self.parts(counted).to_vec();
+        self.with_parts(counted, |residuals, part| {
+            residuals.with_bounds(part, bounds, fuel)
+        })
+    }
+
+    /// The union of what becomes of each residual of another.
+    fn with_parts(
+        &mut self,
+        union: UnionId,
+        mut become_of: impl FnMut(&mut Residuals, RegexId) -> Result<RegexId, Error>,
+    ) -> Result<UnionId, Error> {
+        let mut parts = self.parts(union).to_vec();
         for (_, part) in &mut parts {
-            *part = self.residuals.with_bounds(*part, bounds, fuel)?;
+            *part = become_of(&mut self.residuals, *part)?;
         }
         Ok(self.intern(parts))
     }
@@ -210,11 +221,9 @@ impl Unions {
         if let Some(&known) = self.representatives.get(&counted) {
             return Ok(known);
         }
-        let mut parts = self.parts(counted).to_vec();
-        for (_, part) in &mut parts {
-            *part = self.residuals.with_out_of_reach(*part, fuel)?;
-        }
-        let representative = self.intern(parts);
+        let representative = self.with_parts(counted, |residuals, part| {
+            residuals.with_out_of_reach(part, fuel)
+        })?;
         self.representatives.insert(counted, representative);
         Ok(representative)
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::names::Names;
-use super::regex::{Binding, bounds, marker, regex_within, token};
+use super::regex::{Binding, Piece, marker, next_node, push_list, regex_within, token};
 use crate::ir::{Expr, ExprId, Grammar, Productive, Regex};
 
 /// The grammar as EBNF, start rule first; [`crate::syntax::ebnf::parse`] reads it back to the same language from the rule
@@ -29,27 +29,10 @@ pub fn to_ebnf(grammar: &Grammar) -> String {
     out
 }
 
-enum Piece {
-    Text(&'static str),
-    Node(ExprId, Binding),
-    Bounds(u32, Option<u32>),
-}
-
 fn write_expr(out: &mut String, names: &mut Names<'_>, owner: usize, root: ExprId) {
     let grammar = names.grammar(owner);
     let mut work = vec![Piece::Node(root, Binding::Alternation)];
-    while let Some(piece) = work.pop() {
-        let (id, outer) = match piece {
-            Piece::Text(text) => {
-                out.push_str(text);
-                continue;
-            }
-            Piece::Bounds(min, max) => {
-                bounds(out, min, max);
-                continue;
-            }
-            Piece::Node(id, outer) => (id, outer),
-        };
+    while let Some((id, outer)) = next_node(out, &mut work) {
         match grammar.expr(id) {
             Expr::Empty => out.push_str("\"\""),
             Expr::Regex(regex) => out.push_str(&regex_within(regex, outer)),
@@ -109,7 +92,7 @@ fn write_expr(out: &mut String, names: &mut Names<'_>, owner: usize, root: ExprI
 
 fn list(
     out: &mut String,
-    work: &mut Vec<Piece>,
+    work: &mut Vec<Piece<ExprId>>,
     parts: &[ExprId],
     between: &'static str,
     own: Binding,
@@ -126,12 +109,7 @@ fn list(
         Binding::Alternation => Binding::Intersection,
         _ => Binding::Primary,
     };
-    for (position, &part) in parts.iter().enumerate().rev() {
-        work.push(Piece::Node(part, inner));
-        if position > 0 {
-            work.push(Piece::Text(between));
-        }
-    }
+    push_list(work, parts.iter().copied(), between, inner);
 }
 
 /// A name that the grammar language can read.

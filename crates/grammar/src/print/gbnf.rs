@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Names;
-use super::regex::{Binding, bounds};
+use super::regex::{Binding, Piece, bounds, next_node, push_list};
 use crate::error::Error;
 use crate::ir::automaton::{self, Failure, State};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet};
@@ -74,28 +74,11 @@ struct Printer<'g> {
     seen: FxHashSet<&'g str>,
 }
 
-enum Piece {
-    Text(&'static str),
-    Node(ExprId, Binding),
-    Bounds(u32, Option<u32>),
-}
-
 impl Printer<'_> {
     fn expr(&mut self, out: &mut String, owner: usize, root: ExprId) -> Result<(), Unprintable> {
         let grammar = self.names.grammar(owner);
         let mut work = vec![Piece::Node(root, Binding::Alternation)];
-        while let Some(piece) = work.pop() {
-            let (id, outer) = match piece {
-                Piece::Text(text) => {
-                    out.push_str(text);
-                    continue;
-                }
-                Piece::Bounds(min, max) => {
-                    bounds(out, min, max);
-                    continue;
-                }
-                Piece::Node(id, outer) => (id, outer),
-            };
+        while let Some((id, outer)) = next_node(out, &mut work) {
             // A character of several bytes may lie in several expressions.
             if let Some(regex) = regular(grammar, id) {
                 self.regex(out, &regex, outer)?;
@@ -376,7 +359,7 @@ fn is_nothing(regex: &Regex) -> bool {
 
 fn list(
     out: &mut String,
-    work: &mut Vec<Piece>,
+    work: &mut Vec<Piece<ExprId>>,
     parts: &[ExprId],
     between: &'static str,
     outer: Binding,
@@ -395,13 +378,8 @@ fn list(
         out.push('(');
         work.push(Piece::Text(")"));
     }
-    for (position, &part) in parts.iter().enumerate().rev() {
-        // A sequence in a sequence needs no parentheses.
-        work.push(Piece::Node(part, Binding::Sequence));
-        if position > 0 {
-            work.push(Piece::Text(between));
-        }
-    }
+    // A sequence in a sequence needs no parentheses.
+    push_list(work, parts.iter().copied(), between, Binding::Sequence);
 }
 
 fn literal(out: &mut String, text: &str, outer: Binding) {

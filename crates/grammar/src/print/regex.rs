@@ -17,10 +17,22 @@ pub(super) enum Binding {
     Primary,
 }
 
-enum Piece<'r> {
+/// What is still to be written: a text, a node of an expression, the bounds of a repetition.
+pub(super) enum Piece<N> {
     Text(&'static str),
-    Node(&'r Regex, Binding),
+    Node(N, Binding),
     Bounds(u32, Option<u32>),
+}
+
+/// Writes what stands before the next node, which is taken off the list; None at its end.
+pub(super) fn next_node<N>(out: &mut String, work: &mut Vec<Piece<N>>) -> Option<(N, Binding)> {
+    loop {
+        match work.pop()? {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Bounds(min, max) => bounds(out, min, max),
+            Piece::Node(node, outer) => return Some((node, outer)),
+        }
+    }
 }
 
 /// A regular language in EBNF notation. Iterative.
@@ -32,17 +44,18 @@ pub fn regex(regex: &Regex) -> String {
 pub(super) fn regex_within(regex: &Regex, binding: Binding) -> String {
     let mut out = String::new();
     let mut work = vec![Piece::Node(regex, binding)];
-    while let Some(piece) = work.pop() {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Bounds(min, max) => bounds(&mut out, min, max),
-            Piece::Node(node, outer) => push_node(&mut out, &mut work, node, outer),
-        }
+    while let Some((node, outer)) = next_node(&mut out, &mut work) {
+        push_node(&mut out, &mut work, node, outer);
     }
     out
 }
 
-fn push_node<'r>(out: &mut String, work: &mut Vec<Piece<'r>>, node: &'r Regex, outer: Binding) {
+fn push_node<'r>(
+    out: &mut String,
+    work: &mut Vec<Piece<&'r Regex>>,
+    node: &'r Regex,
+    outer: Binding,
+) {
     let (parts, between, own) = match node {
         Regex::Nothing => return out.push_str("nothing!"),
         Regex::Class(set) if set.is_empty() => return out.push_str("nothing!"),
@@ -80,8 +93,18 @@ fn push_node<'r>(out: &mut String, work: &mut Vec<Piece<'r>>, node: &'r Regex, o
         Binding::Intersection => Binding::Sequence,
         Binding::Sequence | Binding::Primary => Binding::Primary,
     };
-    for (position, part) in parts.iter().enumerate().rev() {
-        work.push(Piece::Node(part, inner));
+    push_list(work, parts.iter(), between, inner);
+}
+
+/// Puts nodes on the list, the first one on top, with a text between each two.
+pub(super) fn push_list<N>(
+    work: &mut Vec<Piece<N>>,
+    nodes: impl DoubleEndedIterator<Item = N> + ExactSizeIterator,
+    between: &'static str,
+    binding: Binding,
+) {
+    for (position, node) in nodes.enumerate().rev() {
+        work.push(Piece::Node(node, binding));
         if position > 0 {
             work.push(Piece::Text(between));
         }

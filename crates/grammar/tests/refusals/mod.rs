@@ -38,6 +38,42 @@ pub fn check(parse: impl Fn(&str) -> Result<Grammar, Error>, table: &[Refused]) 
 /// (a source at the limit, one past it, the code)
 pub type Edge = (String, String, &'static str);
 
+/// Limits that short sources reach.
+pub fn narrow() -> Limits {
+    Limits {
+        grammar_bytes: 100,
+        grammar_nesting: 4,
+        grammar_alternatives: 10,
+        regex_repetition: 20,
+        regex_expansion: 50,
+        ..Limits::default()
+    }
+}
+
+/// Sources at the edges of [`narrow`], for a rule that begins and ends like this.
+pub fn edges(begin: &str, end: &str) -> Vec<Edge> {
+    let rule = |body: String| format!("{begin}{body}{end}");
+    let long = |count: usize| {
+        let around = begin.len() + end.len() + 2;
+        rule(format!("\"{}\"", "a".repeat(count - around)))
+    };
+    let nested = |depth: usize| rule(format!("{}\"a\"{}", "(".repeat(depth), ")".repeat(depth)));
+    let alternatives = |count: usize| rule(vec!["\"a\""; count].join("|"));
+    let counted = |bound: u32| rule(format!("\"a\"{{1,{bound}}}"));
+    let product = |inner: u32| rule(format!("(\"a\"{{{inner}}} \"b\"){{5}}"));
+    vec![
+        (long(100), long(101), "E-LIMIT-GRAMMAR-BYTES"),
+        (nested(4), nested(5), "E-LIMIT-GRAMMAR-NESTING"),
+        (
+            alternatives(10),
+            alternatives(11),
+            "E-LIMIT-GRAMMAR-ALTERNATIVES",
+        ),
+        (counted(20), counted(21), "E-LIMIT-REGEX-REPETITION"),
+        (product(10), product(11), "E-LIMIT-REGEX-EXPANSION"),
+    ]
+}
+
 /// What is at the limit is read, what is past it is refused as too large.
 pub fn check_edges(
     parse: impl Fn(&str, &Limits) -> Result<Grammar, Error>,

@@ -157,19 +157,7 @@ impl Lexer<'_> {
         }
         while ranges.first() != Some(&(0, u32::MAX)) {
             self.skip_blanks();
-            let first = self.cursor.number()?;
-            let last = if self.cursor.take("-") {
-                self.cursor.number()?
-            } else {
-                first
-            };
-            if last < first {
-                return Err(self
-                    .cursor
-                    .error(start, "the range of tokens is out of order")
-                    .with_hint("the smaller number comes first: <[12-20]>"));
-            }
-            ranges.push((first, last));
+            ranges.push(self.cursor.token_range(start, "-")?);
             self.skip_blanks();
             if !self.cursor.take(",") {
                 break;

@@ -89,6 +89,26 @@ impl<'t> Cursor<'t> {
             })
     }
 
+    /// Takes a token's number, or the first and the last of several with `dash` between; the list begins at `start`.
+    pub(in crate::syntax) fn token_range(
+        &mut self,
+        start: usize,
+        dash: &str,
+    ) -> Result<(u32, u32), Error> {
+        let first = self.number()?;
+        let last = if self.take(dash) {
+            self.number()?
+        } else {
+            first
+        };
+        if last < first {
+            return Err(self
+                .error(start, "the range of tokens is out of order")
+                .with_hint(format!("the smaller number comes first: <[12{dash}20]>")));
+        }
+        Ok((first, last))
+    }
+
     /// Takes exactly so many hexadecimal digits, at most eight, of an escape that begins at `start`.
     pub(in crate::syntax) fn hex(&mut self, start: usize, digits: usize) -> Result<u32, Error> {
         let text = self.rest().get(..digits).unwrap_or("");
