@@ -200,7 +200,16 @@ impl Branches {
     /// One after another.
     pub(super) fn concat(parts: Vec<Self>) -> Result<Self, Unsupported> {
         let mut all: Vec<Branch> = vec![Vec::new()];
-        for part in parts {
+        for mut part in parts {
+            // The common case, in place: a long sequence would be copied once for each of its parts.
+            if part.0.len() == 1
+                && let Some(only) = part.0.pop()
+            {
+                for branch in &mut all {
+                    branch.extend_from_slice(&only);
+                }
+                continue;
+            }
             let mut next = Vec::with_capacity(all.len());
             for before in &all {
                 for branch in &part.0 {
@@ -533,6 +542,13 @@ fn normal(branch: Branch) -> Branch {
     for run in out.chunk_by_mut(|a, b| a.is_condition() && b.is_condition()) {
         run.sort_by_key(|item| item.looks(Side::Ahead));
     }
+    // Said twice, it is no more than said once.
+    out.dedup_by(|later, sooner| match (later, sooner) {
+        (Item::Condition(later), Item::Condition(sooner)) => {
+            later.side == sooner.side && later.language == sooner.language
+        }
+        _ => false,
+    });
     out
 }
 

@@ -1,6 +1,9 @@
 //! From `regex-syntax`'s high-level form to our regular languages. Iterative.
 
+use std::sync::LazyLock;
+
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look};
+use rustc_hash::FxHashMap;
 
 use super::alphabet::Alphabet;
 use super::context::{Branches, Condition, Side, Text, Unsupported};
@@ -34,6 +37,8 @@ pub(super) struct Lowering<'a> {
     alphabet: &'a mut dyn Alphabet,
     /// All texts.
     anything: Regex,
+    /// Classes spelled so far: those of Unicode have hundreds of ranges, and patterns name the same one again and again.
+    classes: FxHashMap<Vec<(char, char)>, Regex>,
 }
 
 impl<'a> Lowering<'a> {
@@ -43,6 +48,7 @@ impl<'a> Lowering<'a> {
             limits,
             alphabet,
             anything: Regex::repeat(character, 0, None),
+            classes: FxHashMap::default(),
         }
     }
 
@@ -156,10 +162,14 @@ impl<'a> Lowering<'a> {
             .map(|range| (range.start(), range.end()))
             .collect();
         if ranges.is_empty() {
-            Regex::Nothing
-        } else {
-            self.alphabet.class(&ranges)
+            return Regex::Nothing;
         }
+        if let Some(known) = self.classes.get(&ranges) {
+            return known.clone();
+        }
+        let class = self.alphabet.class(&ranges);
+        self.classes.insert(ranges, class.clone());
+        class
     }
 
     /// An anchor or a word boundary: what stands right behind and ahead of it.
@@ -175,7 +185,7 @@ impl<'a> Lowering<'a> {
                 | Look::WordStartHalfUnicode
                 | Look::WordEndHalfUnicode
         );
-        let mut word = |side| self.neighbour(side, &word_class(is_unicode));
+        let mut word = |side| self.neighbour(side, word_class(is_unicode));
         let alternatives = match look {
             Look::Start => edge(Behind),
             Look::End => edge(Ahead),
@@ -267,8 +277,13 @@ fn one_of(characters: &str) -> ClassUnicode {
 }
 
 /// What `\w` stands for.
-fn word_class(is_unicode: bool) -> ClassUnicode {
-    let pattern = if is_unicode { r"\w" } else { "[0-9A-Za-z_]" };
+fn word_class(is_unicode: bool) -> &'static ClassUnicode {
+    static UNICODE: LazyLock<ClassUnicode> = LazyLock::new(|| class_of(r"\w"));
+    static ASCII: LazyLock<ClassUnicode> = LazyLock::new(|| class_of("[0-9A-Za-z_]"));
+    if is_unicode { &UNICODE } else { &ASCII }
+}
+
+fn class_of(pattern: &str) -> ClassUnicode {
     match regex_syntax::parse(pattern).map(Hir::into_kind) {
         Ok(HirKind::Class(Class::Unicode(class))) => class,
         _ => ClassUnicode::empty(),
