@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.grammars.json_schema import (
-    Draft,
-    Order,
-    SchemaOptions,
-    ValueNotation,
-    Whitespace,
-    schema_options,
-    schema_text,
-)
+from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.remembered import Remembered
 from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.grammars.warning import GrammarWarning
@@ -27,8 +19,8 @@ from syntagma.limits import Limits
 __all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
-_REMEMBERED_BYTES = 1 << 16
-"""a longer schema is read anew each time, so that what is remembered stays small"""
+_LATELY: Remembered[_engine.Grammar] = Remembered(1 << 20)
+"""Schemas that were read: a server is asked for the same few again and again."""
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -172,8 +164,11 @@ class Grammar:
             draft=draft,
             notation=notation,
         )
-        read = _remembered_schema if len(text) <= _REMEMBERED_BYTES else _engine.Grammar.from_json_schema
-        return cls(read(text, options, limits or _DEFAULT_LIMITS), text if notation is None else None)
+        bounds = limits or _DEFAULT_LIMITS
+        inner = _LATELY.get(
+            (text, options, bounds), len(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
+        )
+        return cls(inner, text if notation is None else None)
 
     @classmethod
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
@@ -302,9 +297,3 @@ def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} is text, not {type(value).__name__}")
     return value
-
-
-@lru_cache(maxsize=128)
-def _remembered_schema(text: str, options: SchemaOptions, limits: Limits) -> _engine.Grammar:
-    """The grammar of a schema that was read lately: a server is asked for the same few again and again."""
-    return _engine.Grammar.from_json_schema(text, options, limits)
