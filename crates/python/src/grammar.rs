@@ -210,6 +210,10 @@ impl Grammar {
         read(py, || Ok(repeated()))
     }
 
+    fn inside_json_string(&self, py: Python<'_>) -> PyResult<Self> {
+        errors::grammar(py, || ir::Grammar::inside_json_string(&self.0)).map(Self)
+    }
+
     fn placed(&self, place: &str) -> Self {
         Self(Arc::new(ir::Grammar::clone(&self.0).placed(place)))
     }

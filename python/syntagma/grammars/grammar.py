@@ -240,6 +240,16 @@ class Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
 
+    def inside_json_string(self) -> Grammar:
+        """The same texts as they stand between the quotes of a JSON string: quotes, backslashes and controls escaped.
+
+        A marker there is its text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which no string holds.
+        """
+        return Grammar(self._inner.inside_json_string())
+
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema)
