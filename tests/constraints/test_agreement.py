@@ -56,6 +56,11 @@ OWN = {
     'types = { s = "string", j = "json" }\nliterals = { quotes = ["<q>"], true = ["yes", "true"] }\n',
     "keywords with semicolons": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
     'argument_separator = "; "\nvalues = "literal"\nliterals = "python"\n',
+    "messages that the next one ends": '[messages]\nfields = [">>>"]\nbody = "\\n"\n[content]\n'
+    'block = ">>>all\\n{content}"\n[tools]\ncall = ">>>{name}\\n{arguments}"\n',
+    "messages and thoughts that the next one ends": '[messages]\nstart = "<s>bot"\nfields = ["<to>"]\nbody = "<b>"\n'
+    '[reasoning]\nblock = "<to>self<b>{reasoning}"\n[content]\nblock = "<to>all<b>{content}"\n'
+    '[tools]\ncall = "<to>{name}<b>{arguments}"\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
