@@ -119,17 +119,15 @@ impl Lane {
         let start = rest.index() << 8;
         if let Some(row) = self.rows.get_mut(start..start + 256) {
             let classes = residuals.classes_of(residual);
-            let classes = residuals.class_map(classes);
-            let class = classes[usize::from(byte)];
-            let mut loops = 0;
-            for (byte, (known, &other)) in row.iter_mut().zip(classes).enumerate() {
-                if other == class {
-                    *known = next;
-                    loops |= 1_u128.checked_shl(byte as u32).unwrap_or(0);
-                }
+            let class = residuals.class_of(classes, byte);
+            let same = residuals.class_members(classes, class);
+            for &byte in same {
+                row[usize::from(byte)] = next;
             }
             if next == rest && rest != Rest::DEAD {
-                self.known[rest.index()].loops |= loops;
+                let ascii = same.iter().filter(|&&byte| byte < 0x80);
+                self.known[rest.index()].loops |=
+                    ascii.fold(0_u128, |loops, &byte| loops | 1 << byte);
             }
         }
         Ok(next)

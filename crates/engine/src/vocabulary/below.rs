@@ -51,15 +51,10 @@ pub(crate) struct Below {
 
 impl Below {
     /// Every byte that may occur.
+    #[inline]
     pub(crate) fn bytes(&self) -> ByteSet {
-        let ascii = (0..0x80).filter(|&byte| self.ascii >> byte & 1 == 1);
-        let mut bytes = if self.from & ASCII == 0 {
-            ByteSet::range(0x80, 0xff)
-        } else {
-            ByteSet::EMPTY
-        };
-        ascii.for_each(|byte| bytes.insert(byte));
-        bytes
+        let others = if self.from & ASCII == 0 { u64::MAX } else { 0 };
+        ByteSet::of_words([self.ascii as u64, (self.ascii >> 64) as u64, others, others])
     }
 }
 

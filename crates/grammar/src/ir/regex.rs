@@ -74,7 +74,13 @@ impl ByteSet {
         Self(self.0.map(|word| !word))
     }
 
-    /// The members as bits: byte `b` is bit `b % 64` of word `b / 64`.
+    /// The bytes whose bits are set: byte `b` is bit `b % 64` of word `b / 64`.
+    #[must_use]
+    pub const fn of_words(words: [u64; 4]) -> Self {
+        Self(words)
+    }
+
+    /// The members as bits, as [`Self::of_words`] takes them.
     #[must_use]
     pub fn words(&self) -> [u64; 4] {
         self.0
