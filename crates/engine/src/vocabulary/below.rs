@@ -45,8 +45,15 @@ pub(crate) struct Below {
     pub(crate) ascii: u128,
     /// The places from which on every way down is UTF-8 (perhaps cut off), as bits; and [`ASCII`].
     pub(crate) from: u16,
-    /// How many bytes the longest way down has; None for very many.
-    pub(crate) height: Option<u32>,
+    /// How many characters begin on the way down on which most do; 255 stands for any larger number too.
+    pub(crate) height: u8,
+    /// How many characters began on the way to the node, that of its byte included; 255 as before.
+    pub(crate) begun: u8,
+}
+
+/// Whether a character begins with a byte, or is one.
+fn begins(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
 }
 
 impl Below {
@@ -64,7 +71,7 @@ pub(crate) struct Belows {
     /// By node: an index into `large`, or `u32::MAX`.
     index: Vec<u32>,
     large: Vec<Below>,
-    /// How many bytes each token has, in the order of the trie; 255 for more.
+    /// How many characters begin in each token, in the order of the trie; 255 for more.
     lengths: Vec<u8>,
 }
 
@@ -72,22 +79,32 @@ impl Belows {
     /// Reads a trie from its last node to its first, so that children come before their parents. `tokens` counts those that
     /// end at a node.
     pub(super) fn new(nodes: &[Node], tokens: impl Fn(usize) -> usize) -> Self {
-        let lengths = nodes.iter().enumerate().flat_map(|(at, node)| {
-            let length = u8::try_from(node.depth).unwrap_or(u8::MAX);
-            std::iter::repeat_n(length, tokens(at))
-        });
-        let lengths = lengths.collect();
+        let mut lengths = Vec::new();
+        let mut begun = Vec::with_capacity(nodes.len());
+        let mut path: Vec<u8> = vec![0];
+        for (at, node) in nodes.iter().enumerate() {
+            path.truncate(usize::from(node.depth));
+            let above = path.last().copied().unwrap_or(0);
+            let length = above.saturating_add(u8::from(begins(node.byte)));
+            path.push(length);
+            begun.push(length);
+            lengths.extend(std::iter::repeat_n(length, tokens(at)));
+        }
         let mut index = vec![u32::MAX; nodes.len()];
         let mut large = Vec::new();
         let nothing = Below {
             ascii: 0,
             from: (ASCII << 1) - 1,
-            height: None,
+            height: 0,
+            begun: 0,
         };
         let mut all = vec![nothing; nodes.len()];
         for at in (0..nodes.len()).rev() {
             let end = nodes[at].next as usize;
-            let mut below = nothing;
+            let mut below = Below {
+                begun: begun[at],
+                ..nothing
+            };
             let mut child = at + 1;
             while child < end {
                 let Node { byte, next, .. } = nodes[child];
@@ -103,16 +120,14 @@ impl Belows {
                     from |= behind.map_or(0, |behind| (further.from >> behind & 1) << place);
                 }
                 below.from &= from;
+                let height = further.height.saturating_add(u8::from(begins(byte)));
+                below.height = below.height.max(height);
                 child = next as usize;
             }
             all[at] = below;
             if nodes[at].next - at as u32 > LARGE {
-                let height = nodes[at].height;
                 index[at] = large.len() as u32;
-                large.push(Below {
-                    height: (height < u8::MAX).then_some(u32::from(height)),
-                    ..below
-                });
+                large.push(below);
             }
         }
         Self {

@@ -86,6 +86,18 @@ impl ByteSet {
         self.0
     }
 
+    /// The members below 128, as bits.
+    #[must_use]
+    pub const fn ascii(&self) -> u128 {
+        self.0[0] as u128 | (self.0[1] as u128) << 64
+    }
+
+    /// Whether all members are below 128.
+    #[must_use]
+    pub const fn is_ascii(&self) -> bool {
+        self.0[2] | self.0[3] == 0
+    }
+
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=u8::MAX).filter(|&byte| self.contains(byte))
