@@ -364,6 +364,11 @@ impl Stretch {
                 || below.height < u8::MAX && u32::from(below.height) <= self.most)
     }
 
+    /// Whether characters of more than one byte belong to the text.
+    pub(crate) fn has_characters(&self) -> bool {
+        self.places & !ASCII != 0
+    }
+
     /// Of what is below a node, the residual reads exactly the texts in which up to so many characters begin, and does not
     /// end within any.
     #[inline]
@@ -373,11 +378,7 @@ impl Stretch {
     }
 
     fn worth(&self) -> (bool, u32, u32) {
-        (
-            self.places & !ASCII != 0,
-            self.ascii.count_ones(),
-            self.most,
-        )
+        (self.has_characters(), self.ascii.count_ones(), self.most)
     }
 }
 

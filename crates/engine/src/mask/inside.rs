@@ -28,7 +28,7 @@ const EXITS: usize = 24;
 const CROSSING: usize = 8_192;
 
 /// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 4;
+const BESIDE: usize = 12;
 
 /// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 2_000;

@@ -61,8 +61,8 @@ pub(super) struct Lane {
     pub(super) stretches: bool,
     /// Whether safe text is looked for, where the form says nothing: for a scan that is long already.
     pub(super) looking: bool,
-    /// Whether it is worth while to look for all of it, and for loops with characters.
-    pub(super) looks: (bool, bool),
+    /// Whether it is worth while to look for all of it, and not only for what leads back.
+    pub(super) looks: bool,
 }
 
 impl Lane {
@@ -72,7 +72,7 @@ impl Lane {
         self.known.clear();
         self.numbers.clear();
         self.looking = false;
-        self.looks = (true, true);
+        self.looks = true;
         self.add(RegexId::NOTHING, false);
     }
 
@@ -212,7 +212,10 @@ impl Lane {
         let residual = self.residual(rest);
         let known = &mut self.known[rest.index()];
         known.looked = true;
-        let plain = known.stretch.get().is_some_and(Option::is_some);
+        let plain = match known.stretch.get() {
+            Some(Some(stretch)) => stretch.has_characters() || residuals.first(residual).is_ascii(),
+            _ => false,
+        };
         if known.safe.is_none() && (!plain || residuals.is_logical(residual)) {
             self.find_safe(rest, residuals, fuel)?;
         }

@@ -3,12 +3,13 @@
 //! From one residual, all are met that some bytes lead to. If none of them dies at any of these bytes, none ever does while
 //! it reads nothing else. Bytes at which some would die, or which lead to what dies at many others, are left out.
 
+use std::ops::RangeInclusive;
+
+use super::lane::{Lane, Rest};
 use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{ASCII, Below, place_behind};
-
-use super::lane::{Lane, Rest};
+use crate::vocabulary::{ASCII, Below, lead, place_behind};
 
 /// Fewer bytes than this are not worth looking for.
 const BYTES: u32 = 16;
@@ -16,22 +17,24 @@ const BYTES: u32 = 16;
 /// A byte that leads to where so many of the others are lost is left out.
 const LOST: u32 = 6;
 
-/// More residuals than this are too many in all.
-const MET: usize = 60;
-
-/// More residuals than this are too many between characters: for logical expressions, which mostly look for a word, and for
-/// others, which mostly count.
-const BETWEEN: (usize, usize) = (24, 4);
+/// More residuals than this are too many: for logical expressions, which mostly look for a word, and for others, which
+/// mostly count.
+const MET: (usize, usize) = (24, 4);
 
 /// The first bytes of characters of more than one.
-const LEADS: std::ops::RangeInclusive<u8> = 0xc2..=0xf4;
+const LEADS: RangeInclusive<u8> = 0xc2..=0xf4;
 
-/// Bytes that a residual reads in any order and number without dying.
+/// The other bytes of characters.
+const OTHERS: RangeInclusive<u8> = 0x80..=0xbf;
+
+/// Text that a residual reads without dying.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Safe {
+    /// The ASCII bytes of the text.
     ascii: u128,
-    /// Where in a character the residual stands, as bits of places, [`ASCII`] included; the latter alone where characters
-    /// of more than one byte are not safe.
+    /// The first bytes of its other characters, as [`lead`] tells their bits.
+    leads: u64,
+    /// Where in a character the residual stands, as bits of places; [`ASCII`] besides where it stands between characters.
     places: u16,
     /// Whether the residual may end within.
     pub(super) may_end: bool,
@@ -46,20 +49,21 @@ impl Safe {
     /// Whether that is all that is below a node.
     #[inline]
     pub(super) fn reads(&self, below: &Below) -> bool {
-        below.ascii & !self.ascii == 0 && below.from & self.places != 0
+        below.ascii & !self.ascii == 0
+            && below.leads & !self.leads == 0
+            && below.from & self.places != 0
     }
 
     /// This or another of the same residual, whichever says more.
     fn or(self, other: Self) -> Self {
-        if self.ascii == other.ascii {
+        let size = |safe: &Self| safe.ascii.count_ones() + safe.leads.count_ones();
+        if (self.ascii, self.leads) == (other.ascii, other.leads) {
             Self {
-                ascii: self.ascii,
                 places: self.places | other.places,
                 may_end: self.may_end | other.may_end,
+                ..self
             }
-        } else if (self.places.count_ones(), self.ascii.count_ones())
-            < (other.places.count_ones(), other.ascii.count_ones())
-        {
+        } else if size(&self) < size(&other) {
             other
         } else {
             self
@@ -67,8 +71,38 @@ impl Safe {
     }
 }
 
+/// What is met on the way from one residual.
+struct Met {
+    /// Residuals between characters; all that the text leads to from one of them is here, too.
+    between: Vec<Rest>,
+    /// Residuals within characters with their places, and whether every end of the character leads to one of `between`.
+    within: Vec<(Rest, usize, bool)>,
+    ascii: u128,
+    leads: u64,
+    /// Whether `between` may grow.
+    grows: bool,
+}
+
+impl Met {
+    /// Whether text may lead to a residual between characters.
+    fn admits(&mut self, lane: &Lane, rest: Rest, residuals: &Residuals) -> bool {
+        if self.between.contains(&rest) {
+            return true;
+        }
+        if !self.grows || rest == Rest::DEAD {
+            return false;
+        }
+        let first = residuals.first(lane.residual(rest)).ascii();
+        let admits = (self.ascii & !first).count_ones() < LOST;
+        if admits {
+            self.between.push(rest);
+        }
+        admits
+    }
+}
+
 impl Lane {
-    /// Finds safe bytes of a residual that stands between characters, and with it for all that they lead to.
+    /// Finds text that is safe for a residual between characters, and with it for all that it leads to.
     pub(super) fn find_safe(
         &mut self,
         rest: Rest,
@@ -79,99 +113,81 @@ impl Lane {
         if first.ascii().count_ones() < BYTES {
             return Ok(());
         }
-        let characters = LEADS.into_iter().all(|byte| first.contains(byte));
         // What failed once because too much was met does so again where reading has led.
-        if self.looks.0 && self.close(rest, first.ascii(), characters, residuals, fuel)? {
-            return Ok(());
+        if self.looks {
+            if self.close(rest, first.ascii(), true, residuals, fuel)? {
+                return Ok(());
+            }
+            self.looks = false;
         }
-        self.looks.0 = false;
         let loops = self.loops(rest);
-        if characters && self.looks.1 && loops.count_ones() >= BYTES {
-            self.looks.1 = self.close(rest, loops, true, residuals, fuel)?;
+        if loops.count_ones() >= BYTES {
+            self.close(rest, loops, false, residuals, fuel)?;
         }
         Ok(())
     }
 
-    /// Tries it with some bytes; false if that fails, which may depend on the bytes.
+    /// Tries it with some bytes and all characters; false if too much is met or too little left.
     fn close(
         &mut self,
-        rest: Rest,
-        mut ascii: u128,
-        characters: bool,
+        start: Rest,
+        ascii: u128,
+        grows: bool,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        let mut met: Vec<(Rest, usize)> = vec![(rest, 0)];
-        let (mut at, mut between) = (0, 1);
-        let most = if residuals.is_logical(self.residual(rest)) {
-            BETWEEN.0
+        let most = if residuals.is_logical(self.residual(start)) {
+            MET.0
         } else {
-            BETWEEN.1
+            MET.1
         };
-        while let Some(&(rest, place)) = met.get(at) {
+        let mut met = Met {
+            between: vec![start],
+            within: Vec::new(),
+            ascii,
+            leads: LEADS.fold(0, |leads, byte| leads | lead(byte)),
+            grows,
+        };
+        let mut at = 0;
+        while let Some(&rest) = met.between.get(at) {
             at += 1;
-            if between > most || met.len() > MET {
+            let mut last = Rest::DEAD;
+            let mut bytes = met.ascii;
+            while bytes != 0 {
+                let byte = bytes.trailing_zeros() as u8;
+                bytes &= bytes - 1;
+                let next = self.step(rest, byte, residuals, fuel)?;
+                // Bytes side by side mostly lead to the same.
+                if next != last || next == Rest::DEAD {
+                    if met.admits(self, next, residuals) {
+                        last = next;
+                    } else {
+                        met.ascii &= !(1 << byte);
+                    }
+                }
+            }
+            for byte in LEADS {
+                if met.leads & lead(byte) != 0 {
+                    let place = place_behind(0, byte).unwrap_or(0);
+                    let next = self.step(rest, byte, residuals, fuel)?;
+                    if !self.ends_between(next, place, &mut met, residuals, fuel)? {
+                        met.leads &= !lead(byte);
+                    }
+                }
+            }
+            if met.ascii.count_ones() < BYTES || met.between.len() > most {
                 return Ok(false);
             }
-            // Bytes side by side mostly lead to the same.
-            let mut last = (Rest::DEAD, 0);
-            if place == 0 {
-                let mut bytes = ascii;
-                while bytes != 0 {
-                    let byte = bytes.trailing_zeros() as u8;
-                    bytes &= bytes - 1;
-                    let next = self.step(rest, byte, residuals, fuel)?;
-                    if (next, 0) == last && next != Rest::DEAD {
-                        continue;
-                    }
-                    let is_met = met.contains(&(next, 0));
-                    if next == Rest::DEAD
-                        || !is_met && {
-                            let first = residuals.first(self.residual(next)).ascii();
-                            (ascii & !first).count_ones() >= LOST
-                        }
-                    {
-                        ascii &= !(1 << byte);
-                        continue;
-                    }
-                    last = (next, 0);
-                    if !is_met {
-                        met.push((next, 0));
-                        between += 1;
-                    }
-                }
-                if ascii.count_ones() < BYTES {
-                    return Ok(false);
-                }
-            }
-            let further = if place == 0 { LEADS } else { 0x80..=0xbf };
-            if !characters {
-                continue;
-            }
-            for byte in further {
-                let Some(behind) = place_behind(place, byte) else {
-                    continue;
-                };
-                let next = self.step(rest, byte, residuals, fuel)?;
-                if next == Rest::DEAD {
-                    return Ok(false);
-                }
-                if (next, behind) != last && !met.contains(&(next, behind)) {
-                    met.push((next, behind));
-                    between += usize::from(behind == 0);
-                }
-                last = (next, behind);
-            }
         }
-        let may_end = met.iter().any(|(rest, _)| rest.ends());
-        for (rest, place) in met {
-            let places = match (place, characters) {
-                (0, true) => ASCII | 1,
-                (0, false) => ASCII,
-                (place, _) => 1 << place,
-            };
+        let may_end = met.between.iter().any(|rest| rest.ends())
+            || met.within.iter().any(|(rest, _, _)| rest.ends());
+        let between = met.between.iter().map(|&rest| (rest, ASCII | 1));
+        let within = met.within.iter().filter(|&&(_, _, safe)| safe);
+        let within = within.map(|&(rest, place, _)| (rest, 1 << place));
+        for (rest, places) in between.chain(within) {
             let safe = Safe {
-                ascii,
+                ascii: met.ascii,
+                leads: met.leads,
                 places,
                 may_end,
             };
@@ -179,5 +195,51 @@ impl Lane {
             *known = known.or(safe);
         }
         Ok(true)
+    }
+
+    /// Whether every end of a character that has begun leads to a residual between characters that is met. A character has
+    /// few bytes, so this does not go deep.
+    fn ends_between(
+        &mut self,
+        rest: Rest,
+        place: usize,
+        met: &mut Met,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        if rest == Rest::DEAD {
+            return Ok(false);
+        }
+        let known = met
+            .within
+            .iter()
+            .find(|known| (known.0, known.1) == (rest, place));
+        if let Some(&(_, _, safe)) = known {
+            return Ok(safe);
+        }
+        let mut safe = true;
+        let mut last = (Rest::DEAD, 0);
+        for byte in OTHERS {
+            let Some(behind) = place_behind(place, byte) else {
+                continue;
+            };
+            let next = self.step(rest, byte, residuals, fuel)?;
+            if (next, behind) == last {
+                continue;
+            }
+            let ends = if behind == 0 {
+                met.admits(self, next, residuals)
+            } else {
+                self.ends_between(next, behind, met, residuals, fuel)?
+            };
+            safe &= ends;
+            last = if ends {
+                (next, behind)
+            } else {
+                (Rest::DEAD, 0)
+            };
+        }
+        met.within.push((rest, place, safe));
+        Ok(safe)
     }
 }

@@ -5,7 +5,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::trie::Node;
 
 /// Nodes with so many nodes below them are worth a note.
-pub(super) const LARGE: u32 = 8;
+pub(super) const LARGE: u32 = 4;
 
 /// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
 pub(crate) const PLACES: usize = 8;
@@ -43,12 +43,23 @@ pub(crate) fn place_behind(place: usize, byte: u8) -> Option<usize> {
 pub(crate) struct Below {
     /// The ASCII bytes that occur.
     pub(crate) ascii: u128,
+    /// The bytes that begin a character of more than one byte, as [`lead`] tells their bits.
+    pub(crate) leads: u64,
     /// The places from which on every way down is UTF-8 (perhaps cut off), as bits; and [`ASCII`].
     pub(crate) from: u16,
     /// How many characters begin on the way down on which most do; 255 stands for any larger number too.
     pub(crate) height: u8,
     /// How many characters began on the way to the node, that of its byte included; 255 as before.
     pub(crate) begun: u8,
+}
+
+/// The bit of a byte that may begin a character of more than one byte, 0 for others.
+pub(crate) fn lead(byte: u8) -> u64 {
+    if (0xc2..=0xf4).contains(&byte) {
+        1 << (byte - 0xc2)
+    } else {
+        0
+    }
 }
 
 /// Whether a character begins with a byte, or is one.
@@ -94,6 +105,7 @@ impl Belows {
         let mut large = Vec::new();
         let nothing = Below {
             ascii: 0,
+            leads: 0,
             from: (ASCII << 1) - 1,
             height: 0,
             begun: 0,
@@ -110,6 +122,7 @@ impl Belows {
                 let Node { byte, next, .. } = nodes[child];
                 let further = all[child];
                 below.ascii |= further.ascii;
+                below.leads |= further.leads | lead(byte);
                 let mut from = 0;
                 if byte < 0x80 {
                     below.ascii |= 1 << byte;
