@@ -24,11 +24,14 @@ use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 /// From so many exits on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 24;
 
-/// Up to so many tokens in it.
-const CROSSING: usize = 8_192;
+/// Up to so many nodes below the exits: making it takes about a microsecond for three.
+const CROSSING: usize = 1_500;
 
-/// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 12;
+/// A walk beside another residual may visit one in so many nodes,
+const BESIDE: usize = 8;
+
+/// or so many in all.
+const MOST_BESIDE: usize = 6_000;
 
 /// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 2_000;
@@ -112,7 +115,7 @@ impl Exits {
             let nodes = vocabulary.trie().nodes();
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
             let crossing: u32 = self.nodes.iter().map(below).sum();
-            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+            (crossing as usize <= CROSSING).then(|| rest_trie(&self.nodes, vocabulary))
         };
         self.rests.get_or_init(make).as_ref()
     }
@@ -316,7 +319,7 @@ impl Scan {
             }
             visited += 1;
             lane.looking = visited > LONG;
-            if visited > nodes.len() / BESIDE {
+            if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }
             let before = path[depth - 1];
