@@ -118,7 +118,8 @@ impl Core {
     }
 
     /// Finds the tail calls: a nonterminal that exactly one slot waits for, at the end of its rule, answers to whoever
-    /// waits for that slot, and so on along the chain.
+    /// waits for that slot, and so on along the chain. Labelled parts are never left out: a continuation tells the parts that
+    /// it is in.
     fn fold(&mut self, dots: &Dots) {
         for index in 0..self.waits.len() {
             let View::Nonterminal(nonterminal) = self.waits[index].sym.view() else {
@@ -127,7 +128,11 @@ impl Core {
             let mut ret = Return::Here(nonterminal);
             let mut wait = index;
             // A chain longer than the table would be a cycle.
+            let mut callee = nonterminal;
             for _ in 0..self.waits.len() {
+                if dots.label(callee).is_some() {
+                    break;
+                }
                 let Some(slot) = self.tail_call(wait, dots) else {
                     break;
                 };
@@ -144,6 +149,7 @@ impl Core {
                     break;
                 }
                 ret = Return::Here(caller);
+                callee = caller;
                 wait = next;
             }
             self.waits[index].ret = ret;
