@@ -128,6 +128,14 @@ impl Sets {
             .collect()
     }
 
+    /// Whose end a continuation other than [`ROOT`] waits for.
+    pub(crate) fn nonterminal(&self, ret: RetId) -> Option<u32> {
+        let index = (ret.0 as usize).checked_sub(1)?;
+        self.rets
+            .get_index(index)
+            .map(|&(nonterminal, _)| nonterminal)
+    }
+
     /// The items of a continuation other than [`ROOT`].
     pub(crate) fn answer(&mut self, ret: RetId, dots: &Dots) -> Vec<(u32, RetId)> {
         let Some(&(nonterminal, set)) = self.rets.get_index((ret.0 as usize).wrapping_sub(1))
