@@ -52,14 +52,31 @@ class Grammar:
         self._schema = schema
 
     @classmethod
-    def from_ebnf(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
+    def from_ebnf(
+        cls,
+        text: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read a grammar in the library's EBNF (`docs/reference/ebnf.md`).
 
+        Args:
+            text: the source.
+            start: the rule that everything must match.
+            grammars: whole grammars by names that the text may use like those of rules. The reports of those that it
+                uses are joined as they are; `placed` says where they stand.
+            limits: bounds on the source.
+
         Raises:
-            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint.
+            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint; `E-GRAMMAR-DUPLICATE`: a rule has the
+                name of a grammar.
             LimitError: a source that is too large or nested too deeply.
         """
-        return cls(_engine.Grammar.from_ebnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+        given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
+        text, start = _text(text, "text"), _text(start, "start")
+        return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
 
     @classmethod
     def from_gbnf(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
@@ -245,6 +262,16 @@ class Grammar:
     def optional(cls, grammar: Grammar) -> Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
+
+    def inside_json_string(self) -> Grammar:
+        """The same texts as they stand between the quotes of a JSON string: quotes, backslashes and controls escaped.
+
+        A marker there is its text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which no string holds.
+        """
+        return Grammar(self._inner.inside_json_string())
 
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
