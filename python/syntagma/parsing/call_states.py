@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.call_end import CallEnd
@@ -14,7 +15,8 @@ from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.nested_arguments import NestedArguments
-from syntagma.parsing.patterns import Alternative
+from syntagma.parsing.opening import Opening
+from syntagma.parsing.patterns import Alternative, Section
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
@@ -86,6 +88,33 @@ class CallStates(ABC):
         for cursor in self._cursors:
             cursor.infer = self._infer
         return self._go(self._racing, "race")
+
+    def _dies_at_once(self, openings: Sequence[Opening], at: int) -> bool:
+        """Whether no call begins at this index, as a race would find, too; what it would report is reported."""
+        window = self.window
+        if window.knows_tokens or self._policies.malformed == "drop" or self._limits.parser_header_chars < 1024:
+            return False
+        last, meant = at, False
+        section: Section | None = None
+        inside = self._call_end.open_section is not None
+        for opening in openings:
+            died = opening.dies(window.text, at)
+            if died is None:
+                return False
+            end, named = died
+            last = max(last, end)
+            if named:
+                alternative = opening.alternative
+                meant = meant or inside or alternative.intended
+                section = section or alternative.section
+        if meant:
+            self._no_call("E-PARSE-CALL", (window.base + at, window.base + last))
+        if section is not None:
+            self._call_end.section_seen(section)
+        return True
+
+    def _no_call(self, code: str, span: Span) -> None:
+        self._out.malformed(code, "this is no call after all", span)
 
     def _racing(self, final: bool) -> bool:
         window = self.window
@@ -171,7 +200,7 @@ class CallStates(ABC):
         whole = next((one for one in self._cursors if one.balanced is not None and one.alternative.bare_call), None)
         if meant:
             code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
-            self._out.malformed(code, "this is no call after all", (self._race_at, last))
+            self._no_call(code, (self._race_at, last))
         section = loose.alternative.section if loose else None
         if section is not None:
             self._call_end.section_seen(section)

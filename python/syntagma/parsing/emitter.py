@@ -96,8 +96,10 @@ class Emitter:
             return
         if start < 0:
             text, start = text[-start:], 0
-        pieces = self._fence.feed(text, start) if self._fence is not None else [(text, start)]
-        self._content(pieces)
+        if self._fence is None:
+            self._add(ContentDelta(text, (start, start + len(text))))
+        else:
+            self._content(self._fence.feed(text, start))
 
     def _content(self, pieces: list[tuple[str, int]]) -> None:
         for text, at in pieces:
@@ -225,24 +227,23 @@ def _joined(events: list[Event]) -> list[Event]:
         return events
     joined: list[Event] = []
     run: list[Event] = []
+    last = events[0]
     for event in events:
-        if run and not _same_run(run[-1], event):
+        # Where a marker stood between, the spans do not touch: a span holds its text and nothing else.
+        if run and (type(event) is not type(last) or last.span[1] != event.span[0] or type(event) not in _DELTAS):
             joined.append(_one(run))
             run = []
         run.append(event)
+        last = event
     joined.append(_one(run))
     return joined
 
 
-def _same_run(first: Event, second: Event) -> bool:
-    if first.span[1] != second.span[0]:
-        return False  # a marker stood between; a span holds its text and nothing else
-    if isinstance(first, ToolCallDelta) and isinstance(second, ToolCallDelta):
-        return first.index == second.index
-    return type(first) is type(second) and isinstance(first, ContentDelta | ReasoningDelta)
+_DELTAS = (ContentDelta, ReasoningDelta, ToolCallDelta)
 
 
 def _one(run: list[Event]) -> Event:
+    """One event for adjacent ones of the same kind; deltas of two calls are never adjacent."""
     first = run[0]
     if len(run) == 1:
         return first

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from syntagma.parsing.call_states import CallStates, Phase, ReaderParts, State
 from syntagma.parsing.compiled import Key
-from syntagma.parsing.cursor import cannot_begin
 from syntagma.parsing.patterns import Block, marker_pieces
 
 __all__ = ["Machine"]
@@ -162,13 +161,13 @@ class Machine(CallStates):
         window = self.window
         if key.kind == "call":
             at = window.pos + key.edge
-            starts = [one for first, one in self._compiled.marked if window.text.startswith(first, at)]
-            if all(cannot_begin(one, window, at) for one in starts):
+            openings = self._compiled.openings(text[key.edge :])
+            if self._dies_at_once(openings, at):
                 self._answer(at + 1)
                 return True
             window.mark()  # in front of the blanks, which stay where the race has no winner
             window.pos = at
-            return self._race(starts)
+            return self._race([one.alternative for one in openings])
         block = key.block
         start = window.here
         window.pos += len(text)

@@ -47,6 +47,11 @@ class Window:
         """Absolute position behind the last character."""
         return self.base + len(self.text)
 
+    @property
+    def knows_tokens(self) -> bool:
+        """Whether something is known of the tokens that the text was made of."""
+        return bool(self._kinds)
+
     def push(self, chunk: str, identity: bool | Set[str] | None = None) -> None:
         """Append text; `identity` says what is known of its tokens."""
         if self._mark is not None:
