@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.events import Span
@@ -14,10 +14,12 @@ from syntagma.parsing.call_end import CallEnd
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.json_string import json_text
 from syntagma.parsing.nested_arguments import NestedArguments
-from syntagma.parsing.opening import Opening
 from syntagma.parsing.patterns import Alternative, Section
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.straight import STRING_STOPS, Straight
 from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
 
@@ -89,15 +91,15 @@ class CallStates(ABC):
             cursor.infer = self._infer
         return self._go(self._racing, "race")
 
-    def _dies_at_once(self, openings: Sequence[Opening], at: int) -> bool:
-        """Whether no call begins at this index, as a race would find, too; what it would report is reported."""
+    def _dies_at_once(self, marker: str, at: int) -> bool:
+        """Whether the marker at this index begins no call, as a race would find; what it would report is reported."""
         window = self.window
         if window.knows_tokens or self._policies.malformed == "drop" or self._limits.parser_header_chars < 1024:
             return False
         last, meant = at, False
         section: Section | None = None
         inside = self._call_end.open_section is not None
-        for opening in openings:
+        for opening in self._compiled.openings(marker):
             died = opening.dies(window.text, at)
             if died is None:
                 return False
@@ -108,6 +110,7 @@ class CallStates(ABC):
                 meant = meant or inside or alternative.intended
                 section = section or alternative.section
         if meant:
+            self._answer(at)
             self._no_call("E-PARSE-CALL", (window.base + at, window.base + last))
         if section is not None:
             self._call_end.section_seen(section)
@@ -249,6 +252,22 @@ class CallStates(ABC):
             self._out.call_delta(fragment, (start, window.end))
         window.pos = len(window.text)
         return self._truncated()
+
+    def _straight_arguments(self) -> Straight | None:
+        """The arguments, where they are inside a string."""
+        source = self._cursor.source if self._cursor is not None else None
+        room = self._limits.parser_argument_chars - self._argument_chars
+        if isinstance(source, JsonMachine) and source.in_plain_string:
+            return Straight("arguments", STRING_STOPS, room)
+        if isinstance(source, TaggedArguments | NestedArguments) and source.open_text is not None:
+            return Straight("arguments", source.open_text.firsts, room, json_text)
+        return None
+
+    def passed(self, way: Straight, size: int) -> None:
+        """Text of what the reader is in the middle of went straight on."""
+        self.window.skip(size)
+        if way.kind == "arguments":
+            self._argument_chars += size
 
     def _arguments_end(self, cursor: Cursor) -> bool:
         here = (self.window.here, self.window.here)

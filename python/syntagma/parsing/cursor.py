@@ -16,6 +16,7 @@ from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.nested_arguments import NestedArguments
 from syntagma.parsing.patterns import Alternative, Op
 from syntagma.parsing.tagged_arguments import TaggedArguments
+from syntagma.parsing.text_buffer import TextBuffer
 from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
@@ -74,7 +75,7 @@ class Cursor:
         self.balanced: int | None = None
         self.infer: Callable[[str], str | None] | None = None
         self._nameless: JsonMachine | None = None
-        self._held: list[str] = []
+        self._held = TextBuffer()
         self._held_chars = 0
 
     @property
@@ -249,13 +250,13 @@ class Cursor:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
         reader = self._nameless = self._nameless or JsonMachine()
         after, fragment = reader.feed(window.text, index, len(window.text))
-        self._held.append(fragment)
+        self._held.write(fragment)
         self._held_chars += after - index
         self.pos = window.base + after
         if reader.bad:
             self.status = "dead"
         elif reader.done:
-            text = "".join(self._held)
+            text = self._held.take()
             self.name = self.infer(text) if self.infer is not None else None
             self._commit(HeldArguments(text), self.pos)
 
