@@ -52,8 +52,9 @@ OWN = {
     'literals = "python"\n',
     "raw text by its looks, beside words": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
     'argument = "<k>{key}<v>{value}</v>"\nvalues = "json"\nliterals = "python"\n',
-    "types beside strings in marks": '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k {type}>{key}<v>'
-    '{value}</v>"\ntypes = { s = "string", j = "json" }\nliterals = { quotes = ["<q>"], true = ["yes", "true"] }\n',
+    "types beside strings in marks": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
+    'argument = "<k {type}>{key}<v>{value}</v>"\n'
+    'types = { s = "string", j = "json" }\nliterals = { quotes = ["<q>"], true = ["yes", "true"] }\n',
     "keywords with semicolons": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
     'argument_separator = "; "\nvalues = "literal"\nliterals = "python"\n',
     "messages that the next one ends": '[messages]\nfields = [">>>"]\nbody = "\\n"\n[content]\n'

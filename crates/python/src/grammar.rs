@@ -89,14 +89,20 @@ fn of_token(set: TokenSet) -> Grammar {
 #[pymethods]
 impl Grammar {
     #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn from_ebnf(
         py: Python<'_>,
         text: &str,
         start: &str,
+        grammars: Vec<(String, PyRef<'_, Self>)>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        read(py, || ebnf::parse(text, start, &limits))
+        let given = grammars.iter();
+        let given: Vec<(&str, Arc<ir::Grammar>)> = given
+            .map(|(name, grammar)| (name.as_str(), Arc::clone(&grammar.0)))
+            .collect();
+        read(py, || ebnf::parse_with(text, start, &given, &limits))
     }
 
     #[staticmethod]
