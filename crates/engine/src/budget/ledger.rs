@@ -36,10 +36,12 @@ struct Branch {
 struct Node {
     before: Option<Arc<Node>>,
     place: Place,
+    /// Where the grammar alone would be.
+    free: Option<StateId>,
     branches: Box<[Branch]>,
     /// The excess of each of them.
     excess: u32,
-    /// Whether `place` holds the same alternatives as the branches: no bound has taken any away so far.
+    /// Whether no bound has taken any alternative away so far.
     whole: bool,
 }
 
@@ -112,6 +114,7 @@ impl Ledger {
         let nothing = Arc::new(Node {
             before: None,
             place: Place::At(compiled.start()),
+            free: Some(compiled.start()),
             branches: Box::default(),
             excess: 0,
             whole: true,
@@ -139,8 +142,8 @@ impl Ledger {
                     fits: true,
                 });
             }
-            let whole = Some(compiled.start());
-            Ok(ledger.chosen(candidates, None, whole, table, work))
+            let free = Some(compiled.start());
+            Ok(ledger.chosen(candidates, None, free, table, work))
         })?;
         ledger.now = Arc::clone(&start);
         ledger.start = start;
@@ -196,8 +199,14 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
+        let free = self.free(compiled, found, |found, state, fuel| {
+            Ok(match found.step(compiled.vocabulary(), state, id, fuel)? {
+                Step::To(state) => Some(state),
+                Step::End | Step::Refused => None,
+            })
+        })?;
         if candidates.is_empty() {
-            return Ok(Verdict::Refused);
+            return Ok(refused(free));
         }
         let mut candidates = candidates;
         if !candidates.iter().any(|candidate| candidate.fits) {
@@ -209,14 +218,8 @@ impl Ledger {
                 candidate.fits = true;
             }
         }
-        let whole = self.base(compiled, found, |found, state, fuel| {
-            Ok(match found.step(compiled.vocabulary(), state, id, fuel)? {
-                Step::To(state) => Some(state),
-                Step::End | Step::Refused => None,
-            })
-        })?;
         let now = self.with_work(compiled, found, |ledger, table, work| {
-            Ok(ledger.chosen(candidates, Some(&ledger.now), whole, table, work))
+            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
         if is_eos {
             // A grammar that ends in a marker which is itself an end of the turn needs no second one.
@@ -248,6 +251,7 @@ impl Ledger {
             same.now = Arc::new(Node {
                 before: Some(Arc::clone(&self.now)),
                 place: self.now.place,
+                free: self.now.free,
                 branches: self.now.branches.clone(),
                 excess: self.now.excess,
                 whole: self.now.whole,
@@ -265,17 +269,17 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
+        let free = self.free(compiled, found, |found, state, fuel| {
+            found.step_bytes(state, text, fuel)
+        })?;
         if candidates.is_empty() {
-            return Ok(Verdict::Refused);
+            return Ok(refused(free));
         }
         if !candidates.iter().any(|candidate| candidate.fits) {
             return Ok(Verdict::Spent);
         }
-        let whole = self.base(compiled, found, |found, state, fuel| {
-            found.step_bytes(state, text, fuel)
-        })?;
         let now = self.with_work(compiled, found, |ledger, table, work| {
-            Ok(ledger.chosen(candidates, Some(&ledger.now), whole, table, work))
+            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
         Ok(Verdict::To(Self {
             now,
@@ -346,6 +350,7 @@ impl Ledger {
         let now = Arc::new(Node {
             before: Some(Arc::clone(&self.now)),
             place: Place::Ended,
+            free: None,
             branches: Box::default(),
             excess: 0,
             whole: true,
@@ -356,16 +361,16 @@ impl Ledger {
         }
     }
 
-    /// Where the grammar alone leads, if no bound has taken anything away so far.
-    fn base(
+    /// Where the grammar alone leads.
+    fn free(
         &self,
         compiled: &CompiledGrammar,
         found: &mut Found,
         step: impl FnOnce(&mut Found, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
     ) -> Result<Option<StateId>, Error> {
-        match self.now.place {
-            Place::At(state) if self.now.whole => step(found, state, &mut compiled.fuel()),
-            _ => Ok(None),
+        match self.now.free {
+            Some(state) => step(found, state, &mut compiled.fuel()),
+            None => Ok(None),
         }
     }
 
@@ -556,13 +561,13 @@ impl Ledger {
         })
     }
 
-    /// The place that candidates lead to: those that fit, and of these the ones with the least excess. `whole` is where the
+    /// The place that candidates lead to: those that fit, and of these the ones with the least excess. `free` is where the
     /// grammar alone leads.
     fn chosen(
         &self,
         mut candidates: Vec<Candidate>,
         before: Option<&Arc<Node>>,
-        whole: Option<StateId>,
+        free: Option<StateId>,
         table: &Table,
         work: &mut Work<'_>,
     ) -> Arc<Node> {
@@ -570,7 +575,7 @@ impl Ledger {
         let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
         let count = candidates.len();
         candidates.retain(|candidate| candidate.fits && candidate.excess == excess);
-        let whole = whole.filter(|_| candidates.len() == count);
+        let whole = self.now.whole && candidates.len() == count;
         let mut branches: Vec<Branch> = Vec::new();
         candidates.sort_by(|a, b| a.branch.counts.cmp(&b.branch.counts));
         for Candidate { branch, .. } in candidates {
@@ -582,7 +587,7 @@ impl Ledger {
                 branches.push(branch);
             }
         }
-        let state = whole.unwrap_or_else(|| {
+        let state = free.filter(|_| whole).unwrap_or_else(|| {
             let mut threads = Vec::new();
             let (mut fresh, mut accept) = (None, false);
             for branch in &branches {
@@ -599,10 +604,20 @@ impl Ledger {
         Arc::new(Node {
             before: before.cloned(),
             place: Place::At(state),
+            free,
             branches: branches.into(),
             excess,
-            whole: whole.is_some(),
+            whole,
         })
+    }
+}
+
+/// What becomes of a token that no branch takes.
+fn refused(free: Option<StateId>) -> Verdict {
+    if free.is_some() {
+        Verdict::Spent
+    } else {
+        Verdict::Refused
     }
 }
 
