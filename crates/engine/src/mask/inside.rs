@@ -33,8 +33,8 @@ const BESIDE: usize = 8;
 /// or so many in all.
 const MOST_BESIDE: usize = 6_000;
 
-/// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
-const LONG: usize = 2_000;
+/// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
+const LONG: usize = 128;
 
 /// Tokens, as what takes less room.
 #[derive(Debug, Clone)]
@@ -215,7 +215,7 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
-                lane.looking = visited > LONG;
+                lane.looking = visited > nodes.len() / LONG;
                 let rest = lane.step(before, node.byte, residuals, fuel)?;
                 if rest == Rest::DEAD {
                     if before.ends() {
@@ -324,7 +324,7 @@ impl Scan {
                 continue;
             }
             visited += 1;
-            lane.looking = visited > LONG;
+            lane.looking = visited > nodes.len() / LONG;
             if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }
