@@ -17,8 +17,8 @@ const BYTES: u32 = 16;
 /// A byte that leads to where so many of the others are lost is left out.
 const LOST: u32 = 6;
 
-/// More residuals than this are too many: for logical expressions, which mostly look for a word, and for others, which
-/// mostly count.
+/// More residuals than this are too many: for logical expressions, which mostly look for a word, and where all is ASCII;
+/// for others, which mostly count.
 const MET: (usize, usize) = (24, 4);
 
 /// The first bytes of characters of more than one.
@@ -156,7 +156,8 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        let most = if residuals.is_logical(self.residual(start)) {
+        let residual = self.residual(start);
+        let most = if residuals.is_logical(residual) || residuals.first(residual).is_ascii() {
             MET.0
         } else {
             MET.1

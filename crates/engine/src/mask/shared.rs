@@ -9,9 +9,6 @@ use super::inside::{Inside, Scan};
 use super::runs::Runs;
 use crate::vocabulary::Trie;
 
-/// So much of what is forgotten is given back whenever something is added.
-const GIVEN_BACK: usize = 16;
-
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time.
 #[derive(Debug)]
@@ -28,21 +25,14 @@ struct Table {
     insides: FxHashMap<u128, Arc<Inside>>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
     bytes: usize,
-    /// What is forgotten, but not given back yet.
-    forgotten: Vec<Arc<Inside>>,
 }
 
 impl Table {
     /// Counts bytes that are about to be added; forgets everything before if they are too many.
     fn charge(&mut self, bytes: usize, most: usize) {
         if self.bytes + bytes > most {
-            let old = std::mem::take(self);
-            self.forgotten = old.forgotten;
-            self.forgotten.extend(old.insides.into_values());
+            *self = Self::default();
         }
-        // To give all of it back at once takes longer than any mask.
-        let rest = self.forgotten.len().saturating_sub(GIVEN_BACK);
-        self.forgotten.truncate(rest);
         self.bytes += bytes;
     }
 }
