@@ -1,6 +1,9 @@
 //! How long masks take with a real vocabulary, cold and warm, and whether they are right.
 //!
-//! `cargo run --release --example fill_times -- vocabulary.tkv [text.json]`
+//! `cargo run --release --example fill_times -- vocabulary.tkv [text [grammar.ebnf]] [slow=20] [sample=2000]`
+//!
+//! Without a grammar the text is JSON. Times are CPU time of the thread, in microseconds. With `slow`, the slowest masks of
+//! the first pass are told one by one. So many bits of every mask as `sample` says are compared with simulated acceptance.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -11,9 +14,14 @@ use syntagma_engine::{
 };
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
+use syntagma_grammar::syntax::ebnf;
+
+use clock::clock;
 
 #[path = "support/allocator.rs"]
 mod allocator;
+#[path = "support/clock.rs"]
+mod clock;
 #[path = "support/vocabulary.rs"]
 mod vocabulary;
 
@@ -23,15 +31,32 @@ const SAMPLE: &str = r#"{"name": "Ada Lovelace", "born": 1815, "tags": ["poet", 
  "rating": 3.25, "open": false}, {}], "nothing": null, "deep": [[[[[[1], 2], 3], {"a": {"b": {"c": []}}}]]]}"#;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let path = arguments
-        .next()
-        .ok_or("usage: fill_times vocabulary.tkv [text.json]")?;
-    let text = arguments
-        .next()
-        .map(std::fs::read_to_string)
-        .transpose()?
-        .unwrap_or_else(|| SAMPLE.to_owned());
+    let (mut slow, mut sample) = (0, 2_000);
+    let mut paths = Vec::new();
+    for argument in std::env::args().skip(1) {
+        match argument.split_once('=') {
+            Some(("slow", count)) => slow = count.parse()?,
+            Some(("sample", count)) => sample = count.parse()?,
+            _ => paths.push(argument),
+        }
+    }
+    let [path, files @ ..] = &paths[..] else {
+        return Err(
+            "usage: fill_times vocabulary.tkv [text [grammar.ebnf]] [slow=20] [sample=2000]".into(),
+        );
+    };
+    let text = match files.first() {
+        Some(text) => std::fs::read_to_string(text)?,
+        None => SAMPLE.to_owned(),
+    };
+    let grammar = Arc::new(match files.get(1) {
+        Some(grammar) => {
+            let limits = syntagma_grammar::Limits::default();
+            ebnf::parse(&std::fs::read_to_string(grammar)?, "start", &limits)
+                .map_err(|error| format!("{error:?}"))?
+        }
+        None => json(),
+    });
     let start = Instant::now();
     let vocabulary = Arc::new(vocabulary::read(&std::fs::read(path)?)?);
     println!(
@@ -41,7 +66,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         millis(start)
     );
     let maker = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
-    let grammar = Arc::new(json());
     let start = Instant::now();
     let compiled = maker.compile(&grammar)?;
     println!("compile: {:.3} ms, again: {:.4} ms", millis(start), {
@@ -50,11 +74,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         millis(start)
     });
     let tokens = tokenize(&vocabulary, text.trim().as_bytes())?;
-    for pass in ["first pass", "second pass"] {
-        replay(&compiled, &tokens, pass)?;
+    for (pass, slow) in [("first pass", slow), ("second pass", 0)] {
+        replay(&compiled, &tokens, pass, slow)?;
         println!("  {:?}", compiled.stats());
     }
-    compare(&compiled, &tokens)
+    compare(&compiled, &grammar, &tokens, sample)
 }
 
 fn millis(start: Instant) -> f64 {
@@ -66,17 +90,34 @@ fn replay(
     compiled: &Arc<CompiledGrammar>,
     tokens: &[u32],
     pass: &str,
+    slow: usize,
 ) -> Result<(), Box<dyn Error>> {
     let mut matcher = GrammarMatcher::new(Arc::clone(compiled));
     let mut row = vec![0; bitmask_words(compiled.vocabulary().size())];
-    let (mut fills, mut accepts) = (Vec::new(), Vec::new());
-    for &token in tokens {
-        let start = Instant::now();
+    let (mut fills, mut accepts, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, &token) in tokens.iter().enumerate() {
+        let before = compiled.stats();
+        let start = clock();
         matcher.fill_next_token_bitmask(&mut row)?;
-        fills.push(millis(start) * 1e3);
-        let start = Instant::now();
+        let time = clock() - start;
+        fills.push(time);
+        let after = compiled.stats();
+        if after.masks > before.masks && slow > 0 {
+            let from = at.saturating_sub(6);
+            let text: Vec<u8> = tokens[from..at]
+                .iter()
+                .flat_map(|&id| [compiled.vocabulary().token(id), b"|"].concat())
+                .collect();
+            let (sets, residuals) = (after.sets - before.sets, after.residuals - before.residuals);
+            let text = String::from_utf8_lossy(&text).into_owned();
+            told.push((
+                time,
+                format!("{sets} sets, {residuals} residuals: {text:?}"),
+            ));
+        }
+        let start = clock();
         let accepted = matcher.accept_token(token)?;
-        accepts.push(millis(start) * 1e3);
+        accepts.push(clock() - start);
         if !accepted {
             return Err(format!("refused: {:?}", matcher.explain(Some(token))?).into());
         }
@@ -97,21 +138,32 @@ fn replay(
             at(1000)
         );
     }
+    if slow > 0 {
+        println!("  {} masks were computed", told.len());
+    }
+    told.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (time, text) in told.iter().take(slow) {
+        println!("{time:9.1} {text}");
+    }
     Ok(())
 }
 
 /// Compares a sample of mask bits with what simulated acceptance says, on a grammar that knows no mask.
-fn compare(compiled: &Arc<CompiledGrammar>, tokens: &[u32]) -> Result<(), Box<dyn Error>> {
+fn compare(
+    compiled: &Arc<CompiledGrammar>,
+    grammar: &Arc<Grammar>,
+    tokens: &[u32],
+    sample: usize,
+) -> Result<(), Box<dyn Error>> {
     let vocabulary = compiled.vocabulary();
-    let fresh = GrammarCompiler::new(Arc::clone(vocabulary), Limits::default())
-        .compile(&Arc::new(json()))?;
+    let fresh = GrammarCompiler::new(Arc::clone(vocabulary), Limits::default()).compile(grammar)?;
     let mut matcher = GrammarMatcher::new(Arc::clone(compiled));
     let mut other = GrammarMatcher::new(fresh);
     let mut row = vec![0; bitmask_words(vocabulary.size())];
     let (mut bits, mut ones, mut wrong, mut noise) = (0, 0, 0, 1_u64);
     for &token in tokens {
         matcher.fill_next_token_bitmask(&mut row)?;
-        for _ in 0..2_000 {
+        for _ in 0..sample {
             noise = noise
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -125,6 +177,9 @@ fn compare(compiled: &Arc<CompiledGrammar>, tokens: &[u32]) -> Result<(), Box<dy
         other.accept_token(token)?;
     }
     println!("{bits} bits compared with simulated acceptance ({ones} set): {wrong} differ");
+    if wrong > 0 {
+        return Err("masks are wrong".into());
+    }
     Ok(())
 }
 

@@ -15,11 +15,12 @@ use syntagma_grammar::ir::ByteSet;
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
 use super::row::{allow, refuse};
+use super::runs::Runs;
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Place, Trie, Vocabulary, bitmask_words};
 
 /// From so many exits on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 24;
@@ -158,8 +159,8 @@ impl Inside {
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    lane: Lane,
-    path: Vec<Rest>,
+    pub(super) lane: Lane,
+    pub(super) path: Vec<Rest>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
     agreement: FxHashMap<(RegexId, RegexId), u32>,
@@ -171,10 +172,11 @@ impl Scan {
         self.lane.stretches = stretches;
     }
 
-    /// Reads the whole vocabulary by a residual of a terminal.
+    /// Reads what the vocabulary has at a place by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
         (owner, residual): (u32, RegexId),
+        place: Place,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
@@ -193,15 +195,11 @@ impl Scan {
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
-        // Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
-        let (set, most, rest) = residuals.lead(residual);
-        let runs = shared.runs(trie, &set);
-        let start = lane.add(rest, false);
-        let first = residuals.first(rest);
-        runs.branches(trie, most, &first, |branch| {
+        let front = Front::new((place, residual), residuals, trie, shared);
+        let start = lane.add(front.rest, false);
+        for Range { start: branch, end } in front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
-            let end = nodes[branch].next as usize;
             // Tokens are kept by the run: between two places where they die, all stay inside.
             let mut from = trie.before(branch);
             while at < end {
@@ -260,10 +258,9 @@ impl Scan {
             if from < to {
                 kept.push(from..to);
             }
-            Ok::<(), Error>(())
-        })?;
+        }
         fuel.spend(visited)?;
-        let tokens = Tokens::of_runs(kept, runs.tokens(most), vocabulary);
+        let tokens = Tokens::of_runs(kept, front.runs.tokens(front.most), vocabulary);
         Ok(Inside {
             tokens,
             live,
@@ -380,6 +377,43 @@ impl Scan {
             without: without.into(),
             own_exits: own_exits.into(),
         }))
+    }
+}
+
+/// How a scan of a residual begins.
+pub(super) struct Front {
+    /// Runs of bytes that lead, and how many.
+    runs: Arc<Runs>,
+    most: u32,
+    /// What is behind them.
+    pub(super) rest: RegexId,
+    /// What of the trie the rest may read.
+    pub(super) parts: Vec<Range<usize>>,
+}
+
+impl Front {
+    /// Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
+    pub(super) fn new(
+        (place, residual): (Place, RegexId),
+        residuals: &Residuals,
+        trie: &Trie,
+        shared: &Shared,
+    ) -> Self {
+        let (set, most, rest) = match place {
+            Place::ROOT => residuals.lead(residual),
+            _ => (ByteSet::EMPTY, 0, residual),
+        };
+        let runs = shared.runs(trie, &set);
+        let parts = match place {
+            Place::ROOT => runs.branches(trie, most, &residuals.first(rest)).collect(),
+            _ => vec![place.part(trie)],
+        };
+        Self {
+            runs,
+            most,
+            rest,
+            parts,
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
 //! * `lane` runs one terminal alone, `inside` says what it does to the whole vocabulary, `runs` deals with blanks
 //!   before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `splits` is about tokens that leave a terminal where it could also have gone on;
+//! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
 //! * `memo` keeps masks, small where few tokens are allowed or most of them are a terminal's.
 
@@ -14,6 +16,8 @@ mod memo;
 mod row;
 mod runs;
 mod shared;
+mod splits;
+mod terminals;
 mod walk;
 
 pub(crate) use compose::Composer;

@@ -1,5 +1,7 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
+use std::ops::Range;
+
 use super::below::{Below, Belows, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
@@ -13,6 +15,28 @@ pub(crate) struct Node {
     pub(crate) byte: u8,
     /// How many bytes the longest way down from here has; 255 stands for any larger number too.
     pub(crate) height: u8,
+}
+
+/// A place in a trie: behind a node, or at the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Place(u32);
+
+impl Place {
+    /// In front of every token.
+    pub(crate) const ROOT: Self = Self(u32::MAX);
+
+    /// Behind a node.
+    pub(crate) fn behind(node: usize) -> Self {
+        Self(node as u32)
+    }
+
+    /// The nodes that tokens may go on to, with all below them.
+    pub(crate) fn part(self, trie: &Trie) -> Range<usize> {
+        match self {
+            Self::ROOT => 0..trie.nodes.len(),
+            Self(node) => node as usize + 1..trie.nodes[node as usize].next as usize,
+        }
+    }
 }
 
 /// The bytes that a token may have: what [`Node::depth`] can count.
