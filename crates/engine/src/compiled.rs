@@ -285,7 +285,16 @@ impl CompiledGrammar {
         // Another thread may have computed it while this one waited for the lock.
         let shared = recognizer.representative(state, &mut self.fuel())?;
         memo.remember_same(state, shared);
+        let depths = self.layers.has(Layer::Depths);
+        if depths
+            && memo.mask(shared).is_none()
+            && let Some(alike) = memo.alike(recognizer, shared)
+        {
+            memo.remember_same(shared, alike);
+            memo.remember_same(state, alike);
+        }
         let known = memo.mask(shared).cloned();
+        let mut looked = None;
         let mask = match known {
             Some(mask) if !self.verify => return Ok(mask),
             Some(mask) => mask,
@@ -294,7 +303,12 @@ impl CompiledGrammar {
                 let row = plain_row(recognizer, &self.vocabulary, state, frames, fuel)?;
                 Mask::of_row(row)
             }
-            None => composer.mask(recognizer, &self.vocabulary, shared, frames, &self.limits)?,
+            None => {
+                let (mask, depth) =
+                    composer.mask(recognizer, &self.vocabulary, shared, frames, &self.limits)?;
+                looked = Some(depth);
+                mask
+            }
         };
         if self.verify {
             let fuel = &mut self.fuel();
@@ -309,6 +323,9 @@ impl CompiledGrammar {
         }
         if self.layers.has(Layer::Memo) {
             memo.remember_mask(shared, mask.clone());
+            if let Some(depth) = looked.filter(|_| depths) {
+                memo.remember_depth(recognizer, shared, depth);
+            }
         }
         self.keep_within(found);
         Ok(mask)

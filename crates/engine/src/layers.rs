@@ -19,11 +19,13 @@ pub enum Layer {
     Within = 64,
     /// A terminal may be followed by what could also be more of it, and need not be walked.
     Overlaps = 128,
+    /// A mask is used wherever what was looked into is the same.
+    Depths = 256,
 }
 
 impl Layer {
     /// Every one.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Memo,
         Self::Parts,
         Self::Terminals,
@@ -32,6 +34,7 @@ impl Layer {
         Self::TailCalls,
         Self::Within,
         Self::Overlaps,
+        Self::Depths,
     ];
 }
 

@@ -30,7 +30,24 @@ pub(crate) struct Landing {
     pub(crate) set: Option<SetId>,
     /// Whether the text may end here.
     pub(crate) accept: bool,
+    /// How deep below the sets that were left those lie that had to be looked into.
+    pub(super) depth: u8,
+    /// How deep those lie that the set here may return to.
+    pub(super) reach: u8,
 }
+
+impl Landing {
+    /// Nowhere.
+    pub(super) const NONE: Self = Self {
+        set: None,
+        accept: false,
+        depth: 0,
+        reach: 0,
+    };
+}
+
+/// Depths are not told apart from here on.
+pub(crate) const DEEP: u8 = 64;
 
 /// A kernel: (dot, continuation), sorted.
 type Kernel = Box<[(u32, RetId)]>;
@@ -51,8 +68,12 @@ pub(crate) struct Sets {
 #[derive(Default)]
 struct Scratch {
     items: FxHashSet<(u32, RetId)>,
-    rets: Vec<RetId>,
-    seen: FxHashSet<RetId>,
+    /// Continuations that are due, and how deep below the sets that are left their own lie.
+    rets: Vec<(RetId, u8)>,
+    /// The deepest place of each one so far.
+    seen: FxHashMap<RetId, u8>,
+    depth: u8,
+    reach: u8,
 }
 
 impl Sets {
@@ -71,7 +92,7 @@ impl Sets {
             heap: 0,
         };
         let mut scratch = Scratch::default();
-        Self::put(Dots::START, ROOT, &mut scratch, dots);
+        Self::put(Dots::START, ROOT, 0, &mut scratch, dots);
         let landing = sets.land(scratch, dots, unions, fuel)?;
         Ok((sets, landing))
     }
@@ -124,7 +145,10 @@ impl Sets {
     /// What waits for a symbol in a set: the dot behind the symbol, and who goes on after that dot's rule.
     pub(crate) fn continuations(&mut self, set: SetId, sym: Sym, dots: &Dots) -> Vec<(u32, RetId)> {
         (0..self.core(set).waiting(sym).len())
-            .map(|index| self.continuation(set, sym, index, dots))
+            .map(|index| {
+                let (dot, ret, _) = self.continuation(set, sym, index, dots);
+                (dot, ret)
+            })
             .collect()
     }
 
@@ -137,17 +161,35 @@ impl Sets {
         self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
     }
 
-    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> (u32, RetId) {
+    /// One of the continuations, and whether it belongs to a set further down.
+    fn continuation(
+        &mut self,
+        set: SetId,
+        sym: Sym,
+        index: usize,
+        dots: &Dots,
+    ) -> (u32, RetId, bool) {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
-        let ret = match core.ret(slot, dots) {
-            Return::Slot(slot) => self.kernel(set)[slot as usize].1,
+        match core.ret(slot, dots) {
+            Return::Slot(slot) => (dot, self.kernel(set)[slot as usize].1, true),
             Return::Here(nonterminal) => {
-                RetId(self.rets.insert_full((nonterminal, set)).0 as u32 + 1)
+                let ret = self.rets.insert_full((nonterminal, set)).0;
+                (dot, RetId(ret as u32 + 1), false)
             }
-        };
-        (dot, ret)
+        }
+    }
+
+    /// The items of a set's kernel: each dot, with the nonterminal and the set that it returns to unless that is the end of
+    /// the text.
+    pub(crate) fn items(
+        &self,
+        set: SetId,
+    ) -> impl Iterator<Item = (u32, Option<(u32, SetId)>)> + '_ {
+        let returns = |ret: RetId| self.rets.get_index((ret.0 as usize).wrapping_sub(1));
+        let kernel = self.kernel(set).iter();
+        kernel.map(move |&(dot, ret)| (dot, returns(ret).copied()))
     }
 
     /// Where the position lands at which `ended` end, all at once.
@@ -185,22 +227,17 @@ impl Sets {
         let mut scratch = Scratch::default();
         for &(set, fired) in ended {
             for index in 0..unions.tags(fired).len() {
-                self.advance(
-                    set,
-                    Sym(unions.tags(fired)[index]),
-                    &mut scratch,
-                    dots,
-                    fuel,
-                )?;
+                let sym = Sym(unions.tags(fired)[index]);
+                self.advance((set, 0), sym, &mut scratch, dots, fuel)?;
             }
         }
         self.land(scratch, dots, unions, fuel)
     }
 
-    /// Moves every item of a set that waits for a symbol behind it.
+    /// Moves every item of a set (which lies so deep) that waits for a symbol behind it.
     fn advance(
         &mut self,
-        set: SetId,
+        (set, depth): (SetId, u8),
         sym: Sym,
         scratch: &mut Scratch,
         dots: &Dots,
@@ -209,22 +246,27 @@ impl Sets {
         let count = self.core(set).waiting(sym).len();
         fuel.spend(count)?;
         for index in 0..count {
-            let (dot, ret) = self.continuation(set, sym, index, dots);
-            Self::put(dot, ret, scratch, dots);
+            let (dot, ret, below) = self.continuation(set, sym, index, dots);
+            let depth = (depth + u8::from(below)).min(DEEP);
+            Self::put(dot, ret, depth, scratch, dots);
         }
         Ok(())
     }
 
     /// Adds an item, with its dot also behind the nullable symbols that follow; a finished one calls its continuation.
-    fn put(mut dot: u32, ret: RetId, scratch: &mut Scratch, dots: &Dots) {
+    fn put(mut dot: u32, ret: RetId, depth: u8, scratch: &mut Scratch, dots: &Dots) {
         loop {
             let sym = dots.sym(dot);
             if sym == Sym::END {
-                if scratch.seen.insert(ret) {
-                    scratch.rets.push(ret);
+                let known = scratch.seen.insert(ret, depth);
+                if known.is_none_or(|known| known < depth) {
+                    scratch.rets.push((ret, depth));
+                } else if let Some(known) = known {
+                    scratch.seen.insert(ret, known);
                 }
                 return;
             }
+            scratch.reach = scratch.reach.max(depth);
             scratch.items.insert((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
@@ -242,22 +284,25 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut accept = false;
-        while let Some(ret) = scratch.rets.pop() {
+        while let Some((ret, depth)) = scratch.rets.pop() {
+            scratch.depth = scratch.depth.max(depth);
             if ret == ROOT {
                 accept = true;
                 continue;
             }
             let (nonterminal, set) = self.rets[ret.0 as usize - 1];
-            self.advance(
-                set,
-                Sym::new(View::Nonterminal(nonterminal)),
-                &mut scratch,
-                dots,
-                fuel,
-            )?;
+            let sym = Sym::new(View::Nonterminal(nonterminal));
+            self.advance((set, depth), sym, &mut scratch, dots, fuel)?;
         }
+        let (depth, reach) = (scratch.depth, scratch.reach);
+        let mut landing = Landing {
+            set: None,
+            accept,
+            depth,
+            reach,
+        };
         if scratch.items.is_empty() {
-            return Ok(Landing { set: None, accept });
+            return Ok(landing);
         }
         let mut kernel: Vec<(u32, RetId)> = scratch.items.into_iter().collect();
         kernel.sort_unstable();
@@ -265,10 +310,8 @@ impl Sets {
         let set = self.intern(kernel, dots, unions, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.union != UnionId::DEAD;
-        Ok(Landing {
-            set: goes_on.then_some(set),
-            accept,
-        })
+        landing.set = goes_on.then_some(set);
+        Ok(landing)
     }
 
     fn intern(

@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Listed, Visitor, symbols, walk, whole};
 use crate::automaton::{RegexId, UnionId};
-use crate::earley::{Ended, Frames, Recognizer, SetId, StateId, Thread};
+use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
@@ -51,7 +51,7 @@ impl Composer {
         self.terminals.forget();
     }
 
-    /// The tokens that may come next in a state.
+    /// The tokens that may come next in a state, and how deep below its sets it was looked for them.
     pub(crate) fn mask(
         &mut self,
         recognizer: &mut Recognizer,
@@ -59,11 +59,14 @@ impl Composer {
         state: StateId,
         frames: &mut Frames,
         limits: &Limits,
-    ) -> Result<Mask, Error> {
+    ) -> Result<(Mask, u8), Error> {
         let fuel = &mut Fuel::step(limits);
         let mut out = Out::default();
         symbols(recognizer, vocabulary, state, &mut out.ids, fuel)?;
-        let threads = recognizer.state(state).threads.to_vec();
+        let State { threads, fresh, .. } = recognizer.state(state);
+        let threads = threads.to_vec();
+        let sets = threads.iter().map(|&(set, _)| set).chain(*fresh);
+        recognizer.reads.begin(sets);
         let mut making = Making {
             terminals: &mut self.terminals,
             reading: Reading::new(vocabulary, limits),
@@ -81,7 +84,8 @@ impl Composer {
         while let Some(job) = making.jobs.pop() {
             making.run(job, recognizer, frames, &mut self.lane, fuel)?;
         }
-        Ok(making.out.finish(vocabulary))
+        let depth = recognizer.reads.finish();
+        Ok((making.out.finish(vocabulary), depth))
     }
 }
 

@@ -7,9 +7,11 @@
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
+//! * `depths` finds states whose masks are the same;
 //! * `memo` keeps masks, small where few tokens are allowed or most of them are a terminal's.
 
 mod compose;
+mod depths;
 mod inside;
 mod lane;
 mod memo;
