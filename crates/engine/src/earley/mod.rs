@@ -18,5 +18,5 @@ mod state;
 
 pub(crate) use grammar::{Dots, Sym, View};
 pub(crate) use recognizer::Recognizer;
-pub(crate) use sets::{DEEP, Ended, ROOT, RetId, SetId, Sets};
+pub(crate) use sets::{Ended, ROOT, RetId, SetId, Sets};
 pub(crate) use state::{Frames, State, StateId, Thread};

@@ -5,16 +5,16 @@
 //! steps. A set that is reached on the way is known as far as its items; what they return to lies so deep below the first
 //! sets as the landing says, the further below, the deeper.
 
-use rustc_hash::FxHashMap;
-
 use super::sets::{DEEP, Ended, Landing, SetId};
 
 /// What has been looked into since [`Self::begin`].
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     on: bool,
-    /// By set on the way: what lies `n` below it lies at most this plus `n` below the first sets, for `n` of 1 and more.
-    offsets: FxHashMap<SetId, i32>,
+    /// By set, if it was met in this run: what lies `n` below it lies at most this plus `n` below the first sets, for `n` of
+    /// 1 and more.
+    offsets: Vec<(u32, i32)>,
+    run: u32,
     most: i32,
 }
 
@@ -23,8 +23,31 @@ impl Reads {
     pub(crate) fn begin(&mut self, sets: impl Iterator<Item = SetId>) {
         self.on = true;
         self.most = 0;
-        self.offsets.clear();
-        self.offsets.extend(sets.map(|set| (set, 0)));
+        if self.run == u32::MAX {
+            self.offsets.clear();
+            self.run = 0;
+        }
+        self.run += 1;
+        for set in sets {
+            self.raise(set, 0);
+        }
+    }
+
+    fn raise(&mut self, SetId(set): SetId, offset: i32) {
+        let set = set as usize;
+        if set >= self.offsets.len() {
+            self.offsets.resize(set + 1, (0, 0));
+        }
+        let (run, known) = &mut self.offsets[set];
+        // A set may be met at several depths; the deepest counts.
+        if *run != self.run || *known < offset {
+            (*run, *known) = (self.run, offset);
+        }
+    }
+
+    fn offset(&self, SetId(set): SetId) -> Option<i32> {
+        let &(run, offset) = self.offsets.get(set as usize)?;
+        (run == self.run).then_some(offset)
     }
 
     /// Notes a step.
@@ -36,11 +59,9 @@ impl Reads {
     }
 
     fn add(&mut self, ended: &[Ended], landing: Landing) {
-        // A set may be met at several depths; the deepest counts.
-        let offset = |(set, _): &Ended| self.offsets.get(set).copied();
         let offset = ended
             .iter()
-            .map(offset)
+            .map(|&(set, _)| self.offset(set))
             .try_fold(i32::MIN, |most, one| one.map(|one| most.max(one)));
         let Some(offset) = offset else {
             self.most = i32::from(DEEP);
@@ -48,10 +69,12 @@ impl Reads {
         };
         self.most = self.most.max(offset + i32::from(landing.depth));
         if let Some(set) = landing.set {
-            let behind = offset + i32::from(landing.reach) - 1;
-            let known = self.offsets.entry(set).or_insert(behind);
-            *known = behind.max(*known);
+            self.raise(set, offset + i32::from(landing.reach) - 1);
         }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.offsets.capacity() * 8
     }
 
     /// Ends; how deep it was looked, at most [`DEEP`].

@@ -95,6 +95,7 @@ impl Recognizer {
             + self.unions.memory_bytes()
             + self.sets.memory_bytes()
             + self.states.memory_bytes()
+            + self.reads.memory_bytes()
     }
 
     /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.

@@ -240,7 +240,9 @@ impl Making<'_> {
             let thread = (behind, next);
             let splits = splits.into_iter().map(|trie| Job::Splits(trie, thread));
             self.jobs.extend(splits);
-            self.jobs.push(Job::Exits(inside, thread, first));
+            if inside.leaves() {
+                self.jobs.push(Job::Exits(inside, thread, first));
+            }
         }
         Ok(true)
     }
@@ -304,9 +306,11 @@ impl Making<'_> {
         let trie = vocabulary.trie();
         let from = self.out.ids.len();
         if let Some(rests) = inside.exits.rests(vocabulary) {
-            frames.load_threads(&[thread]);
-            let all = &mut Listed(&mut self.out.ids);
-            walk(recognizer, rests, whole(rests), frames, lane, fuel, all)?;
+            for part in rests.beginning(first) {
+                frames.load_threads(&[thread]);
+                let all = &mut Listed(&mut self.out.ids);
+                walk(recognizer, rests, part, frames, lane, fuel, all)?;
+            }
         } else {
             for part in below(inside.exits.nodes(), &first, trie) {
                 frames.load_threads(&[thread]);

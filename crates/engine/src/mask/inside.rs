@@ -142,6 +142,11 @@ impl Inside {
         self.without.is_empty() && self.own_exits.is_empty()
     }
 
+    /// Whether some token leaves.
+    pub(super) fn leaves(&self) -> bool {
+        !self.exits.nodes().is_empty() || !self.own_exits.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Row(row) => size_of_val(&**row),
