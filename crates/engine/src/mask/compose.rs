@@ -11,18 +11,22 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Tokens};
 use super::memo::Mask;
+use super::place::Place;
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Listed, Visitor, symbols, walk, whole};
-use crate::automaton::{RegexId, UnionId};
+use crate::automaton::{RegexId, Residuals, UnionId};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::vocabulary::{Place, Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
 /// So many terminals or fewer are looked up one by one, however narrow.
 const FEW: usize = 2;
+
+/// Terminals that begin with so many bytes or fewer may be blanks.
+const LOOPS: u32 = 8;
 
 /// What one grammar remembers of terminals, with work space.
 #[derive(Debug)]
@@ -75,10 +79,10 @@ impl Composer {
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
         if left.len() > FEW {
-            left = making.take(left, Place::ROOT, true, recognizer, fuel)?;
+            left = making.take(left, Place::Root, true, recognizer, fuel)?;
         }
         if left.len() <= FEW {
-            left = making.take(left, Place::ROOT, false, recognizer, fuel)?;
+            left = making.take(left, Place::Root, false, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
         while let Some(job) = making.jobs.pop() {
@@ -116,6 +120,32 @@ fn threads_of(mut parts: Vec<Part>, recognizer: &mut Recognizer) -> Vec<Thread> 
             (same[0].1, recognizer.unions.intern(union.collect()))
         })
         .collect()
+}
+
+/// Every byte that may come next in one of the threads, and perhaps more.
+fn first_of(threads: &[Thread], recognizer: &Recognizer) -> ByteSet {
+    let unions = threads.iter().map(|&(_, union)| union);
+    unions.fold(ByteSet::EMPTY, |first, union| {
+        first.union(&recognizer.unions.first(union))
+    })
+}
+
+/// The bytes of terminals that are nothing but runs of them, blanks mostly.
+fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Result<ByteSet, Error> {
+    let mut loops = ByteSet::EMPTY;
+    for &(residual, _, tag) in parts {
+        let first = residuals.first(residual);
+        if first.len() > LOOPS {
+            continue;
+        }
+        residuals.set_owner(tag);
+        for byte in first.iter() {
+            if residuals.step(residual, byte, fuel)? == residual {
+                loops.insert(byte);
+            }
+        }
+    }
+    Ok(loops)
 }
 
 /// What is left to be done for a mask.
@@ -159,7 +189,7 @@ impl Visitor for Making<'_> {
         }
         let parts = parts_of(threads, recognizer, fuel)?;
         let count = parts.len();
-        let left = self.take(parts, Place::behind(node), true, recognizer, fuel)?;
+        let left = self.take(parts, Place::Behind(node as u32), true, recognizer, fuel)?;
         Ok((left.len() < count).then(|| threads_of(left, recognizer)))
     }
 }
@@ -270,19 +300,66 @@ impl Making<'_> {
                 }
                 !same
             });
-            let threads = threads_of(together, recognizer);
-            let unions = threads.iter().map(|&(_, union)| union);
-            let first = unions.fold(ByteSet::EMPTY, |first, union| {
-                first.union(&recognizer.unions.first(union))
-            });
             let runs = self.terminals.shared().runs(trie, &set);
             self.out.ids.extend(runs.tokens(most));
+            let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
+                let residuals = recognizer.unions.residuals();
+                loops_of(&together, residuals, fuel)?
+            } else {
+                ByteSet::EMPTY
+            };
+            let threads = threads_of(together, recognizer);
+            let loops = self.loops(&threads, loops, recognizer, frames, lane, fuel)?;
+            let first = first_of(&threads, recognizer);
+            let first = first.intersection(&loops.complement());
             for part in runs.branches(trie, most, &first) {
                 frames.load_threads(&threads);
                 walk(recognizer, trie, part, frames, lane, fuel, self)?;
             }
         }
         Ok(())
+    }
+
+    /// Adds the tokens that begin with bytes of a set, as far as all runs of these lead to the same threads; returns the
+    /// bytes for which they do.
+    fn loops(
+        &mut self,
+        threads: &[Thread],
+        candidates: ByteSet,
+        recognizer: &mut Recognizer,
+        frames: &mut Frames,
+        lane: &mut Vec<UnionId>,
+        fuel: &mut Fuel,
+    ) -> Result<ByteSet, Error> {
+        let mut behind: Option<Vec<Thread>> = None;
+        let mut set = candidates;
+        for byte in candidates.iter() {
+            frames.load_threads(threads);
+            let mut same = recognizer.push(frames, byte, fuel)?;
+            if same && behind.is_none() {
+                behind = Some(frames.threads().to_vec());
+            }
+            same = same && behind.as_deref() == Some(frames.threads());
+            same = same && recognizer.push(frames, byte, fuel)?;
+            if !same || behind.as_deref() != Some(frames.threads()) {
+                set = set.intersection(&ByteSet::byte(byte).complement());
+            }
+        }
+        let Some(behind) = behind.filter(|_| !set.is_empty()) else {
+            return Ok(ByteSet::EMPTY);
+        };
+        let trie = self.reading.vocabulary.trie();
+        let runs = self.terminals.shared().runs(trie, &set);
+        self.out.ids.extend(runs.tokens(u32::MAX));
+        let parts = parts_of(&behind, recognizer, fuel)?;
+        let left = self.take(parts, Place::Runs(set), true, recognizer, fuel)?;
+        let left = threads_of(left, recognizer);
+        let first = first_of(&left, recognizer);
+        for part in runs.behind(trie, &first) {
+            frames.load_threads(&left);
+            walk(recognizer, trie, part, frames, lane, fuel, self)?;
+        }
+        Ok(set)
     }
 
     /// Adds the tokens that a job is about.

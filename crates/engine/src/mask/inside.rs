@@ -14,13 +14,13 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
+use super::place::{Front, Place};
 use super::row::{allow, refuse};
-use super::runs::Runs;
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Place, Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
 /// From so many exits on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 24;
@@ -200,9 +200,9 @@ impl Scan {
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
-        let front = Front::new((place, residual), residuals, trie, shared);
+        let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.add(front.rest, false);
-        for Range { start: branch, end } in front.parts {
+        for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
             // Tokens are kept by the run: between two places where they die, all stay inside.
@@ -265,7 +265,7 @@ impl Scan {
             }
         }
         fuel.spend(visited)?;
-        let tokens = Tokens::of_runs(kept, front.runs.tokens(front.most), vocabulary);
+        let tokens = Tokens::of_runs(kept, front.leading(), vocabulary);
         Ok(Inside {
             tokens,
             live,
@@ -382,43 +382,6 @@ impl Scan {
             without: without.into(),
             own_exits: own_exits.into(),
         }))
-    }
-}
-
-/// How a scan of a residual begins.
-pub(super) struct Front {
-    /// Runs of bytes that lead, and how many.
-    runs: Arc<Runs>,
-    most: u32,
-    /// What is behind them.
-    pub(super) rest: RegexId,
-    /// What of the trie the rest may read.
-    pub(super) parts: Vec<Range<usize>>,
-}
-
-impl Front {
-    /// Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
-    pub(super) fn new(
-        (place, residual): (Place, RegexId),
-        residuals: &Residuals,
-        trie: &Trie,
-        shared: &Shared,
-    ) -> Self {
-        let (set, most, rest) = match place {
-            Place::ROOT => residuals.lead(residual),
-            _ => (ByteSet::EMPTY, 0, residual),
-        };
-        let runs = shared.runs(trie, &set);
-        let parts = match place {
-            Place::ROOT => runs.branches(trie, most, &residuals.first(rest)).collect(),
-            _ => vec![place.part(trie)],
-        };
-        Self {
-            runs,
-            most,
-            rest,
-            parts,
-        }
     }
 }
 

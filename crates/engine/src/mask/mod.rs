@@ -2,6 +2,7 @@
 //!
 //! * `row` is the layout that people hand to a sampler;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
+//! * `place` is where a terminal begins to read tokens;
 //! * `lane` runs one terminal alone, `inside` says what it does to the whole vocabulary, `runs` deals with blanks
 //!   before it, `shared` keeps all that for all grammars of the vocabulary;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
@@ -15,6 +16,7 @@ mod depths;
 mod inside;
 mod lane;
 mod memo;
+mod place;
 mod row;
 mod runs;
 mod shared;

@@ -57,6 +57,16 @@ impl Runs {
         })
     }
 
+    /// The nodes of some bytes behind runs of any length but none, each with all below it.
+    pub(super) fn behind(
+        &self,
+        trie: &Trie,
+        first: &ByteSet,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let all = self.branches(trie, u32::MAX, first);
+        all.filter(|part| trie.nodes()[part.start].depth > 1)
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         (self.tokens.len() + self.branches.len()) * 8 + 64
     }

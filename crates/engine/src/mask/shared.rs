@@ -6,9 +6,10 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
+use super::place::Place;
 use super::runs::Runs;
 use super::splits::Split;
-use crate::vocabulary::{Place, Trie};
+use crate::vocabulary::Trie;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time.

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Front, Scan};
+use super::inside::Scan;
 use super::lane::{Reads, Rest};
+use super::place::{Front, Place};
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Place, Trie, Vocabulary};
+use crate::vocabulary::{Trie, Vocabulary};
 
 /// Places for one byte; past these, the terminal is walked.
 const PLACES: usize = 32_768;
@@ -50,7 +51,7 @@ impl Scan {
         lane.clear();
         path.clear();
         path.resize(trie.longest() + 1, Rest::DEAD);
-        let front = Front::new((place, residual), residuals, trie, shared);
+        let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.add(front.rest, false);
         let mut rests: Vec<Vec<(u32, &[u8])>> = vec![Vec::new(); 256];
         // The places on the way, by how many bytes are before and including them.

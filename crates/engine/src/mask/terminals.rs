@@ -6,13 +6,14 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::Inside;
+use super::place::Place;
 use super::shared::Shared;
 use super::splits::Split;
 use crate::automaton::{RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::vocabulary::{Place, Trie, Vocabulary};
+use crate::vocabulary::{Trie, Vocabulary};
 
 /// Whole scans that one mask may cost; further terminals are walked.
 const SCANS: usize = 8;
@@ -48,7 +49,7 @@ impl<'a> Reading<'a> {
 
     /// Takes off what is at a place; None if that is too much.
     fn spend(&mut self, place: Place) -> Option<()> {
-        let nodes = place.part(self.vocabulary.trie()).len();
+        let nodes = place.size(self.vocabulary.trie());
         self.nodes = self.nodes.checked_sub(nodes)?;
         Some(())
     }
@@ -120,7 +121,7 @@ impl Terminals {
             known
         } else {
             reading.spend(place)?;
-            let other = if place == Place::ROOT {
+            let other = if place == Place::Root {
                 self.neighbour(residual, shape, residuals, reading.vocabulary, fuel)?
             } else {
                 None

@@ -6,7 +6,7 @@ mod trie;
 
 pub(crate) use below::{ASCII, Below, PLACES, place_behind};
 pub use tokens::{Vocabulary, VocabularyParts};
-pub(crate) use trie::{Place, Trie};
+pub(crate) use trie::Trie;
 
 /// How many 32-bit words a bitmask row of `vocab_size` tokens has.
 #[must_use]

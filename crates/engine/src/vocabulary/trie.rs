@@ -19,28 +19,6 @@ pub(crate) struct Node {
     pub(crate) height: u8,
 }
 
-/// A place in a trie: behind a node, or at the root.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Place(u32);
-
-impl Place {
-    /// In front of every token.
-    pub(crate) const ROOT: Self = Self(u32::MAX);
-
-    /// Behind a node.
-    pub(crate) fn behind(node: usize) -> Self {
-        Self(node as u32)
-    }
-
-    /// The nodes that tokens may go on to, with all below them.
-    pub(crate) fn part(self, trie: &Trie) -> Range<usize> {
-        match self {
-            Self::ROOT => 0..trie.nodes.len(),
-            Self(node) => node as usize + 1..trie.nodes[node as usize].next as usize,
-        }
-    }
-}
-
 /// The bytes that a token may have: what [`Node::depth`] can count.
 pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
