@@ -52,7 +52,7 @@ impl Recognizer {
         Ok((recognizer, start))
     }
 
-    pub(crate) fn state(&self, id: StateId) -> &State {
+    pub(crate) fn state(&self, id: StateId) -> State<'_> {
         self.states.get(id)
     }
 
@@ -78,9 +78,8 @@ impl Recognizer {
         }
         threads.sort_unstable();
         threads.dedup();
-        let threads = threads.into();
         Ok(self.states.insert(State {
-            threads,
+            threads: &threads,
             fresh,
             accept,
         }))

@@ -69,7 +69,7 @@ impl Composer {
         symbols(recognizer, vocabulary, state, &mut out.ids, fuel)?;
         let State { threads, fresh, .. } = recognizer.state(state);
         let threads = threads.to_vec();
-        let sets = threads.iter().map(|&(set, _)| set).chain(*fresh);
+        let sets = threads.iter().map(|&(set, _)| set).chain(fresh);
         recognizer.reads.begin(sets);
         let mut making = Making {
             terminals: &mut self.terminals,

@@ -79,8 +79,11 @@ impl Depths {
     ) -> Option<Box<[u32]>> {
         let state = recognizer.state(state);
         let mut threads = Vec::with_capacity(state.threads.len());
-        for &(set, union) in &state.threads {
-            threads.push((self.set(&recognizer.sets, set, depth, items)?, union.0));
+        for &(set, union) in state.threads {
+            threads.push((
+                self.set(&recognizer.sets, set, depth, items)?,
+                union.number()?,
+            ));
         }
         threads.sort_unstable();
         let mut key = Vec::with_capacity(threads.len() * 2 + 3);
