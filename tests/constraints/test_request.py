@@ -133,12 +133,8 @@ def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
     "text",
     [
         '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
-        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\nliterals = "python"\n',
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\nliterals = "python"\n',
-        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
         '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
-        'argument_separator = "; "\nvalues = "literal"\n',
-        '[messages]\nfields = ["<to>"]\nbody = "<b>"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n',
+        'argument_separator = "e"\nvalues = "literal"\n',
     ],
 )
 def test_forms_without_a_strict_reading_say_so(text: str) -> None:

@@ -25,6 +25,18 @@ def test_gbnf_is_read_and_written() -> None:
         assert check_text(again, text).accepted is inside
 
 
+def test_ebnf_names_other_grammars() -> None:
+    values = Grammar.from_json_schema({"type": "array", "uniqueItems": True}, whitespace="compact").placed("/value")
+    source = 'start ::= "<" (start | value)* ">" ;'
+    grammar = Grammar.from_ebnf(source, grammars={"value": values, "other": Grammar.literal("x")})
+    assert check_text(grammar, "<<[1]><>[]>").accepted
+    assert not check_text(grammar, "<x>").accepted
+    assert list(grammar.report.pointers) == ["/value/uniqueItems"]
+    with pytest.raises(GrammarError) as caught:
+        Grammar.from_ebnf(source + '\nvalue ::= "v" ;', grammars={"value": values})
+    assert (caught.value.code, caught.value.line) == ("E-GRAMMAR-DUPLICATE", 2)
+
+
 def test_another_start_rule() -> None:
     assert check_text(Grammar.from_gbnf('root ::= "a"\nother ::= "b"', start="other"), "b").accepted
     assert check_text(Grammar.from_lark('begin: "x"', start="begin"), "x").accepted

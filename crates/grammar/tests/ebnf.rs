@@ -3,8 +3,11 @@
 mod reference;
 mod refusals;
 
+use std::sync::Arc;
+
 use syntagma_grammar::ir::{Expr, Grammar, Lnf, TokenSet};
-use syntagma_grammar::{Error, Limits, Place, print, syntax::ebnf};
+use syntagma_grammar::syntax::{ebnf, json_schema};
+use syntagma_grammar::{Error, Limits, Place, print};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     ebnf::parse(text, "start", &Limits::default())
@@ -484,4 +487,71 @@ fn normal_forms_are_as_written_here() {
         let lnf = Lnf::new(&parsed(text), &Limits::default()).unwrap();
         assert_eq!(lnf.dump(), *wanted, "{text}");
     }
+}
+
+#[test]
+fn other_grammars_by_name() {
+    let limits = Limits::default();
+    let options = json_schema::Options::default();
+    let schema = r#"{"type": "array", "items": {"type": "number"}, "uniqueItems": true}"#;
+    let widened = json_schema::parse(schema, &options, &limits).unwrap();
+    let given = [
+        (
+            "word",
+            Arc::new(parsed(
+                r#"start ::= "a" | "b" | rest ; rest ::= "c" start ; odd ::= "d" ;"#,
+            )),
+        ),
+        ("list", Arc::new(widened.placed("/list"))),
+        (
+            "unused",
+            Arc::new(json_schema::parse(schema, &options, &limits).unwrap()),
+        ),
+    ];
+    let text = r#"start ::= "(" (start | word)* ")" | "l" list ;"#;
+    let grammar = ebnf::parse_with(text, "start", &given, &limits).unwrap();
+    for (input, inside) in [
+        ("(a(ccb)())", true),
+        ("(d)", false),
+        ("(a", false),
+        ("word", false),
+    ] {
+        assert_eq!(
+            reference::grammar_matches(&grammar, input.as_bytes()),
+            inside,
+            "{input}"
+        );
+    }
+    let places: Vec<&str> = grammar
+        .report()
+        .pointers
+        .iter()
+        .map(|(place, _)| place.as_str())
+        .collect();
+    assert_eq!(places, ["/list/uniqueItems"]);
+    let warned: Vec<&str> = grammar
+        .warnings()
+        .iter()
+        .map(|warning| warning.code())
+        .collect();
+    assert_eq!(warned, ["W-GRAMMAR-UNUSED"]);
+    let printed = parsed(&print::to_ebnf(&grammar));
+    assert!(reference::grammar_matches(&printed, b"(a(ccb)())"));
+
+    let with = |text: &str| ebnf::parse_with(text, "start", &given, &limits);
+    refusals::check(
+        with,
+        &[
+            (
+                "start ::= word ;\nword ::= \"a\" ;",
+                "E-GRAMMAR-DUPLICATE",
+                2,
+                1,
+            ),
+            ("start ::= wordd ;", "E-GRAMMAR-UNDEFINED", 1, 11),
+            ("start ::= ~word ;", "E-GRAMMAR-IRREGULAR", 1, 12),
+        ],
+    );
+    let undefined = with("start ::= wordd ;").unwrap_err();
+    assert!(undefined.hint().unwrap().contains("word"));
 }

@@ -89,14 +89,20 @@ fn of_token(set: TokenSet) -> Grammar {
 #[pymethods]
 impl Grammar {
     #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn from_ebnf(
         py: Python<'_>,
         text: &str,
         start: &str,
+        grammars: Vec<(String, PyRef<'_, Self>)>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        read(py, || ebnf::parse(text, start, &limits))
+        let given = grammars.iter();
+        let given: Vec<(&str, Arc<ir::Grammar>)> = given
+            .map(|(name, grammar)| (name.as_str(), Arc::clone(&grammar.0)))
+            .collect();
+        read(py, || ebnf::parse_with(text, start, &given, &limits))
     }
 
     #[staticmethod]
@@ -208,6 +214,10 @@ impl Grammar {
         let separator = separator.map(|separator| Arc::clone(&separator.0));
         let repeated = || ir::Grammar::repeat(&grammar.0, min, max, separator.as_ref());
         read(py, || Ok(repeated()))
+    }
+
+    fn inside_json_string(&self, py: Python<'_>) -> PyResult<Self> {
+        errors::grammar(py, || ir::Grammar::inside_json_string(&self.0)).map(Self)
     }
 
     fn placed(&self, place: &str) -> Self {

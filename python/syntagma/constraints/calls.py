@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from syntagma.constraints.encoded import encoded_object
 from syntagma.constraints.keywords import LiteralArguments
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
@@ -82,20 +81,18 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
     if tools.argument and writer.bare_arguments:
         tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
     notation = value_notation(tools.literals)
-    if notation is not None and not writer.bare_arguments:
-        raise unsupported("an envelope around literals of a notation")
+    anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
     if writer.encoded:
-        anything = encoded_object()
-    else:
-        anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
+        anything = anything.inside_json_string()
     if choice.tools is None:
         return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
-    if held and writer.encoded:
-        raise unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    parts = [_Part((tool.name,), _arguments(index, tool, tagged, notation, limits)) for index, tool in held]
+    parts = []
+    for index, tool in held:
+        arguments = _arguments(index, tool, tagged, notation, limits)
+        parts.append(_Part((tool.name,), arguments.inside_json_string() if writer.encoded else arguments))
     if tagged is not None:
         loose = [tool for _, tool in choice.tools if tool.name in free]
         parts += [_Part((tool.name,), tagged.anything(tool.parameters or {})) for tool in loose]

@@ -10,6 +10,7 @@ import msgspec
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.remembered import Remembered
 from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.grammars.warning import GrammarWarning
@@ -18,6 +19,8 @@ from syntagma.limits import Limits
 __all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
+_LATELY: Remembered[_engine.Grammar] = Remembered(1 << 20)
+"""Schemas that were read: a server is asked for the same few again and again."""
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -49,14 +52,31 @@ class Grammar:
         self._schema = schema
 
     @classmethod
-    def from_ebnf(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
+    def from_ebnf(
+        cls,
+        text: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read a grammar in the library's EBNF (`docs/reference/ebnf.md`).
 
+        Args:
+            text: the source.
+            start: the rule that everything must match.
+            grammars: whole grammars by names that the text may use like those of rules. The reports of those that it
+                uses are joined as they are; `placed` says where they stand.
+            limits: bounds on the source.
+
         Raises:
-            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint.
+            GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint; `E-GRAMMAR-DUPLICATE`: a rule has the
+                name of a grammar.
             LimitError: a source that is too large or nested too deeply.
         """
-        return cls(_engine.Grammar.from_ebnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+        given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
+        text, start = _text(text, "text"), _text(start, "start")
+        return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
 
     @classmethod
     def from_gbnf(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
@@ -161,7 +181,10 @@ class Grammar:
             draft=draft,
             notation=notation,
         )
-        inner = _engine.Grammar.from_json_schema(text, options, limits or _DEFAULT_LIMITS)
+        bounds = limits or _DEFAULT_LIMITS
+        inner = _LATELY.get(
+            (text, options, bounds), len(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
+        )
         return cls(inner, text if notation is None else None)
 
     @classmethod
@@ -239,6 +262,16 @@ class Grammar:
     def optional(cls, grammar: Grammar) -> Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
+
+    def inside_json_string(self) -> Grammar:
+        """The same texts as they stand between the quotes of a JSON string: quotes, backslashes and controls escaped.
+
+        A marker there is its text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which no string holds.
+        """
+        return Grammar(self._inner.inside_json_string())
 
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""

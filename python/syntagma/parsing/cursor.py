@@ -201,7 +201,8 @@ class Cursor:
             if window.text[index] != "{":
                 self.status = "dead"
                 return
-            self.envelope = EnvelopeReader(self.alternative.form.envelope, self.name)
+            form = self.alternative.form
+            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
         reader = self.envelope
         end = min(len(window.text), self._end + reader.held - window.base)
         self.pos = window.base + reader.run(window.text, index, end)

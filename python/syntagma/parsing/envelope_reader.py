@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members, Notation
 from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArguments
 from syntagma.parsing.json_machine import BLANKS, JsonMachine
 from syntagma.parsing.json_string import StringReader
+from syntagma.parsing.literal_machine import LiteralMachine
 
 __all__ = ["EnvelopeReader"]
 
@@ -17,7 +18,7 @@ _START, _KEY_OR_END, _KEY, _COLON, _VALUE, _COMMA_OR_END = range(6)
 
 
 class EnvelopeReader:
-    """One envelope; all alternatives of the format are read at once.
+    """One envelope; all alternatives of the format are read at once. Arguments are an object of the notation.
 
     Attributes:
         name: the tool's name, once read.
@@ -29,11 +30,12 @@ class EnvelopeReader:
     """
 
     __slots__ = (
-        *("_awaits_name", "_encoded", "_holding", "_nodes", "_outer_name", "_parts", "_reading", "_skip", "_stack"),
-        *("_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
+        *("_awaits_name", "_encoded", "_holding", "_nodes", "_notation", "_outer_name", "_parts", "_reading", "_skip"),
+        *("_stack", "_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
     )
 
-    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None) -> None:
+    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation) -> None:
+        self._notation = notation
         self._stack: list[tuple[Members, ...]] = []
         self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
         self._outer_name = outer_name
@@ -168,7 +170,8 @@ class EnvelopeReader:
             if char == '"':
                 self._encoded = EncodedArguments()
                 return pos + 1
-            return self._arguments(JsonMachine(), pos)
+            plain = self._notation.is_json
+            return self._arguments(JsonMachine() if plain else LiteralMachine(self._notation), pos)
         if "arguments" in holes and char != "n":
             self.status = "bad"
         elif "name" in holes:

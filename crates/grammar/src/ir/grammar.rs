@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
 use super::regex::Regex;
 use crate::error::Diagnostic;
 
@@ -247,6 +250,16 @@ impl Grammar {
         grammar
     }
 
+    /// The same grammar, of which is also said what is said of grammars in it.
+    pub(crate) fn joining<'a>(
+        mut self,
+        parts: impl Iterator<Item = &'a Arc<Self>> + Clone,
+    ) -> Self {
+        self.report = Self::joined_report(parts.clone());
+        self.warnings.extend(Self::joined_warnings(parts));
+        self
+    }
+
     fn joined_warnings<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Vec<Diagnostic> {
         let mut warnings: Vec<Diagnostic> = Vec::new();
         for warning in parts.flat_map(|part| &part.warnings) {
@@ -258,13 +271,11 @@ impl Grammar {
     }
 
     fn joined_report<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Report {
-        let mut pointers: Vec<(String, String)> = Vec::new();
-        for pointer in parts.flat_map(|part| &part.report.pointers) {
-            if !pointers.contains(pointer) {
-                pointers.push(pointer.clone());
-            }
+        let mut pointers: IndexSet<&(String, String), FxBuildHasher> = IndexSet::default();
+        pointers.extend(parts.flat_map(|part| &part.report.pointers));
+        Report {
+            pointers: pointers.into_iter().cloned().collect(),
         }
-        Report { pointers }
     }
 }
 

@@ -17,11 +17,14 @@
 //! all), `except!(x)` (text in which no `x` occurs; `except!(x, n)` of at most `n` bytes), `until!(x)` (text up to and with
 //! the first `x`), `lazy!(x)` or `lazy(x)` (an `x` no beginning of which is one), `complement!(x)` (every byte string but
 //! `x`; `~x` is every *text* but `x`). `#e"…"` is `lazy!` and `#ex"…"` is `except!` of a pattern. A rule that is defined
-//! again has the alternatives of all its definitions. Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`,
+//! again has the alternatives of all its definitions; a name without a rule may be that of a whole grammar that is given along
+//! ([`parse_with`]). Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`,
 //! `\u{…}`.
 
 mod lexer;
 mod parser;
+
+use std::sync::Arc;
 
 use crate::error::Error;
 use crate::ir::Grammar;
@@ -36,8 +39,22 @@ use crate::syntax::rules;
 /// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION`,
 /// `E-LIMIT-REGEX-EXPANSION`, `E-LIMIT-FUEL`; each with its place and a hint. [`Grammar::warnings`] has what is odd.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
+    parse_with(text, start, &[], limits)
+}
+
+/// Reads a grammar that may name whole other grammars as if they were rules. What is said of those that it does name is
+/// said of the whole: their reports, as they are, and their warnings.
+///
+/// # Errors
+/// Those of [`parse`], and `E-GRAMMAR-DUPLICATE` if a rule has the name of a grammar.
+pub fn parse_with(
+    text: &str,
+    start: &str,
+    grammars: &[(&str, Arc<Grammar>)],
+    limits: &Limits,
+) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
     let tokens = lexer::tokens(text)?;
     let ast = parser::parse(text, &tokens, limits)?;
-    rules::lower(text, &ast, start, limits)
+    rules::lower(text, &ast, start, grammars, limits)
 }

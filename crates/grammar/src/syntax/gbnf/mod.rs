@@ -26,5 +26,5 @@ use crate::syntax::rules;
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
     let ast = parser::parse(text, limits)?;
-    rules::lower(text, &ast, start, limits)
+    rules::lower(text, &ast, start, &[], limits)
 }

@@ -41,5 +41,5 @@ pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error>
     let tokens = lexer::tokens(text)?;
     let source = statements::read(text, &tokens)?;
     let ast = parser::parse(text, &source, limits)?;
-    rules::lower(text, &ast, start, limits)
+    rules::lower(text, &ast, start, &[], limits)
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::ast::{Ast, Constant, Function, Node, NodeId};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::ast::{Ast, Constant, Function, Node, NodeId, Rule};
 use super::findings;
 use super::groups::DEEPEST;
 use super::operands::{self, Positions};
@@ -57,12 +60,17 @@ enum Lowered {
     Expr(ExprId),
 }
 
+type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
+
 struct Lowering<'a> {
     text: &'a str,
     ast: &'a Ast,
     limits: &'a Limits,
     builder: GrammarBuilder,
-    report: Report,
+    /// Grammars that the source may name.
+    given: FxHashMap<&'a str, &'a Arc<Grammar>>,
+    /// Grammars that stand in it.
+    embedded: FxIndexMap<*const Grammar, Arc<Grammar>>,
     /// By the position of a rule.
     rules: Vec<RuleId>,
     positions: Positions<'a>,
@@ -72,11 +80,12 @@ struct Lowering<'a> {
     look: usize,
 }
 
-/// Builds the grammar.
+/// Builds the grammar. Names that no rule has may be those of `given`.
 pub(in crate::syntax) fn lower(
     text: &str,
     ast: &Ast,
     start: &str,
+    given: &[(&str, Arc<Grammar>)],
     limits: &Limits,
 ) -> Result<Grammar, Error> {
     let mut builder = GrammarBuilder::new();
@@ -100,6 +109,13 @@ pub(in crate::syntax) fn lower(
         return Err(error.with_hint(near_names(start, positions.keys().copied())));
     };
     let start_rule = rules[start_position];
+    if let Some(&rule) = given.iter().find_map(|(name, _)| positions.get(name)) {
+        let Rule { name, offset, .. } = &ast.rules[rule];
+        let message = format!("the rule {name:?} has the name of a grammar that is given");
+        return Err(Error::grammar("E-GRAMMAR-DUPLICATE", message)
+            .at(Place::in_text(text, *offset))
+            .with_hint("give one of the two another name"));
+    }
     let order = operands::order(text, ast, &positions)?;
     let mut values = Vec::new();
     values.resize_with(ast.nodes.len(), || None);
@@ -108,7 +124,11 @@ pub(in crate::syntax) fn lower(
         ast,
         limits,
         builder,
-        report: Report::default(),
+        given: given
+            .iter()
+            .map(|(name, grammar)| (*name, grammar))
+            .collect(),
+        embedded: FxIndexMap::default(),
         rules,
         positions,
         values,
@@ -130,8 +150,9 @@ pub(in crate::syntax) fn lower(
         let body = lowering.expr(rule.body);
         lowering.builder.define(id, body);
     }
-    let grammar = lowering.builder.finish(start_rule, lowering.report);
-    findings::check(text, ast, start_position, &lowering.positions, grammar)
+    let grammar = lowering.builder.finish(start_rule, Report::default());
+    let grammar = findings::check(text, ast, start_position, &lowering.positions, grammar)?;
+    Ok(grammar.joining(lowering.embedded.values()))
 }
 
 /// Advice with the names that are most like `name`.
@@ -247,12 +268,7 @@ impl Lowering<'_> {
             }
             Node::Class(ranges) if ranges.is_empty() => leaf(Regex::Nothing),
             Node::Class(ranges) => leaf(utf8_class(ranges)),
-            Node::Grammar(grammar) => {
-                let pointers = &grammar.report().pointers;
-                self.report.pointers.extend(pointers.iter().cloned());
-                let embedded = Expr::Embed(Arc::clone(grammar));
-                Ok(Lowered::Expr(self.builder.add(embedded)))
-            }
+            Node::Grammar(grammar) => Ok(self.embed(grammar)),
             Node::Constant(Constant::Any) => leaf(any_text()),
             Node::Constant(Constant::Byte) => leaf(Regex::Class(ByteSet::FULL)),
             Node::Constant(Constant::Nothing) => leaf(Regex::Nothing),
@@ -261,12 +277,10 @@ impl Lowering<'_> {
                     let rule = self.rules[position];
                     Ok(Lowered::Expr(self.builder.reference(rule)))
                 }
-                None => Err(Error::grammar(
-                    "E-GRAMMAR-UNDEFINED",
-                    format!("there is no rule {name:?}"),
-                )
-                .at(Place::in_text(self.text, offset))
-                .with_hint(near_names(name, self.positions.keys().copied()))),
+                None => match self.given.get(name.as_str()) {
+                    Some(grammar) => Ok(self.embed(grammar)),
+                    None => Err(self.undefined(name, offset)),
+                },
             },
             Node::Marker(text) => Ok(Lowered::Expr(
                 self.builder.add(Expr::Marker(text.as_str().into())),
@@ -312,6 +326,20 @@ impl Lowering<'_> {
                 separator,
             } => self.repeat(*inner, *min, *max, *separator, offset),
         }
+    }
+
+    /// A whole grammar; what is said of it is said once.
+    fn embed(&mut self, grammar: &Arc<Grammar>) -> Lowered {
+        let known = self.embedded.entry(Arc::as_ptr(grammar));
+        known.or_insert_with(|| Arc::clone(grammar));
+        Lowered::Expr(self.builder.add(Expr::Embed(Arc::clone(grammar))))
+    }
+
+    fn undefined(&self, name: &str, offset: usize) -> Error {
+        let names = self.positions.keys().chain(self.given.keys());
+        Error::grammar("E-GRAMMAR-UNDEFINED", format!("there is no rule {name:?}"))
+            .at(Place::in_text(self.text, offset))
+            .with_hint(near_names(name, names.copied()))
     }
 
     /// Whether it is certain that what an operator makes of its operands matches nothing, and no operand said so.
