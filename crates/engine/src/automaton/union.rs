@@ -44,6 +44,14 @@ impl UnionId {
     fn without_bounds(self) -> Self {
         Self::plain(self.plain)
     }
+
+    /// The union with the bounds of another one.
+    pub(super) fn with_bounds_of(self, other: Self) -> Self {
+        Self {
+            bounds: other.bounds,
+            ..self
+        }
+    }
 }
 
 /// An interned set of tags that end at the same byte.
@@ -97,7 +105,7 @@ type Parts = Box<[Part]>;
 /// All unions met so far, over one store of residuals.
 #[derive(Debug)]
 pub(crate) struct Unions {
-    residuals: Residuals,
+    pub(super) residuals: Residuals,
     /// Residuals in a union are trimmed, and neither ∅ nor ε.
     interned: IndexSet<Parts, FxBuildHasher>,
     rows: Vec<Row>,
@@ -135,6 +143,11 @@ impl Unions {
         unions.intern(Vec::new());
         unions.fire(Vec::new());
         unions
+    }
+
+    /// How many bytes tokens have at most.
+    pub(crate) fn far(&self) -> u32 {
+        self.residuals.far()
     }
 
     pub(crate) fn residuals(&mut self) -> &mut Residuals {
@@ -271,11 +284,17 @@ impl Unions {
     }
 
     /// Makes sure that upper bounds beside a union are far by a margin.
-    fn raise_margin(&mut self, union: UnionId, margin: u32) {
+    pub(super) fn raise_margin(&mut self, union: UnionId, margin: u32) {
         if margin > 0 {
             let known = self.margins.entry(union).or_insert(0);
             *known = margin.max(*known);
         }
+    }
+
+    /// By how much upper bounds beside a union must be more than far.
+    pub(super) fn margin(&self, union: UnionId) -> u32 {
+        let known = self.margins.get(&union.without_bounds());
+        known.copied().unwrap_or(0)
     }
 
     /// Every byte that may come next in a union, and perhaps more.
@@ -388,7 +407,7 @@ impl Unions {
             Counted::Away(to, fired) => Ok((to, fired)),
             Counted::On(to, fired, units) => {
                 let bounds = bounds.less(units);
-                let margin = self.margins.get(&counters).copied().unwrap_or(0);
+                let margin = self.margin(counters);
                 let near = !bounds.are_far(self.residuals.far(), margin);
                 Ok((
                     if near {
@@ -426,7 +445,7 @@ impl Unions {
                     }
                 }
                 let to = self.intern(parts);
-                self.raise_margin(to, self.margins.get(&union).copied().unwrap_or(0));
+                self.raise_margin(to, self.margin(union));
                 Counted::On(to, self.fire(fired), units)
             }
             Taken::Unclear => {

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
@@ -103,16 +103,16 @@ struct Goto {
 /// All sets met so far. A set holds no positions, so equal ones are one wherever they occur.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    sets: Chunks<Set>,
+    all: Chunks<Set>,
     items: Chunks<Item>,
     cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
     rets: Chunks<Ret>,
     gotos: Chunks<Goto>,
     ended: Chunks<Ended>,
     /// Those that did not find room in the lists of their owners.
-    far_sets: Table,
-    far_rets: Table,
-    far_gotos: Table,
+    by_kernel: Table,
+    by_return: Table,
+    by_ended: Table,
     /// Landings computed so far.
     landings: u32,
     heap: usize,
@@ -160,30 +160,74 @@ impl Sets {
         Ok((sets, landing))
     }
 
+    /// Takes over sets of another recogniser of the same grammar, and all that they refer to; what each has become.
+    pub(super) fn carry(
+        &mut self,
+        from: &Self,
+        roots: impl Iterator<Item = SetId>,
+        dots: &Dots,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<FxHashMap<SetId, SetId>, Error> {
+        let mut reached: FxHashSet<SetId> = FxHashSet::default();
+        let mut work: Vec<SetId> = roots.collect();
+        while let Some(set) = work.pop() {
+            if reached.insert(set) {
+                let rets = from.kernel(set).iter();
+                work.extend(
+                    rets.filter(|&&(_, ret)| ret != ROOT)
+                        .map(|&(_, ret)| from.rets[ret.0].set),
+                );
+            }
+        }
+        // A set refers to older ones only.
+        let mut old: Vec<SetId> = reached.into_iter().collect();
+        old.sort_unstable();
+        let mut carried: FxHashMap<SetId, SetId> = FxHashMap::default();
+        let mut work = Work::default();
+        for set in old {
+            work.items.clear();
+            for &(dot, ret) in from.kernel(set) {
+                let ret = if ret == ROOT {
+                    ROOT
+                } else {
+                    let ret = &from.rets[ret.0];
+                    self.ret(ret.nonterminal, carried[&ret.set])
+                };
+                work.items.push((dot, ret));
+            }
+            work.items.sort_unstable();
+            fuel.spend(work.items.len())?;
+            let here = self.intern(&mut work, dots, unions, fuel)?;
+            carried.insert(set, here);
+        }
+        Ok(carried)
+    }
+
     /// How many sets there are.
     pub(crate) fn len(&self) -> usize {
-        self.sets.len()
+        self.all.len()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.sets.memory_bytes()
+        self.all.memory_bytes()
             + self.items.memory_bytes()
             + self.cores.len() * 48
             + self.rets.memory_bytes()
             + self.gotos.memory_bytes()
             + self.ended.memory_bytes()
-            + self.far_sets.memory_bytes()
-            + self.far_rets.memory_bytes()
-            + self.far_gotos.memory_bytes()
+            + self.by_kernel.memory_bytes()
+            + self.by_return.memory_bytes()
+            + self.by_ended.memory_bytes()
             + self.heap
     }
 
     fn core(&self, set: SetId) -> &Core {
-        &self.cores[self.sets[set.0].core as usize]
+        &self.cores[self.all[set.0].core as usize]
     }
 
     fn kernel(&self, set: SetId) -> &[Item] {
-        let set = &self.sets[set.0];
+        let set = &self.all[set.0];
         self.items.slice(set.items, set.len)
     }
 
@@ -254,32 +298,32 @@ impl Sets {
 
     /// The continuation of a nonterminal that was predicted in a set.
     fn ret(&mut self, nonterminal: u32, set: SetId) -> RetId {
-        let head = self.sets[set.0].rets;
+        let head = self.all[set.0].rets;
         let is = |at| self.rets[at].nonterminal == nonterminal;
         let found = near(head, |at| self.rets[at].next, is);
         let key = (nonterminal, set);
         if let Near::Found(at) = found {
             return RetId(at);
         }
-        let full = matches!(found, Near::Full);
-        if full {
+        let is_full = matches!(found, Near::Full);
+        if is_full {
             let is = |at| (self.rets[at].nonterminal, self.rets[at].set) == key;
-            if let Some(at) = self.far_rets.find(hash(&key), is) {
+            if let Some(at) = self.by_return.find(hash(&key), is) {
                 return RetId(at);
             }
         }
         let at = self.rets.push(Ret {
             nonterminal,
             set,
-            next: if full { NONE } else { head },
+            next: if is_full { NONE } else { head },
             sets: NONE,
             called: 0,
             depth: 0,
         });
-        if full {
-            self.far_rets.insert(hash(&key), at);
+        if is_full {
+            self.by_return.insert(hash(&key), at);
         } else {
-            self.sets[set.0].rets = at;
+            self.all[set.0].rets = at;
         }
         RetId(at)
     }
@@ -295,7 +339,7 @@ impl Sets {
         let Some(&(owner, fired)) = ended.last() else {
             return Ok(Landing::NONE);
         };
-        let head = self.sets[owner.0].gotos;
+        let head = self.all[owner.0].gotos;
         let single = ended.len() == 1;
         let is = |at: u32| {
             let goto = &self.gotos[at];
@@ -309,7 +353,7 @@ impl Sets {
             Near::Full => {
                 let is =
                     |at: u32| self.ended.slice(self.gotos[at].ended, self.gotos[at].len) == ended;
-                let found = self.far_gotos.find(hash(&ended), is);
+                let found = self.by_ended.find(hash(&ended), is);
                 found.map_or(Near::Full, Near::Found)
             }
             found => found,
@@ -324,8 +368,8 @@ impl Sets {
             });
         }
         let landing = self.compute(ended, dots, unions, fuel)?;
-        let full = matches!(found, Near::Full);
-        let slice = if single && !full {
+        let is_full = matches!(found, Near::Full);
+        let slice = if single && !is_full {
             fired.0
         } else {
             self.ended.extend(ended)
@@ -337,12 +381,12 @@ impl Sets {
             accept: landing.accept,
             depth: landing.depth,
             reach: landing.reach,
-            next: if full { NONE } else { head },
+            next: if is_full { NONE } else { head },
         });
-        if full {
-            self.far_gotos.insert(hash(&ended), at);
+        if is_full {
+            self.by_ended.insert(hash(&ended), at);
         } else {
-            self.sets[owner.0].gotos = at;
+            self.all[owner.0].gotos = at;
         }
         Ok(landing)
     }
@@ -475,12 +519,12 @@ impl Sets {
         let owner = kernel.iter().map(|&(_, ret)| ret).max().unwrap_or(ROOT);
         let head = self.rets[owner.0].sets;
         let is = |at| self.kernel(SetId(at)) == kernel;
-        let found = near(head, |at| self.sets[at].next, is);
+        let found = near(head, |at| self.all[at].next, is);
         if let Near::Found(at) = found {
             return Ok(SetId(at));
         }
-        let full = matches!(found, Near::Full);
-        if full && let Some(at) = self.far_sets.find(hash(&kernel), is) {
+        let is_full = matches!(found, Near::Full);
+        if is_full && let Some(at) = self.by_kernel.find(hash(&kernel), is) {
             return Ok(SetId(at));
         }
         work.shape.clear();
@@ -493,16 +537,16 @@ impl Sets {
             self.cores.insert_full((&work.shape[..]).into(), core).0
         };
         let items = self.items.extend(kernel);
-        let at = self.sets.push(Set {
+        let at = self.all.push(Set {
             items,
             len: kernel.len() as u32,
             core: core as u32,
             gotos: NONE,
             rets: NONE,
-            next: if full { NONE } else { head },
+            next: if is_full { NONE } else { head },
         });
-        if full {
-            self.far_sets.insert(hash(&kernel), at);
+        if is_full {
+            self.by_kernel.insert(hash(&kernel), at);
         } else {
             self.rets[owner.0].sets = at;
         }

@@ -154,6 +154,14 @@ impl Memo {
             + (self.masks.len() + self.same.len() + self.steps.len()) * 32
     }
 
+    pub(crate) fn forget_masks(&mut self) {
+        let steps = std::mem::take(&mut self.steps);
+        *self = Self {
+            steps,
+            ..Self::default()
+        };
+    }
+
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }

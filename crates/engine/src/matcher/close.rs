@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::{GrammarMatcher, Place};
-use crate::compiled::Found;
 use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, StateId, Sym, View};
 use crate::error::Error;
+use crate::generation::Found;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
@@ -45,8 +45,8 @@ impl GrammarMatcher {
                 return Ok(Some(Vec::new()));
             };
             let vocabulary = &**matcher.compiled.vocabulary();
-            let mut fuel = matcher.compiled.fuel();
-            let found = &mut *matcher.compiled.write();
+            let mut fuel = matcher.generation.fuel();
+            let found = &mut *matcher.generation.write();
             if found.costs.is_none() {
                 found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
             }

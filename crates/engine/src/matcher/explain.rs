@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{GrammarMatcher, Place};
-use crate::compiled::Found;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
+use crate::generation::Found;
 
 /// Something that may come next.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ impl GrammarMatcher {
                 });
             };
             let token = token.map(|id| matcher.verdict(id)).transpose()?;
-            let found = matcher.compiled.read();
+            let found = matcher.generation.read();
             let recognizer = &found.recognizer;
             let state = recognizer.state(state);
             let mut expected = BTreeSet::new();
@@ -107,10 +107,10 @@ impl GrammarMatcher {
                 Verdict::Unused
             });
         };
-        let mut fuel = self.compiled.fuel();
+        let mut fuel = self.generation.fuel();
         let Found {
             recognizer, frames, ..
-        } = &mut *self.compiled.write();
+        } = &mut *self.generation.write();
         frames.load(recognizer.state(state));
         let mut at = 0;
         for &byte in text {

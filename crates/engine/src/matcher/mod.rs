@@ -17,9 +17,10 @@ pub(crate) use close::Costs;
 pub use explain::{Expectation, Explanation, Verdict};
 
 use self::history::{History, Input};
-use crate::compiled::{CompiledGrammar, Found};
+use crate::compiled::CompiledGrammar;
 use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
+use crate::generation::{Found, Generation};
 use crate::mask::Step;
 use crate::vocabulary::bitmask_words;
 
@@ -44,6 +45,8 @@ enum Place {
 #[derive(Debug, Clone)]
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
+    /// What the places in the history, the latest ones at least, are numbers of.
+    generation: Arc<Generation>,
     history: History,
     failed: OnceLock<Error>,
 }
@@ -52,9 +55,11 @@ impl GrammarMatcher {
     /// A matcher at the start of the text.
     #[must_use]
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
+        let generation = compiled.open();
         Self {
+            history: History::new(generation.number()),
+            generation,
             compiled,
-            history: History::default(),
             failed: OnceLock::new(),
         }
     }
@@ -71,6 +76,7 @@ impl GrammarMatcher {
     /// wherever the grammar accepts; elsewhere it is a symbol, if the grammar names it, and ends the text if the
     /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
+        self.keep_up()?;
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
         if let Some(place) = place {
             self.history.push(Input::Token(id), place);
@@ -80,9 +86,10 @@ impl GrammarMatcher {
 
     /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback).
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        self.keep_up()?;
         let place = self.guard(|matcher| match matcher.place() {
             Place::Ended => Ok(None),
-            Place::At(state) => matcher.compiled.step_bytes(state, bytes),
+            Place::At(state) => matcher.generation.step_bytes(state, bytes),
         })?;
         if let Some(state) = place {
             self.history.push(Input::Text(bytes), Place::At(state));
@@ -96,7 +103,7 @@ impl GrammarMatcher {
             matcher.compiled.vocabulary().check_id(id)?;
             match matcher.place() {
                 Place::Ended => Ok(false),
-                Place::At(state) => matcher.compiled.allows(state, id),
+                Place::At(state) => matcher.generation.allows(state, id),
             }
         })
     }
@@ -118,7 +125,7 @@ impl GrammarMatcher {
             match matcher.place() {
                 Place::Ended => row.fill(-1),
                 Place::At(state) => {
-                    let mask = matcher.compiled.mask(state)?;
+                    let mask = matcher.generation.mask(state)?;
                     let (row, padding) = row.split_at_mut(words);
                     mask.write(row);
                     padding.fill(0);
@@ -142,6 +149,9 @@ impl GrammarMatcher {
             })
         })?;
         self.history.truncate(kept);
+        if self.history.is_behind() {
+            self.replay()?;
+        }
         Ok(())
     }
 
@@ -153,7 +163,8 @@ impl GrammarMatcher {
 
     /// Back to the start of the text; forgets a failure too.
     pub fn reset(&mut self) {
-        self.history.clear();
+        self.generation = self.compiled.open();
+        self.history = History::new(self.generation.number());
         self.failed = OnceLock::new();
     }
 
@@ -168,7 +179,7 @@ impl GrammarMatcher {
         self.guard(|matcher| {
             Ok(match matcher.place() {
                 Place::Ended => true,
-                Place::At(state) => matcher.compiled.read().recognizer.state(state).accept,
+                Place::At(state) => matcher.generation.read().recognizer.state(state).accept,
             })
         })
     }
@@ -186,10 +197,10 @@ impl GrammarMatcher {
             let Place::At(state) = matcher.place() else {
                 return Ok(bytes);
             };
-            let mut fuel = matcher.compiled.fuel();
+            let mut fuel = matcher.generation.fuel();
             let Found {
                 recognizer, frames, ..
-            } = &mut *matcher.compiled.write();
+            } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
             while bytes.len() < JUMP_BYTES && !frames.top().accept && frames.top().fresh.is_none() {
                 let next = recognizer.next_bytes(frames, &mut fuel)?;
@@ -226,9 +237,9 @@ impl GrammarMatcher {
             };
             let Found {
                 recognizer, frames, ..
-            } = &mut *matcher.compiled.write();
+            } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
-            recognizer.next_bytes(frames, &mut matcher.compiled.fuel())
+            recognizer.next_bytes(frames, &mut matcher.generation.fuel())
         })
     }
 
@@ -239,7 +250,7 @@ impl GrammarMatcher {
             let Place::At(state) = matcher.place() else {
                 return Ok(Vec::new());
             };
-            let found = matcher.compiled.read();
+            let found = matcher.generation.read();
             let recognizer = &found.recognizer;
             let Some(set) = recognizer.state(state).fresh else {
                 return Ok(Vec::new());
@@ -269,14 +280,62 @@ impl GrammarMatcher {
     fn place(&self) -> Place {
         self.history
             .last()
-            .unwrap_or(Place::At(self.compiled.start()))
+            .unwrap_or(Place::At(self.generation.start()))
+    }
+
+    /// Goes on in the newest generation, if there is a newer one.
+    #[inline]
+    fn keep_up(&mut self) -> Result<(), Error> {
+        if self.generation.is_retired() {
+            self.move_on()
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn move_on(&mut self) -> Result<(), Error> {
+        let (newest, states) = self.guard(|matcher| {
+            let newest = matcher.compiled.newest();
+            let states = matcher.history.recent_states();
+            let states = newest.carry(&matcher.generation, &states)?;
+            Ok((newest, states))
+        })?;
+        self.history.renumber_recent(newest.number(), states);
+        self.generation = newest;
+        Ok(())
+    }
+
+    /// Takes all steps anew: those that were taken long ago led to places of a generation that is given up.
+    #[cold]
+    fn replay(&mut self) -> Result<(), Error> {
+        let mut anew = Self::new(Arc::clone(&self.compiled));
+        self.guard(|matcher| {
+            for input in matcher.history.inputs() {
+                let taken = match input {
+                    Input::Token(id) => anew.accept_token(id)?,
+                    Input::Text(bytes) => anew.accept_bytes(bytes)?,
+                };
+                if !taken {
+                    return Err(Error::new(
+                        ErrorKind::Internal,
+                        "E-ENGINE-REPLAY",
+                        "a step that was taken once is refused",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        self.history = anew.history;
+        self.generation = anew.generation;
+        Ok(())
     }
 
     /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
     fn is_known(&self, token: Option<u32>) -> bool {
         match self.place() {
             Place::Ended => true,
-            Place::At(state) => self.compiled.is_known(state, token),
+            Place::At(state) => self.generation.is_known(state, token),
         }
     }
 
@@ -285,7 +344,7 @@ impl GrammarMatcher {
         let Place::At(state) = place else {
             return Ok(None);
         };
-        Ok(match self.compiled.step(state, id)? {
+        Ok(match self.generation.step(state, id)? {
             Step::Refused => None,
             Step::End => Some(Place::Ended),
             Step::To(state) => Some(Place::At(state)),
