@@ -3,8 +3,8 @@
 //! * `row` is the layout that people hand to a sampler;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
 //! * `place` is where a terminal begins to read tokens;
-//! * `lane` runs one terminal alone, `inside` says what it does to the whole vocabulary, `runs` deals with blanks
-//!   before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
+//!   vocabulary, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
@@ -19,6 +19,7 @@ mod memo;
 mod place;
 mod row;
 mod runs;
+mod safe;
 mod shared;
 mod splits;
 mod terminals;
