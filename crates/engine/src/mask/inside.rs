@@ -22,8 +22,8 @@ use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
-/// From so many exits on, the rests of the tokens get a trie of their own.
-const EXITS: usize = 24;
+/// From so many exits at one byte on, the rests of the tokens get a trie of their own.
+const EXITS: usize = 8;
 
 /// Up to so many tokens in it.
 const CROSSING: usize = 8_192;
@@ -84,44 +84,76 @@ impl Tokens {
 #[derive(Debug)]
 pub(super) struct Exits {
     nodes: Box<[(u8, u32)]>,
+    /// Bytes with many nodes, ascending.
+    crowds: Box<[Crowd]>,
+}
+
+/// Many exits at one byte.
+#[derive(Debug)]
+struct Crowd {
+    byte: u8,
     /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
     walked: AtomicBool,
-    rests: OnceLock<Option<Trie>>,
+    rests: OnceLock<Option<Box<Trie>>>,
 }
 
 impl Exits {
     fn new(mut nodes: Vec<(u8, u32)>) -> Self {
         nodes.sort_unstable();
+        let crowds = nodes
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|same| same.len() >= EXITS)
+            .map(|same| Crowd {
+                byte: same[0].0,
+                walked: AtomicBool::new(false),
+                rests: OnceLock::new(),
+            })
+            .collect();
         Self {
             nodes: nodes.into(),
-            walked: AtomicBool::new(false),
-            rests: OnceLock::new(),
+            crowds,
         }
     }
 
-    /// The nodes, by their bytes.
-    pub(super) fn nodes(&self) -> &[(u8, u32)] {
-        &self.nodes
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
-    /// A trie of what is left of the tokens, where it is worth while to walk that instead.
-    pub(super) fn rests(&self, vocabulary: &Vocabulary) -> Option<&Trie> {
-        if self.nodes.len() < EXITS || !self.walked.swap(true, Ordering::Relaxed) {
+    /// The nodes of a byte.
+    pub(super) fn at(&self, byte: u8) -> &[(u8, u32)] {
+        at(&self.nodes, byte)
+    }
+
+    /// A trie of what is left of the tokens that leave at a byte, where it is worth while to walk that instead.
+    pub(super) fn rests(&self, byte: u8, vocabulary: &Vocabulary) -> Option<&Trie> {
+        let crowd = self.crowds.binary_search_by_key(&byte, |crowd| crowd.byte);
+        let crowd = &self.crowds[crowd.ok()?];
+        if !crowd.walked.swap(true, Ordering::Relaxed) {
             return None;
         }
         let make = || {
             let nodes = vocabulary.trie().nodes();
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
-            let crossing: u32 = self.nodes.iter().map(below).sum();
-            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+            let exits = self.at(byte);
+            let crossing: u32 = exits.iter().map(below).sum();
+            let few = crossing as usize <= CROSSING * 2;
+            few.then(|| Box::new(rest_trie(exits, vocabulary)))
         };
-        self.rests.get_or_init(make).as_ref()
+        crowd.rests.get_or_init(make).as_deref()
     }
 
-    /// Counts the trie as if it were there.
+    /// Counts the tries as if they were there.
     fn memory_bytes(&self) -> usize {
-        self.nodes.len() * 40 + size_of::<Self>()
+        self.nodes.len() * 40 + self.crowds.len() * size_of::<Crowd>() + size_of::<Self>()
     }
+}
+
+/// Those of the exits that are at a byte.
+pub(super) fn at(exits: &[(u8, u32)], byte: u8) -> &[(u8, u32)] {
+    let from = exits.partition_point(|&(exit, _)| exit < byte);
+    let same = exits[from..].partition_point(|&(exit, _)| exit == byte);
+    &exits[from..from + same]
 }
 
 /// The tokens of one residual.
@@ -147,7 +179,7 @@ impl Inside {
 
     /// Whether some token leaves.
     pub(super) fn leaves(&self) -> bool {
-        !self.exits.nodes().is_empty() || !self.own_exits.is_empty()
+        !self.exits.is_empty() || !self.own_exits.is_empty()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
