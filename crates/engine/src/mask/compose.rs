@@ -79,10 +79,10 @@ impl Composer {
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
         if left.len() > FEW {
-            left = making.take(left, Place::Root, true, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, true, recognizer, fuel)?;
         }
         if left.len() <= FEW {
-            left = making.take(left, Place::Root, false, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, false, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
         while let Some(job) = making.jobs.pop() {
@@ -189,7 +189,7 @@ impl Visitor for Making<'_> {
         }
         let parts = parts_of(threads, recognizer, fuel)?;
         let count = parts.len();
-        let left = self.take(parts, Place::Behind(node as u32), true, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Behind(node as u32), true, recognizer, fuel)?;
         Ok((left.len() < count).then(|| threads_of(left, recognizer)))
     }
 }
@@ -199,7 +199,7 @@ impl Making<'_> {
     /// be walked.
     fn take(
         &mut self,
-        parts: Vec<Part>,
+        parts: &[Part],
         place: Place,
         only_wide: bool,
         recognizer: &mut Recognizer,
@@ -257,9 +257,9 @@ impl Making<'_> {
                 return Ok(false);
             }
             let residuals = recognizer.unions.residuals();
-            let found = self
-                .terminals
-                .splits(part, place, &overlap, residuals, &mut self.reading);
+            let found =
+                self.terminals
+                    .splits(part, (place, &overlap), residuals, &mut self.reading);
             let Some(found) = found else {
                 return Ok(false);
             };
@@ -352,7 +352,7 @@ impl Making<'_> {
         let runs = self.terminals.shared().runs(trie, &set);
         self.out.ids.extend(runs.tokens(u32::MAX));
         let parts = parts_of(&behind, recognizer, fuel)?;
-        let left = self.take(parts, Place::Runs(set), true, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Runs(set), true, recognizer, fuel)?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
         for part in runs.behind(trie, &first) {

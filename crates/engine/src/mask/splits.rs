@@ -37,8 +37,7 @@ impl Scan {
     pub(super) fn splits(
         &mut self,
         (owner, residual): (u32, RegexId),
-        place: Place,
-        bytes: &ByteSet,
+        (place, bytes): (Place, &ByteSet),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
