@@ -287,28 +287,26 @@ fn no_layer_changes_a_bit() {
 /// Texts that nest, come back to where they were, and go on at another depth.
 fn nested() -> Vec<(&'static str, Vec<u8>)> {
     let depth = 9;
-    let mut program = String::from("int name(){");
+    let mut program = vec!["int name(){".to_owned()];
+    let mut words = Vec::new();
+    let mut calls = Vec::new();
     for level in 0..depth {
         let (open, close) = ("(".repeat(level), ")".repeat(level));
-        program += &format!("a = {open}name{close} + value({open}b(1, x1){close});\n if (x1) {{ ");
-    }
-    program += &("return 12;".to_owned() + &"} ".repeat(depth) + "}");
-    let mut words = String::from(" ");
-    for level in 0..depth {
-        let (open, close) = ("(".repeat(level), " )".repeat(level));
-        words += &format!(
-            "name = {open}value or b and (\"a b\"){close} ; if ({open}xor x1{close}) {{\n  "
-        );
-    }
-    words += &("a = aor b0and nd_;".to_owned() + &"}".repeat(depth) + "end.");
-    let mut calls = String::new();
-    for level in 0..depth {
+        program.push(format!(
+            "a = {open}name{close} + value({open}b(1, x1){close});\n if (x1) {{ "
+        ));
+        words.push(format!(
+            " name = {open}value or b and (\"a b\" {close} ) ; if ({open}xor x1{close}) {{\n  "
+        ));
         let (open, close) = ("[(".repeat(level), ")]".repeat(level));
-        calls += &format!(
-            "text <call>{{\"name\": \"value\", \"value\": {open}\"{}\"{close}}}</call>",
-            "a".repeat(level * 2)
-        );
+        let text = "a".repeat(level * 2);
+        calls.push(format!(
+            "text <call>{{\"name\": \"value\", \"value\": {open}\"{text}\"{close}}}</call>"
+        ));
     }
+    program.push("return 12;".to_owned() + &"} ".repeat(depth) + "}");
+    words.push("a = aor b0and nd_;".to_owned() + &"}".repeat(depth) + "end.");
+    let [program, words, calls] = [program, words, calls].map(|parts| parts.concat());
     vec![
         (PROGRAM, program.into()),
         (WORDS, words.into()),
