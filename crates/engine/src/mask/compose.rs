@@ -257,9 +257,13 @@ impl Making<'_> {
                 return Ok(false);
             }
             let residuals = recognizer.unions.residuals();
-            let found =
-                self.terminals
-                    .splits(part, (place, &overlap), residuals, &mut self.reading);
+            let found = self.terminals.splits(
+                part,
+                (place, &overlap),
+                &inside,
+                residuals,
+                &mut self.reading,
+            );
             let Some(found) = found else {
                 return Ok(false);
             };

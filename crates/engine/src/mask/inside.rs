@@ -120,6 +120,11 @@ impl Exits {
         self.nodes.is_empty()
     }
 
+    /// All nodes.
+    pub(super) fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().map(|&(_, node)| node as usize)
+    }
+
     /// The nodes of a byte.
     pub(super) fn at(&self, byte: u8) -> &[(u8, u32)] {
         at(&self.nodes, byte)
@@ -169,6 +174,8 @@ pub(super) struct Inside {
     pub(super) without: Box<[u32]>,
     /// Nodes whose subtrees leave, whatever `without` says.
     pub(super) own_exits: Box<[(u8, u32)]>,
+    /// Whether it might have ended behind every byte but the last that is read, wherever a token leaves or dies.
+    pub(super) ends_anywhere: bool,
 }
 
 impl Inside {
@@ -237,6 +244,7 @@ impl Scan {
         let mut visited = 0;
         let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.add(front.rest, false);
+        let mut ends_anywhere = front.rest == residual;
         for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
@@ -264,6 +272,7 @@ impl Scan {
                 if before.ends() {
                     live.insert(node.byte);
                 }
+                ends_anywhere &= rest.ends();
                 if let Some(below) = trie.below(at) {
                     match lane.reads(rest, below, residuals, fuel)? {
                         Reads::All { may_end } => {
@@ -276,6 +285,7 @@ impl Scan {
                         Reads::UpTo(characters)
                             if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
                         {
+                            ends_anywhere = false;
                             let longest = below.begun + characters as u8;
                             let (start, next) = (trie.before(at + 1), node.next as usize);
                             let lengths =
@@ -310,6 +320,7 @@ impl Scan {
             exits: Arc::new(Exits::new(exits)),
             without: Box::default(),
             own_exits: Box::default(),
+            ends_anywhere,
         })
     }
 
@@ -420,6 +431,7 @@ impl Scan {
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),
+            ends_anywhere: false,
         }))
     }
 }

@@ -8,7 +8,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::inside::Inside;
 use super::place::Place;
 use super::shared::Shared;
-use super::splits::Split;
+use super::splits::{Split, from_exits};
 use crate::automaton::{RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -199,6 +199,7 @@ impl Terminals {
         &mut self,
         (tag, residual): (u32, RegexId),
         (place, bytes): (Place, &ByteSet),
+        inside: &Inside,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Vec<Arc<Trie>>> {
@@ -228,16 +229,22 @@ impl Terminals {
             }
         }
         if !unknown.is_empty() {
-            reading.spend(place)?;
             let vocabulary = reading.vocabulary;
             let shared = &*self.shared;
-            let stretches = self.layers.has(Layer::Stretches);
-            let made = shared.with_scan(|scan| {
-                scan.use_stretches(stretches);
-                let part = (aside, shape);
-                scan.splits(part, (place, &unknown), residuals, vocabulary, shared, fuel)
-            });
-            for (byte, split) in made.ok()? {
+            let wanted = (place, &unknown);
+            let made = if let Some(made) = from_exits(inside, wanted, vocabulary, fuel).ok()? {
+                made
+            } else {
+                reading.spend(place)?;
+                let stretches = self.layers.has(Layer::Stretches);
+                let made = shared.with_scan(|scan| {
+                    scan.use_stretches(stretches);
+                    let part = (aside, shape);
+                    scan.splits(part, wanted, residuals, vocabulary, shared, fuel)
+                });
+                made.ok()?
+            };
+            for (byte, split) in made {
                 if remembers {
                     shared.put_split(fingerprint, place, byte, &split);
                 }
