@@ -59,7 +59,9 @@ fn read(threads: Option<usize>) -> (Vec<Vec<i32>>, Vec<Vec<String>>) {
         // Some tokens are refused, one is of no vocabulary.
         let ids: Vec<u32> = (0..matchers.len() as u32)
             .map(|_| {
-                noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+                noise = noise
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(99);
                 (noise >> 40) as u32 % (size + 1)
             })
             .collect();

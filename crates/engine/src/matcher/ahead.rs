@@ -16,6 +16,9 @@ use crate::earley::StateId;
 use crate::error::caught;
 use crate::generation::Generation;
 
+/// For so many tasks a thread is worth waking.
+const WORTH: usize = 4;
+
 /// Threads that are kept at most.
 const MOST_THREADS: usize = 64;
 
@@ -88,7 +91,7 @@ pub(super) fn find_out<'a>(
         }
         tasks[at].wanted.push((state, token));
     }
-    let helpers = (threads - 1).min(tasks.len().saturating_sub(1));
+    let helpers = (threads - 1).min(tasks.len() / WORTH);
     if helpers == 0 {
         return;
     }
