@@ -155,6 +155,9 @@ impl Unions {
 
     /// The union of trimmed residuals.
     pub(crate) fn intern(&mut self, mut parts: Vec<(u32, RegexId)>) -> UnionId {
+        if parts.is_empty() && !self.interned.is_empty() {
+            return UnionId::DEAD;
+        }
         parts.sort_unstable();
         parts.dedup();
         if let Some(index) = self.interned.get_index_of(parts.as_slice()) {
@@ -178,6 +181,9 @@ impl Unions {
 
     /// The set of tags.
     pub(crate) fn fire(&mut self, mut tags: Vec<u32>) -> FiredId {
+        if tags.is_empty() && !self.fired.is_empty() {
+            return FiredId::NONE;
+        }
         tags.sort_unstable();
         tags.dedup();
         if let Some(index) = self.fired.get_index_of(tags.as_slice()) {
@@ -256,6 +262,9 @@ impl Unions {
 
     /// Puts far bounds of repetitions beside a union.
     fn arrive(&mut self, parts: Vec<(u32, RegexId)>, fuel: &mut Fuel) -> Result<UnionId, Error> {
+        if parts.is_empty() {
+            return Ok(UnionId::DEAD);
+        }
         let mut far = Far::Nothing;
         for &(_, part) in &parts {
             far = far.with(self.residuals.far_bounds(part, fuel)?);

@@ -19,4 +19,4 @@ mod state;
 pub(crate) use grammar::{Dots, Sym, View};
 pub(crate) use recognizer::Recognizer;
 pub(crate) use sets::{ROOT, RetId, SetId};
-pub(crate) use state::{Frames, StateId};
+pub(crate) use state::{Frames, StateId, Thread};

@@ -257,6 +257,11 @@ impl Sets {
             .collect()
     }
 
+    /// Whose end a continuation other than [`ROOT`] waits for.
+    pub(crate) fn nonterminal(&self, ret: RetId) -> Option<u32> {
+        (ret != ROOT).then(|| self.rets[ret.0].nonterminal)
+    }
+
     /// The items of a continuation other than [`ROOT`].
     pub(crate) fn answer(&mut self, ret: RetId, dots: &Dots) -> Vec<(u32, RetId)> {
         if ret == ROOT {
