@@ -8,6 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::budget::Tables;
 use crate::compiled::CompiledStats;
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
@@ -49,6 +50,8 @@ pub(crate) struct Found {
     composer: Composer,
     /// Distances to an end of the text, once somebody asked.
     pub(crate) costs: Option<Costs>,
+    /// What bounds on parts need to know, once there are any.
+    pub(crate) tables: Tables,
     /// Work space of whoever holds the lock.
     pub(crate) frames: Frames,
     /// Bytes of the recogniser that could not be done without when it was made: of the grammar, and of places that were
@@ -154,6 +157,7 @@ impl Generation {
             memo: Memo::default(),
             composer,
             costs: None,
+            tables: Tables::default(),
             frames: Frames::default(),
             carried,
         };
@@ -203,6 +207,16 @@ impl Generation {
             bytes: found.memory_bytes(),
             generation: self.number,
         }
+    }
+
+    /// The vocabulary.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        &self.basis.vocabulary
+    }
+
+    /// The work of a call that may read the whole vocabulary.
+    pub(crate) fn scan_fuel(&self) -> Fuel {
+        Fuel::scan(&self.basis.limits)
     }
 
     /// Which one it is.
@@ -266,18 +280,7 @@ impl Generation {
         state: StateId,
         bytes: &[u8],
     ) -> Result<Option<StateId>, Error> {
-        let Found {
-            recognizer, frames, ..
-        } = &mut *self.write();
-        let mut fuel = self.fuel();
-        frames.load(recognizer.state(state));
-        for &byte in bytes {
-            if !recognizer.push(frames, byte, &mut fuel)? {
-                return Ok(None);
-            }
-            frames.keep_top();
-        }
-        Ok(Some(recognizer.intern(frames)))
+        self.write().step_bytes(state, bytes, &mut self.fuel())
     }
 
     /// Whether the mask of a state, or where a token leads from it, need not be computed.
@@ -449,7 +452,28 @@ impl Drop for Generation {
 }
 
 impl Found {
-    fn step(
+    /// Where text leads from a state, if it may come next.
+    pub(crate) fn step_bytes(
+        &mut self,
+        state: StateId,
+        bytes: &[u8],
+        fuel: &mut Fuel,
+    ) -> Result<Option<StateId>, Error> {
+        let Self {
+            recognizer, frames, ..
+        } = self;
+        frames.load(recognizer.state(state));
+        for &byte in bytes {
+            if !recognizer.push(frames, byte, fuel)? {
+                return Ok(None);
+            }
+            frames.keep_top();
+        }
+        Ok(Some(recognizer.intern(frames)))
+    }
+
+    /// Where a token leads from a state.
+    pub(crate) fn step(
         &mut self,
         vocabulary: &Vocabulary,
         state: StateId,

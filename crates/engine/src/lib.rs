@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod automaton;
+mod budget;
 mod compiled;
 mod compiler;
 mod draft;
@@ -36,6 +37,7 @@ mod matcher;
 mod process;
 mod vocabulary;
 
+pub use budget::{Bound, Unit};
 pub use compiled::{CompiledGrammar, CompiledStats};
 pub use compiler::{CompilerStats, GrammarCompiler};
 pub use draft::fill_draft;

@@ -5,7 +5,7 @@ use syntagma_grammar::ir::{ByteSet, Lnf};
 use super::grammar::Dots;
 use super::reads::Reads;
 use super::sets::{Ended, Landing, SetId, Sets};
-use super::state::{Frames, State, StateId, States};
+use super::state::{Frames, State, StateId, States, Thread};
 use crate::automaton::{Carried, FiredId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -69,7 +69,7 @@ impl Recognizer {
             let state = from.state(state);
             let mut threads = state.threads.to_vec();
             for (set, union) in &mut threads {
-                *set = sets[set];
+                *set = sets.get(*set);
                 *union = self
                     .unions
                     .carry(&from.unions, *union, &mut carried, fuel)?;
@@ -77,7 +77,7 @@ impl Recognizer {
             threads.sort_unstable();
             here.push(self.states.insert(State {
                 threads: &threads,
-                fresh: state.fresh.map(|set| sets[&set]),
+                fresh: state.fresh.map(|set| sets.get(set)),
                 accept: state.accept,
             }));
         }
@@ -113,6 +113,22 @@ impl Recognizer {
         self.states.intern(frames)
     }
 
+    /// The id of a state of these threads.
+    pub(crate) fn intern_threads(
+        &mut self,
+        mut threads: Vec<Thread>,
+        fresh: Option<SetId>,
+        accept: bool,
+    ) -> StateId {
+        threads.sort_unstable();
+        threads.dedup();
+        self.states.insert(State {
+            threads: &threads,
+            fresh,
+            accept,
+        })
+    }
+
     /// A state in which the same tokens may come next, without counts that no token can exhaust.
     pub(crate) fn representative(
         &mut self,
@@ -128,13 +144,7 @@ impl Recognizer {
         for (_, union) in &mut threads {
             *union = self.unions.representative(*union, fuel)?;
         }
-        threads.sort_unstable();
-        threads.dedup();
-        Ok(self.states.insert(State {
-            threads: &threads,
-            fresh,
-            accept,
-        }))
+        Ok(self.intern_threads(threads, fresh, accept))
     }
 
     pub(crate) fn state_count(&self) -> usize {

@@ -27,5 +27,6 @@ mod walk;
 
 pub(crate) use compose::Composer;
 pub(crate) use memo::{Mask, Memo, Step};
+pub(crate) use row::allow;
 pub(crate) use shared::Shared;
 pub(crate) use walk::plain_row;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{GrammarMatcher, Place};
+use crate::budget::Verdict as Spending;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
 use crate::generation::Found;
@@ -35,6 +36,8 @@ pub enum Verdict {
     Unused,
     /// The text has ended: nothing follows.
     Ended,
+    /// The grammar would take it, but the bound of a part is spent.
+    Spent,
 }
 
 /// What a matcher expects.
@@ -94,7 +97,13 @@ impl GrammarMatcher {
     fn verdict(&self, id: u32) -> Result<Verdict, Error> {
         let vocabulary = self.compiled.vocabulary();
         let place = self.place();
-        if self.step(place, id)?.is_some() {
+        if let Some(ledger) = &self.ledger {
+            match ledger.step(&self.generation, id)? {
+                Spending::To(_) => return Ok(Verdict::Allowed),
+                Spending::Spent => return Ok(Verdict::Spent),
+                Spending::Refused => {}
+            }
+        } else if self.step(place, id)?.is_some() {
             return Ok(Verdict::Allowed);
         }
         let Place::At(state) = place else {

@@ -1,5 +1,6 @@
 //! One text as it grows, token by token.
 
+mod ahead;
 mod batch;
 mod close;
 mod explain;
@@ -13,10 +14,11 @@ use std::sync::{Arc, OnceLock};
 use syntagma_grammar::ir::ByteSet;
 
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch};
-pub(crate) use close::Costs;
+pub(crate) use close::{Costs, Ends, Goal, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 
 use self::history::{History, Input};
+use crate::budget::{Bound, Ledger, Verdict as Spending};
 use crate::compiled::CompiledGrammar;
 use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
@@ -29,7 +31,7 @@ const JUMP_BYTES: usize = 16 << 10;
 
 /// Where a matcher is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// In this state.
     At(StateId),
     /// Behind the end of the text.
@@ -45,9 +47,12 @@ enum Place {
 #[derive(Debug, Clone)]
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
-    /// What the places in the history, the latest ones at least, are numbers of.
+    /// What the places in the history, the latest ones at least, are numbers of. With bounds it is always the same, since
+    /// the ledger has numbers of its own.
     generation: Arc<Generation>,
     history: History,
+    /// What is spent, if there are bounds.
+    ledger: Option<Ledger>,
     failed: OnceLock<Error>,
 }
 
@@ -60,8 +65,31 @@ impl GrammarMatcher {
             history: History::new(generation.number()),
             generation,
             compiled,
+            ledger: None,
             failed: OnceLock::new(),
         }
+    }
+
+    /// A matcher at the start of the text that keeps labelled parts of it to bounds. Where a bound is spent, tokens that stay
+    /// in the part are refused as soon as it can be left, and before that all tokens from which the way out would be too
+    /// long. A part whose shortest text is longer than its bound gets that text. Labels inside of parts with a bound do
+    /// not count.
+    ///
+    /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
+    /// label or too many of them, and limits.
+    pub fn with_bounds(compiled: Arc<CompiledGrammar>, bounds: Vec<Bound>) -> Result<Self, Error> {
+        let mut matcher = Self::new(compiled);
+        if !bounds.is_empty() {
+            matcher.ledger =
+                Some(matcher.guard(|matcher| Ledger::new(&matcher.generation, bounds))?);
+        }
+        Ok(matcher)
+    }
+
+    /// The bounds on parts of the text.
+    #[must_use]
+    pub fn bounds(&self) -> &[Bound] {
+        self.ledger.as_ref().map_or(&[], Ledger::bounds)
     }
 
     /// The grammar.
@@ -76,6 +104,13 @@ impl GrammarMatcher {
     /// wherever the grammar accepts; elsewhere it is a symbol, if the grammar names it, and ends the text if the
     /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
+        if let Some(ledger) = &self.ledger {
+            let verdict = self.guard(|matcher| {
+                matcher.compiled.vocabulary().check_id(id)?;
+                ledger.step(&matcher.generation, id)
+            })?;
+            return Ok(self.spend(Input::Token(id), verdict));
+        }
         self.keep_up()?;
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
         if let Some(place) = place {
@@ -84,8 +119,12 @@ impl GrammarMatcher {
         Ok(place.is_some())
     }
 
-    /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback).
+    /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback), and as one token.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        if let Some(ledger) = &self.ledger {
+            let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, bytes))?;
+            return Ok(self.spend(Input::Text(bytes), verdict));
+        }
         self.keep_up()?;
         let place = self.guard(|matcher| match matcher.place() {
             Place::Ended => Ok(None),
@@ -101,6 +140,10 @@ impl GrammarMatcher {
     pub fn accepts(&self, id: u32) -> Result<bool, Error> {
         self.guard(|matcher| {
             matcher.compiled.vocabulary().check_id(id)?;
+            if let Some(ledger) = &matcher.ledger {
+                let verdict = ledger.step(&matcher.generation, id)?;
+                return Ok(matches!(verdict, Spending::To(_)));
+            }
             match matcher.place() {
                 Place::Ended => Ok(false),
                 Place::At(state) => matcher.generation.allows(state, id),
@@ -121,6 +164,16 @@ impl GrammarMatcher {
                         row.len()
                     ),
                 ));
+            }
+            if let Some(ledger) = &matcher.ledger {
+                let (row, padding) = row.split_at_mut(words);
+                ledger.fill(&matcher.generation, row)?;
+                padding.fill(if matcher.place() == Place::Ended {
+                    -1
+                } else {
+                    0
+                });
+                return Ok(());
             }
             match matcher.place() {
                 Place::Ended => row.fill(-1),
@@ -149,6 +202,9 @@ impl GrammarMatcher {
             })
         })?;
         self.history.truncate(kept);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.rollback(steps);
+        }
         if self.history.is_behind() {
             self.replay()?;
         }
@@ -163,7 +219,12 @@ impl GrammarMatcher {
 
     /// Back to the start of the text; forgets a failure too.
     pub fn reset(&mut self) {
-        self.generation = self.compiled.open();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.reset();
+        }
+        if self.ledger.is_none() {
+            self.generation = self.compiled.open();
+        }
         self.history = History::new(self.generation.number());
         self.failed = OnceLock::new();
     }
@@ -217,6 +278,15 @@ impl GrammarMatcher {
 
     /// How many of the tokens, from the first on, could be accepted in this order. Changes nothing.
     pub fn validate_tokens(&self, ids: &[u32]) -> Result<usize, Error> {
+        if self.ledger.is_some() {
+            let mut matcher = self.fork();
+            for (index, &id) in ids.iter().enumerate() {
+                if !matcher.accept_token(id)? {
+                    return Ok(index);
+                }
+            }
+            return Ok(ids.len());
+        }
         self.guard(|matcher| {
             let mut place = matcher.place();
             for (index, &id) in ids.iter().enumerate() {
@@ -278,6 +348,9 @@ impl GrammarMatcher {
     }
 
     fn place(&self) -> Place {
+        if let Some(ledger) = &self.ledger {
+            return ledger.place();
+        }
         self.history
             .last()
             .unwrap_or(Place::At(self.generation.start()))
@@ -331,12 +404,22 @@ impl GrammarMatcher {
         Ok(())
     }
 
-    /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
-    fn is_known(&self, token: Option<u32>) -> bool {
-        match self.place() {
-            Place::Ended => true,
-            Place::At(state) => self.generation.is_known(state, token),
+    /// The failure of a matcher that has failed, or whose grammar a panic has broken.
+    fn check(&self) -> Result<(), Error> {
+        match self.failed.get() {
+            Some(error) => Err(error.clone()),
+            None => self.compiled.check(),
         }
+    }
+
+    /// Goes where the bounds let a step lead; whether they do.
+    fn spend(&mut self, input: Input<'_>, verdict: Spending) -> bool {
+        let Spending::To(ledger) = verdict else {
+            return false;
+        };
+        self.history.push(input, ledger.place());
+        self.ledger = Some(ledger);
+        true
     }
 
     fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {
@@ -353,10 +436,7 @@ impl GrammarMatcher {
 
     /// Runs a call unless the matcher has failed, and remembers a failure.
     fn guard<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
-        if let Some(error) = self.failed.get() {
-            return Err(error.clone());
-        }
-        self.compiled.check()?;
+        self.check()?;
         let result = caught(|| call(self));
         if let Err(error) = &result
             && matches!(error.kind(), ErrorKind::Limit | ErrorKind::Internal)
