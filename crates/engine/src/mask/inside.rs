@@ -20,19 +20,22 @@ use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words, kinds_of};
 
 /// From so many exits at one byte on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 8;
 
-/// Up to so many tokens in it.
-const CROSSING: usize = 8_192;
+/// Up to so many nodes below the exits: making it takes about a microsecond for three.
+const CROSSING: usize = 1_500;
 
-/// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 12;
+/// A walk beside another residual may visit one in so many nodes,
+const BESIDE: usize = 8;
 
-/// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
-const LONG: usize = 2_000;
+/// or so many in all.
+const MOST_BESIDE: usize = 6_000;
+
+/// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
+const LONG: usize = 128;
 
 /// Tokens, as what takes less room.
 #[derive(Debug, Clone)]
@@ -142,7 +145,7 @@ impl Exits {
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
             let exits = self.at(byte);
             let crossing: u32 = exits.iter().map(below).sum();
-            let few = crossing as usize <= CROSSING * 2;
+            let few = crossing as usize <= CROSSING;
             few.then(|| Box::new(rest_trie(exits, vocabulary)))
         };
         crowd.rests.get_or_init(make).as_deref()
@@ -255,7 +258,7 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
-                lane.looking = visited > LONG;
+                lane.looking = visited > nodes.len() / LONG;
                 let rest = lane.step(before, node.byte, residuals, fuel)?;
                 if rest == Rest::DEAD {
                     if before.ends() {
@@ -287,19 +290,26 @@ impl Scan {
                         {
                             ends_anywhere = false;
                             let longest = below.begun + characters as u8;
-                            let (start, next) = (trie.before(at + 1), node.next as usize);
-                            let lengths =
-                                &trie.lengths()[start as usize..trie.before(next) as usize];
-                            for (index, &length) in (start..).zip(lengths) {
-                                if length > longest {
-                                    if from < index {
-                                        kept.push(from..index);
-                                    }
-                                    from = index + 1;
-                                }
-                            }
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            keep(kept, &mut from, tokens, trie.lengths(), |&length| {
+                                length <= longest
+                            });
                             at = next;
                             continue;
+                        }
+                        Reads::Without(kinds) => {
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                            if kinds_of(&one[..depth]) & kinds == 0 {
+                                ends_anywhere = false;
+                                keep(kept, &mut from, tokens, trie.kinds(), |&has| {
+                                    has & kinds == 0
+                                });
+                                at = next;
+                                continue;
+                            }
                         }
                         _ => {}
                     }
@@ -360,8 +370,8 @@ impl Scan {
                 continue;
             }
             visited += 1;
-            lane.looking = visited > LONG;
-            if visited > nodes.len() / BESIDE {
+            lane.looking = visited > nodes.len() / LONG;
+            if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }
             let before = path[depth - 1];
@@ -433,6 +443,26 @@ impl Scan {
             own_exits: own_exits.into(),
             ends_anywhere: false,
         }))
+    }
+}
+
+/// Keeps the runs of some tokens that pass; `from` is where the run began that they may continue, and then where the last
+/// one begins that may go on.
+fn keep<T>(
+    kept: &mut Vec<Range<u32>>,
+    from: &mut u32,
+    tokens: Range<u32>,
+    facts: &[T],
+    passes: impl Fn(&T) -> bool,
+) {
+    let facts = &facts[tokens.start as usize..tokens.end as usize];
+    for (index, fact) in tokens.zip(facts) {
+        if !passes(fact) {
+            if *from < index {
+                kept.push(*from..index);
+            }
+            *from = index + 1;
+        }
     }
 }
 
