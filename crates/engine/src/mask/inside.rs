@@ -14,6 +14,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
+use super::place::{Front, Place};
 use super::row::{allow, refuse};
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
@@ -144,6 +145,11 @@ impl Inside {
         self.without.is_empty() && self.own_exits.is_empty()
     }
 
+    /// Whether some token leaves.
+    pub(super) fn leaves(&self) -> bool {
+        !self.exits.nodes().is_empty() || !self.own_exits.is_empty()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Row(row) => size_of_val(&**row),
@@ -161,8 +167,8 @@ impl Inside {
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    lane: Lane,
-    path: Vec<Rest>,
+    pub(super) lane: Lane,
+    pub(super) path: Vec<Rest>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
     agreement: FxHashMap<(RegexId, RegexId), u32>,
@@ -174,10 +180,11 @@ impl Scan {
         self.lane.stretches = stretches;
     }
 
-    /// Reads the whole vocabulary by a residual of a terminal.
+    /// Reads what the vocabulary has at a place by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
         (owner, residual): (u32, RegexId),
+        place: Place,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
@@ -196,15 +203,11 @@ impl Scan {
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
-        // Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
-        let (set, most, rest) = residuals.lead(residual);
-        let runs = shared.runs(trie, &set);
-        let start = lane.add(rest, false);
-        let first = residuals.first(rest);
-        runs.branches(trie, most, &first, |branch| {
+        let front = Front::new(place, residual, residuals, trie, shared);
+        let start = lane.add(front.rest, false);
+        for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
-            let end = nodes[branch].next as usize;
             // Tokens are kept by the run: between two places where they die, all stay inside.
             let mut from = trie.before(branch);
             while at < end {
@@ -266,10 +269,9 @@ impl Scan {
             if from < to {
                 kept.push(from..to);
             }
-            Ok::<(), Error>(())
-        })?;
+        }
         fuel.spend(visited)?;
-        let tokens = Tokens::of_runs(kept, runs.tokens(most), vocabulary);
+        let tokens = Tokens::of_runs(kept, front.leading(), vocabulary);
         Ok(Inside {
             tokens,
             live,

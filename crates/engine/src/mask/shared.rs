@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
+use super::place::Place;
 use super::runs::Runs;
+use super::splits::Split;
 use crate::vocabulary::Trie;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
@@ -22,7 +24,8 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: FxHashMap<u128, Arc<Inside>>,
+    insides: FxHashMap<(u128, Place), Arc<Inside>>,
+    splits: FxHashMap<(u128, Place, u8), Split>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
     bytes: usize,
 }
@@ -57,15 +60,29 @@ impl Shared {
         result
     }
 
-    pub(super) fn get(&self, fingerprint: u128) -> Option<Arc<Inside>> {
+    pub(super) fn get(&self, fingerprint: u128, place: Place) -> Option<Arc<Inside>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        table.insides.get(&fingerprint).cloned()
+        table.insides.get(&(fingerprint, place)).cloned()
     }
 
-    pub(super) fn put(&self, fingerprint: u128, inside: &Arc<Inside>) {
+    pub(super) fn put(&self, fingerprint: u128, place: Place, inside: &Arc<Inside>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         table.charge(inside.memory_bytes(), self.bytes);
-        table.insides.insert(fingerprint, Arc::clone(inside));
+        let key = (fingerprint, place);
+        table.insides.insert(key, Arc::clone(inside));
+    }
+
+    /// What is known of tokens that leave a residual at a byte on which it goes on.
+    pub(super) fn split(&self, fingerprint: u128, place: Place, byte: u8) -> Option<Split> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        table.splits.get(&(fingerprint, place, byte)).cloned()
+    }
+
+    pub(super) fn put_split(&self, fingerprint: u128, place: Place, byte: u8, split: &Split) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.charge(split.memory_bytes(), self.bytes);
+        let key = (fingerprint, place, byte);
+        table.splits.insert(key, split.clone());
     }
 
     /// Runs of bytes of a set.
