@@ -69,7 +69,7 @@ impl Recognizer {
             let state = from.state(state);
             let mut threads = state.threads.to_vec();
             for (set, union) in &mut threads {
-                *set = sets[set];
+                *set = sets.get(*set);
                 *union = self
                     .unions
                     .carry(&from.unions, *union, &mut carried, fuel)?;
@@ -77,7 +77,7 @@ impl Recognizer {
             threads.sort_unstable();
             here.push(self.states.insert(State {
                 threads: &threads,
-                fresh: state.fresh.map(|set| sets[&set]),
+                fresh: state.fresh.map(|set| sets.get(set)),
                 accept: state.accept,
             }));
         }

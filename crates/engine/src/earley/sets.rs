@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
@@ -119,6 +119,26 @@ pub(crate) struct Sets {
     work: Work,
 }
 
+/// What sets of another recogniser have become, by their numbers: most were not taken over.
+#[derive(Debug)]
+pub(super) struct CarriedSets(Vec<u32>);
+
+impl CarriedSets {
+    /// Marks a set that is to be taken over; false if it was marked.
+    fn mark(&mut self, set: SetId) -> bool {
+        std::mem::replace(&mut self.0[set.0 as usize], NONE) == 0
+    }
+
+    fn put(&mut self, set: SetId, here: SetId) {
+        self.0[set.0 as usize] = here.0;
+    }
+
+    /// What a set that was taken over has become.
+    pub(super) fn get(&self, set: SetId) -> SetId {
+        SetId(self.0[set.0 as usize])
+    }
+}
+
 /// Work space of a landing.
 #[derive(Debug, Default)]
 struct Work {
@@ -160,7 +180,7 @@ impl Sets {
         Ok((sets, landing))
     }
 
-    /// Takes over sets of another recogniser of the same grammar, and all that they refer to; what each has become.
+    /// Takes over sets of another recogniser of the same grammar, and all that they refer to.
     pub(super) fn carry(
         &mut self,
         from: &Self,
@@ -168,38 +188,39 @@ impl Sets {
         dots: &Dots,
         unions: &mut Unions,
         fuel: &mut Fuel,
-    ) -> Result<FxHashMap<SetId, SetId>, Error> {
-        let mut reached: FxHashSet<SetId> = FxHashSet::default();
-        let mut work: Vec<SetId> = roots.collect();
-        while let Some(set) = work.pop() {
-            if reached.insert(set) {
-                let rets = from.kernel(set).iter();
-                work.extend(
-                    rets.filter(|&&(_, ret)| ret != ROOT)
-                        .map(|&(_, ret)| from.rets[ret.0].set),
-                );
+    ) -> Result<CarriedSets, Error> {
+        let mut carried = CarriedSets(vec![0; from.len()]);
+        let mut reached: Vec<SetId> = Vec::new();
+        let mut open: Vec<SetId> = roots.collect();
+        while let Some(set) = open.pop() {
+            if !carried.mark(set) {
+                continue;
+            }
+            reached.push(set);
+            for &(_, ret) in from.kernel(set) {
+                if ret != ROOT {
+                    open.push(from.rets[ret.0].set);
+                }
             }
         }
         // A set refers to older ones only.
-        let mut old: Vec<SetId> = reached.into_iter().collect();
-        old.sort_unstable();
-        let mut carried: FxHashMap<SetId, SetId> = FxHashMap::default();
+        reached.sort_unstable();
         let mut work = Work::default();
-        for set in old {
+        for set in reached {
             work.items.clear();
             for &(dot, ret) in from.kernel(set) {
                 let ret = if ret == ROOT {
                     ROOT
                 } else {
                     let ret = &from.rets[ret.0];
-                    self.ret(ret.nonterminal, carried[&ret.set])
+                    self.ret(ret.nonterminal, carried.get(ret.set))
                 };
                 work.items.push((dot, ret));
             }
             work.items.sort_unstable();
             fuel.spend(work.items.len())?;
             let here = self.intern(&mut work, dots, unions, fuel)?;
-            carried.insert(set, here);
+            carried.put(set, here);
         }
         Ok(carried)
     }
