@@ -10,14 +10,9 @@ use syntagma_grammar::{Limits, print};
 
 /// `"a"+ % "b"+ % …`: each separator stands between all that comes before it.
 fn separated(levels: usize) -> String {
-    let mut text = r#"start ::= "a""#.to_owned();
-    for level in 0..levels {
-        text.push_str(&format!(
-            "+ % \"{}\"",
-            char::from(b'b' + (level % 25) as u8)
-        ));
-    }
-    text + " ;"
+    let separators = (b'b'..=b'z').cycle().take(levels).map(char::from);
+    let repeated: Vec<String> = separators.map(|sign| format!("+ % \"{sign}\"")).collect();
+    format!("start ::= \"a\"{} ;", repeated.concat())
 }
 
 fn read(text: &str) -> Grammar {
