@@ -20,16 +20,19 @@ use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words, kinds_of};
 
 /// From so many exits on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 24;
 
-/// Up to so many tokens in it.
-const CROSSING: usize = 8_192;
+/// Up to so many nodes below the exits: making it takes about a microsecond for three.
+const CROSSING: usize = 1_500;
 
-/// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 12;
+/// A walk beside another residual may visit one in so many nodes,
+const BESIDE: usize = 8;
+
+/// or so many in all.
+const MOST_BESIDE: usize = 6_000;
 
 /// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 2_000;
@@ -113,7 +116,7 @@ impl Exits {
             let nodes = vocabulary.trie().nodes();
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
             let crossing: u32 = self.nodes.iter().map(below).sum();
-            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+            (crossing as usize <= CROSSING).then(|| rest_trie(&self.nodes, vocabulary))
         };
         self.rests.get_or_init(make).as_ref()
     }
@@ -245,19 +248,25 @@ impl Scan {
                             if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
                         {
                             let longest = below.begun + characters as u8;
-                            let (start, next) = (trie.before(at + 1), node.next as usize);
-                            let lengths =
-                                &trie.lengths()[start as usize..trie.before(next) as usize];
-                            for (index, &length) in (start..).zip(lengths) {
-                                if length > longest {
-                                    if from < index {
-                                        kept.push(from..index);
-                                    }
-                                    from = index + 1;
-                                }
-                            }
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            keep(kept, &mut from, tokens, trie.lengths(), |&length| {
+                                length <= longest
+                            });
                             at = next;
                             continue;
+                        }
+                        Reads::Without(kinds) => {
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                            if kinds_of(&one[..depth]) & kinds == 0 {
+                                keep(kept, &mut from, tokens, trie.kinds(), |&has| {
+                                    has & kinds == 0
+                                });
+                                at = next;
+                                continue;
+                            }
                         }
                         _ => {}
                     }
@@ -318,7 +327,7 @@ impl Scan {
             }
             visited += 1;
             lane.looking = visited > LONG;
-            if visited > nodes.len() / BESIDE {
+            if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }
             let before = path[depth - 1];
@@ -389,6 +398,26 @@ impl Scan {
             without: without.into(),
             own_exits: own_exits.into(),
         }))
+    }
+}
+
+/// Keeps the runs of some tokens that pass; `from` is where the run began that they may continue, and then where the last
+/// one begins that may go on.
+fn keep<T>(
+    kept: &mut Vec<Range<u32>>,
+    from: &mut u32,
+    tokens: Range<u32>,
+    facts: &[T],
+    passes: impl Fn(&T) -> bool,
+) {
+    let facts = &facts[tokens.start as usize..tokens.end as usize];
+    for (index, fact) in tokens.zip(facts) {
+        if !passes(fact) {
+            if *from < index {
+                kept.push(*from..index);
+            }
+            *from = index + 1;
+        }
     }
 }
 

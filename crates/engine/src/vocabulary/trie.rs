@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::below::{Below, Belows, LARGE};
+use super::below::{Below, Belows, Kinds, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
 #[derive(Debug, Clone, Copy)]
@@ -148,6 +148,11 @@ impl Trie {
     /// tries [with notes](Self::with_belows).
     pub(crate) fn lengths(&self) -> &[u8] {
         self.belows.lengths()
+    }
+
+    /// Which bytes each token has, in the order of [`Self::order`]; only in tries [with notes](Self::with_belows).
+    pub(crate) fn kinds(&self) -> &[Kinds] {
+        self.belows.kinds()
     }
 
     /// The bytes of the longest token.
