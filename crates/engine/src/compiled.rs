@@ -55,7 +55,7 @@ impl CompiledGrammar {
         limits: &Limits,
         verify: bool,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
+        let shared = Arc::new(Shared::new(limits.terminal_cache_bytes));
         let layers = Layers::default();
         Self::with_shared(
             lnf.clone(),
@@ -77,7 +77,7 @@ impl CompiledGrammar {
         vocabulary: Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::new(limits.grammar_cache_bytes));
+        let shared = Arc::new(Shared::new(limits.terminal_cache_bytes));
         Self::with_shared(
             lnf.clone(),
             report,

@@ -209,6 +209,16 @@ impl Generation {
         }
     }
 
+    /// The vocabulary.
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
+        &self.basis.vocabulary
+    }
+
+    /// The work of a call that may read the whole vocabulary.
+    pub(crate) fn scan_fuel(&self) -> Fuel {
+        Fuel::scan(&self.basis.limits)
+    }
+
     /// Which one it is.
     pub(crate) fn number(&self) -> u32 {
         self.number
@@ -233,16 +243,6 @@ impl Generation {
     /// The work that one call may do.
     pub(crate) fn fuel(&self) -> Fuel {
         Fuel::step(&self.basis.limits)
-    }
-
-    /// The work of a call that may read the whole vocabulary.
-    pub(crate) fn scan_fuel(&self) -> Fuel {
-        Fuel::scan(&self.basis.limits)
-    }
-
-    /// The vocabulary.
-    pub(crate) fn vocabulary(&self) -> &Vocabulary {
-        &self.basis.vocabulary
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Found> {
@@ -472,6 +472,7 @@ impl Found {
         Ok(Some(recognizer.intern(frames)))
     }
 
+    /// Where a token leads from a state.
     pub(crate) fn step(
         &mut self,
         vocabulary: &Vocabulary,

@@ -18,7 +18,10 @@ pub struct Limits {
     /// Bytes of residuals, sets, states and masks of one compiled grammar. Beyond them it forgets masks, then where tokens
     /// lead, then everything but the places of its matchers, which may need more.
     pub grammar_cache_bytes: usize,
-    /// The same for all compiled grammars of the process together, those used longest ago first.
+    /// Bytes of what is known about terminals, whatever grammar they stand in: one store for each vocabulary, for as much as
+    /// the most generous of its compilers allows.
+    pub terminal_cache_bytes: usize,
+    /// `grammar_cache_bytes` for all compiled grammars of the process together, those used longest ago first.
     pub process_cache_bytes: usize,
 }
 
@@ -31,6 +34,7 @@ impl Default for Limits {
             cache_bytes: 256 << 20,
             cache_entries: 1_000,
             grammar_cache_bytes: 64 << 20,
+            terminal_cache_bytes: 64 << 20,
             process_cache_bytes: 512 << 20,
         }
     }

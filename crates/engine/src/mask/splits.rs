@@ -95,7 +95,7 @@ impl Scan {
                     let skipped = match lane.reads(rest, below, residuals, fuel)? {
                         Reads::All { .. } => true,
                         // It does not end within, so only what was met before counts.
-                        Reads::UpTo(_) => places.is_empty(),
+                        Reads::UpTo(_) | Reads::Without(_) => places.is_empty(),
                         Reads::Unknown => false,
                     };
                     if skipped {

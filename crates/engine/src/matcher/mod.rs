@@ -1,5 +1,6 @@
 //! One text as it grows, token by token.
 
+mod ahead;
 mod batch;
 mod close;
 mod explain;
@@ -46,7 +47,8 @@ pub(crate) enum Place {
 #[derive(Debug, Clone)]
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
-    /// What the places in the history, the latest ones at least, are numbers of.
+    /// What the places in the history, the latest ones at least, are numbers of. With bounds it is always the same, since
+    /// the ledger has numbers of its own.
     generation: Arc<Generation>,
     history: History,
     /// What is spent, if there are bounds.
@@ -408,14 +410,11 @@ impl GrammarMatcher {
         Ok(())
     }
 
-    /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
-    fn is_known(&self, token: Option<u32>) -> bool {
-        if self.ledger.is_some() {
-            return false;
-        }
-        match self.place() {
-            Place::Ended => true,
-            Place::At(state) => self.generation.is_known(state, token),
+    /// The failure of a matcher that has failed, or whose grammar a panic has broken.
+    fn check(&self) -> Result<(), Error> {
+        match self.failed.get() {
+            Some(error) => Err(error.clone()),
+            None => self.compiled.check(),
         }
     }
 
@@ -443,10 +442,7 @@ impl GrammarMatcher {
 
     /// Runs a call unless the matcher has failed, and remembers a failure.
     fn guard<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
-        if let Some(error) = self.failed.get() {
-            return Err(error.clone());
-        }
-        self.compiled.check()?;
+        self.check()?;
         let result = caught(|| call(self));
         if let Err(error) = &result
             && matches!(error.kind(), ErrorKind::Limit | ErrorKind::Internal)
