@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for at in 0..2 {
             let pass = Pass::replay(&compiled, &tokens)?;
             match best.get_mut(at) {
-                Some(best) => best.improve(pass),
+                Some(best) => best.improve(&pass),
                 None => best.push(pass),
             }
             if round == 0 {
@@ -148,7 +148,7 @@ impl Pass {
     }
 
     /// Keeps the lesser times; everything else is the same in every round.
-    fn improve(&mut self, other: Self) {
+    fn improve(&mut self, other: &Self) {
         let mine = self.fills.iter_mut().chain(&mut self.accepts);
         for (mine, other) in mine.zip(other.fills.iter().chain(&other.accepts)) {
             *mine = mine.min(*other);

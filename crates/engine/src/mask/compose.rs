@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Tokens};
+use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
 use super::place::Place;
 use super::shared::Shared;
@@ -79,10 +79,10 @@ impl Composer {
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
         if left.len() > FEW {
-            left = making.take(left, Place::Root, true, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, true, recognizer, fuel)?;
         }
         if left.len() <= FEW {
-            left = making.take(left, Place::Root, false, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, false, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
         while let Some(job) = making.jobs.pop() {
@@ -189,7 +189,7 @@ impl Visitor for Making<'_> {
         }
         let parts = parts_of(threads, recognizer, fuel)?;
         let count = parts.len();
-        let left = self.take(parts, Place::Behind(node as u32), true, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Behind(node as u32), true, recognizer, fuel)?;
         Ok((left.len() < count).then(|| threads_of(left, recognizer)))
     }
 }
@@ -199,7 +199,7 @@ impl Making<'_> {
     /// be walked.
     fn take(
         &mut self,
-        parts: Vec<Part>,
+        parts: &[Part],
         place: Place,
         only_wide: bool,
         recognizer: &mut Recognizer,
@@ -257,9 +257,13 @@ impl Making<'_> {
                 return Ok(false);
             }
             let residuals = recognizer.unions.residuals();
-            let found = self
-                .terminals
-                .splits(part, place, &overlap, residuals, &mut self.reading);
+            let found = self.terminals.splits(
+                part,
+                (place, &overlap),
+                &inside,
+                residuals,
+                &mut self.reading,
+            );
             let Some(found) = found else {
                 return Ok(false);
             };
@@ -352,7 +356,7 @@ impl Making<'_> {
         let runs = self.terminals.shared().runs(trie, &set);
         self.out.ids.extend(runs.tokens(u32::MAX));
         let parts = parts_of(&behind, recognizer, fuel)?;
-        let left = self.take(parts, Place::Runs(set), true, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Runs(set), true, recognizer, fuel)?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
         for part in runs.behind(trie, &first) {
@@ -381,21 +385,22 @@ impl Making<'_> {
             Job::Exits(inside, thread, first) => (inside, thread, first),
         };
         let trie = vocabulary.trie();
+        let below = |node: u32| node as usize..trie.nodes()[node as usize].next as usize;
         let from = self.out.ids.len();
-        if let Some(rests) = inside.exits.rests(vocabulary) {
-            for part in rests.beginning(first) {
+        for byte in first.iter() {
+            if let Some(rests) = inside.exits.rests(byte, vocabulary) {
                 frames.load_threads(&[thread]);
                 let all = &mut Listed(&mut self.out.ids);
-                walk(recognizer, rests, part, frames, lane, fuel, all)?;
+                walk(recognizer, rests, whole(rests), frames, lane, fuel, all)?;
+                continue;
             }
-        } else {
-            for part in below(inside.exits.nodes(), &first, trie) {
+            for &(_, node) in inside.exits.at(byte) {
                 frames.load_threads(&[thread]);
                 if inside.without.is_empty() {
-                    walk(recognizer, trie, part, frames, lane, fuel, self)?;
+                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
                 } else {
                     let all = &mut Listed(&mut self.out.ids);
-                    walk(recognizer, trie, part, frames, lane, fuel, all)?;
+                    walk(recognizer, trie, below(node), frames, lane, fuel, all)?;
                 }
             }
         }
@@ -404,32 +409,16 @@ impl Making<'_> {
             found.retain(|id| inside.without.binary_search(id).is_err());
             self.out.ids.append(&mut found);
         }
-        for part in below(&inside.own_exits, &first, trie) {
-            frames.load_threads(&[thread]);
-            walk(recognizer, trie, part, frames, lane, fuel, self)?;
+        if !inside.own_exits.is_empty() {
+            for byte in first.iter() {
+                for &(_, node) in at(&inside.own_exits, byte) {
+                    frames.load_threads(&[thread]);
+                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
+                }
+            }
         }
         Ok(())
     }
-}
-
-/// The exits at some bytes, each with all below it.
-fn below(
-    exits: &[(u8, u32)],
-    first: &ByteSet,
-    trie: &Trie,
-) -> impl Iterator<Item = std::ops::Range<usize>> {
-    let bytes = if exits.is_empty() {
-        ByteSet::EMPTY
-    } else {
-        *first
-    };
-    let bytes: Vec<u8> = bytes.iter().collect();
-    bytes.into_iter().flat_map(move |byte| {
-        let from = exits.partition_point(|&(exit, _)| exit < byte);
-        let same = exits[from..].iter();
-        same.take_while(move |&&(exit, _)| exit == byte)
-            .map(|&(_, node)| node as usize..trie.nodes()[node as usize].next as usize)
-    })
 }
 
 /// The tokens of a mask, as far as they are known.

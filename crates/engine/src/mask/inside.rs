@@ -22,8 +22,8 @@ use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words, kinds_of};
 
-/// From so many exits on, the rests of the tokens get a trie of their own.
-const EXITS: usize = 24;
+/// From so many exits at one byte on, the rests of the tokens get a trie of their own.
+const EXITS: usize = 8;
 
 /// Up to so many nodes below the exits: making it takes about a microsecond for three.
 const CROSSING: usize = 1_500;
@@ -87,44 +87,81 @@ impl Tokens {
 #[derive(Debug)]
 pub(super) struct Exits {
     nodes: Box<[(u8, u32)]>,
+    /// Bytes with many nodes, ascending.
+    crowds: Box<[Crowd]>,
+}
+
+/// Many exits at one byte.
+#[derive(Debug)]
+struct Crowd {
+    byte: u8,
     /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
     walked: AtomicBool,
-    rests: OnceLock<Option<Trie>>,
+    rests: OnceLock<Option<Box<Trie>>>,
 }
 
 impl Exits {
     fn new(mut nodes: Vec<(u8, u32)>) -> Self {
         nodes.sort_unstable();
+        let crowds = nodes
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|same| same.len() >= EXITS)
+            .map(|same| Crowd {
+                byte: same[0].0,
+                walked: AtomicBool::new(false),
+                rests: OnceLock::new(),
+            })
+            .collect();
         Self {
             nodes: nodes.into(),
-            walked: AtomicBool::new(false),
-            rests: OnceLock::new(),
+            crowds,
         }
     }
 
-    /// The nodes, by their bytes.
-    pub(super) fn nodes(&self) -> &[(u8, u32)] {
-        &self.nodes
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
-    /// A trie of what is left of the tokens, where it is worth while to walk that instead.
-    pub(super) fn rests(&self, vocabulary: &Vocabulary) -> Option<&Trie> {
-        if self.nodes.len() < EXITS || !self.walked.swap(true, Ordering::Relaxed) {
+    /// All nodes.
+    pub(super) fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().map(|&(_, node)| node as usize)
+    }
+
+    /// The nodes of a byte.
+    pub(super) fn at(&self, byte: u8) -> &[(u8, u32)] {
+        at(&self.nodes, byte)
+    }
+
+    /// A trie of what is left of the tokens that leave at a byte, where it is worth while to walk that instead.
+    pub(super) fn rests(&self, byte: u8, vocabulary: &Vocabulary) -> Option<&Trie> {
+        let crowd = self.crowds.binary_search_by_key(&byte, |crowd| crowd.byte);
+        let crowd = &self.crowds[crowd.ok()?];
+        if !crowd.walked.swap(true, Ordering::Relaxed) {
             return None;
         }
         let make = || {
             let nodes = vocabulary.trie().nodes();
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
-            let crossing: u32 = self.nodes.iter().map(below).sum();
-            (crossing as usize <= CROSSING).then(|| rest_trie(&self.nodes, vocabulary))
+            let exits = self.at(byte);
+            let crossing: u32 = exits.iter().map(below).sum();
+            let few = crossing as usize <= CROSSING * 2;
+            few.then(|| Box::new(rest_trie(exits, vocabulary)))
         };
-        self.rests.get_or_init(make).as_ref()
+        crowd.rests.get_or_init(make).as_deref()
     }
 
-    /// Counts the trie as if it were there.
+    /// Counts the tries as if they were there.
     fn memory_bytes(&self) -> usize {
-        self.nodes.len() * 40 + size_of::<Self>()
+        self.nodes.len() * 40 + self.crowds.len() * size_of::<Crowd>() + size_of::<Self>()
     }
+}
+
+/// Those of the exits that are at a byte.
+pub(super) fn at(exits: &[(u8, u32)], byte: u8) -> &[(u8, u32)] {
+    let from = exits.partition_point(|&(exit, _)| exit < byte);
+    let same = exits[from..].partition_point(|&(exit, _)| exit == byte);
+    &exits[from..from + same]
 }
 
 /// The tokens of one residual.
@@ -140,6 +177,8 @@ pub(super) struct Inside {
     pub(super) without: Box<[u32]>,
     /// Nodes whose subtrees leave, whatever `without` says.
     pub(super) own_exits: Box<[(u8, u32)]>,
+    /// Whether it might have ended behind every byte but the last that is read, wherever a token leaves or dies.
+    pub(super) ends_anywhere: bool,
 }
 
 impl Inside {
@@ -150,7 +189,7 @@ impl Inside {
 
     /// Whether some token leaves.
     pub(super) fn leaves(&self) -> bool {
-        !self.exits.nodes().is_empty() || !self.own_exits.is_empty()
+        !self.exits.is_empty() || !self.own_exits.is_empty()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -208,6 +247,7 @@ impl Scan {
         let mut visited = 0;
         let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.add(front.rest, false);
+        let mut ends_anywhere = front.rest == residual;
         for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
@@ -235,6 +275,7 @@ impl Scan {
                 if before.ends() {
                     live.insert(node.byte);
                 }
+                ends_anywhere &= rest.ends();
                 if let Some(below) = trie.below(at) {
                     match lane.reads(rest, below, residuals, fuel)? {
                         Reads::All { may_end } => {
@@ -247,6 +288,7 @@ impl Scan {
                         Reads::UpTo(characters)
                             if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
                         {
+                            ends_anywhere = false;
                             let longest = below.begun + characters as u8;
                             let next = node.next as usize;
                             let tokens = trie.before(at + 1)..trie.before(next);
@@ -257,6 +299,7 @@ impl Scan {
                             continue;
                         }
                         Reads::Without(kinds) => {
+                            ends_anywhere = false;
                             let next = node.next as usize;
                             let tokens = trie.before(at + 1)..trie.before(next);
                             let one = vocabulary.token(trie.order()[tokens.start as usize]);
@@ -287,6 +330,7 @@ impl Scan {
             exits: Arc::new(Exits::new(exits)),
             without: Box::default(),
             own_exits: Box::default(),
+            ends_anywhere,
         })
     }
 
@@ -397,6 +441,7 @@ impl Scan {
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),
+            ends_anywhere: false,
         }))
     }
 }

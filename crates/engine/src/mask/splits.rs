@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::Scan;
+use super::inside::{Inside, Scan};
 use super::lane::{Reads, Rest};
 use super::place::{Front, Place};
 use super::shared::Shared;
@@ -32,13 +32,78 @@ impl Split {
     }
 }
 
+/// Rests of tokens, by their first bytes.
+struct Rests<'a>(Vec<Vec<(u32, &'a [u8])>>);
+
+impl<'a> Rests<'a> {
+    fn new() -> Self {
+        Self(vec![Vec::new(); 256])
+    }
+
+    /// Adds the rest of a token from a place on.
+    fn add(&mut self, id: u32, rest: &'a [u8]) {
+        let rests = &mut self.0[usize::from(rest[0])];
+        if rests.len() <= PLACES {
+            rests.push((id, rest));
+        }
+    }
+
+    fn splits(mut self, bytes: &ByteSet) -> Vec<(u8, Split)> {
+        let split = |byte| {
+            let rests = std::mem::take(&mut self.0[usize::from(byte)]);
+            let few = rests.len() <= PLACES;
+            (
+                byte,
+                Split(few.then(|| Arc::new(Trie::new(rests.into_iter())))),
+            )
+        };
+        bytes.iter().map(split).collect()
+    }
+}
+
+/// The places of some bytes where the terminal might have ended behind every byte: all that is needed are the exits. None
+/// where that is not so.
+pub(super) fn from_exits(
+    inside: &Inside,
+    (place, bytes): (Place, &ByteSet),
+    vocabulary: &Vocabulary,
+    fuel: &mut Fuel,
+) -> Result<Option<Vec<(u8, Split)>>, Error> {
+    if !inside.ends_anywhere {
+        return Ok(None);
+    }
+    let trie = vocabulary.trie();
+    let nodes = trie.nodes();
+    let mut rests = Rests::new();
+    let mut places: Vec<usize> = Vec::new();
+    for exit in inside.exits.all() {
+        let leaving = trie.before(exit) as usize..trie.before(nodes[exit].next as usize) as usize;
+        let leaving = &trie.order()[leaving];
+        let read = vocabulary.token(leaving[0]);
+        let read = &read[..usize::from(nodes[exit].depth) - 1];
+        let start = match place {
+            Place::Root => 0,
+            Place::Behind(node) => usize::from(nodes[node as usize].depth),
+            Place::Runs(set) => read.iter().take_while(|&&byte| set.contains(byte)).count(),
+        };
+        places.clear();
+        places.extend((start + 1..read.len()).filter(|&at| bytes.contains(read[at])));
+        fuel.spend(1 + leaving.len() * places.len())?;
+        for &id in leaving {
+            for &place in &places {
+                rests.add(id, &vocabulary.token(id)[place..]);
+            }
+        }
+    }
+    Ok(Some(rests.splits(bytes)))
+}
+
 impl Scan {
     /// Finds the places of some bytes, in the vocabulary as far as it is at `place`.
     pub(super) fn splits(
         &mut self,
         (owner, residual): (u32, RegexId),
-        place: Place,
-        bytes: &ByteSet,
+        (place, bytes): (Place, &ByteSet),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
@@ -53,7 +118,7 @@ impl Scan {
         path.resize(trie.longest() + 1, Rest::DEAD);
         let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.add(front.rest, false);
-        let mut rests: Vec<Vec<(u32, &[u8])>> = vec![Vec::new(); 256];
+        let mut rests = Rests::new();
         // The places on the way, by how many bytes are before and including them.
         let mut places: Vec<usize> = Vec::new();
         let mut visited = 0;
@@ -65,6 +130,7 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
+                lane.looking = true;
                 while places.last().is_some_and(|&place| place >= depth) {
                     places.pop();
                 }
@@ -77,11 +143,7 @@ impl Scan {
                         for &id in &trie.order()[leaving] {
                             let token = vocabulary.token(id);
                             for &place in &places {
-                                let rest = &token[place - 1..];
-                                let rests = &mut rests[usize::from(rest[0])];
-                                if rests.len() <= PLACES {
-                                    rests.push((id, rest));
-                                }
+                                rests.add(id, &token[place - 1..]);
                             }
                         }
                     }
@@ -109,13 +171,6 @@ impl Scan {
             places.clear();
         }
         fuel.spend(visited)?;
-        let split = |byte: u8| {
-            let rests = std::mem::take(&mut rests[usize::from(byte)]);
-            let few = rests.len() <= PLACES;
-            Split(few.then(|| Arc::new(Trie::new(rests.into_iter()))))
-        };
-        let found: Vec<u8> = bytes.iter().collect();
-        let splits: Vec<Split> = found.iter().copied().map(split).collect();
-        Ok(found.into_iter().zip(splits).collect())
+        Ok(rests.splits(bytes))
     }
 }

@@ -8,7 +8,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::inside::Inside;
 use super::place::Place;
 use super::shared::Shared;
-use super::splits::Split;
+use super::splits::{Split, from_exits};
 use crate::automaton::{RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -122,7 +122,8 @@ impl Terminals {
         } else {
             reading.spend(place)?;
             let other = if place == Place::Root {
-                self.neighbour(residual, shape, residuals, reading.vocabulary, fuel)?
+                self.neighbour((residual, shape), residuals, reading.vocabulary, fuel)
+                    .ok()?
             } else {
                 None
             };
@@ -168,25 +169,24 @@ impl Terminals {
         Some(inside)
     }
 
-    /// A plainer residual to begin with, and up to how many bytes the two take words alike; the outer None is a limit.
+    /// A plainer residual to begin with, and up to how many bytes the two take words alike.
     fn neighbour(
         &self,
-        residual: RegexId,
-        shape: RegexId,
+        (residual, shape): (RegexId, RegexId),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Option<Option<(RegexId, u32)>> {
+    ) -> Result<Option<(RegexId, u32)>, Error> {
         // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
-        let near = residuals.uncounted(residual, NEAR, fuel).ok()?;
+        let near = residuals.uncounted(residual, NEAR, fuel)?;
         if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
-            return Some(None);
+            return Ok(None);
         }
-        Some(if !residuals.is_logical(shape) {
+        Ok(if !residuals.is_logical(shape) {
             (near != shape).then_some((near, NEAR))
         } else if residuals.same_head(near, shape) {
             let longest = vocabulary.trie().longest() as u32;
-            let plainer = residuals.plainer(shape, longest, fuel).ok()?;
+            let plainer = residuals.plainer(shape, longest, fuel)?;
             plainer.map(|plainer| (plainer, 0))
         } else {
             Some((near, NEAR))
@@ -198,8 +198,8 @@ impl Terminals {
     pub(super) fn splits(
         &mut self,
         (tag, residual): (u32, RegexId),
-        place: Place,
-        bytes: &ByteSet,
+        (place, bytes): (Place, &ByteSet),
+        inside: &Inside,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Vec<Arc<Trie>>> {
@@ -229,16 +229,22 @@ impl Terminals {
             }
         }
         if !unknown.is_empty() {
-            reading.spend(place)?;
             let vocabulary = reading.vocabulary;
             let shared = &*self.shared;
-            let stretches = self.layers.has(Layer::Stretches);
-            let made = shared.with_scan(|scan| {
-                scan.use_stretches(stretches);
-                let part = (aside, shape);
-                scan.splits(part, place, &unknown, residuals, vocabulary, shared, fuel)
-            });
-            for (byte, split) in made.ok()? {
+            let wanted = (place, &unknown);
+            let made = if let Some(made) = from_exits(inside, wanted, vocabulary, fuel).ok()? {
+                made
+            } else {
+                reading.spend(place)?;
+                let stretches = self.layers.has(Layer::Stretches);
+                let made = shared.with_scan(|scan| {
+                    scan.use_stretches(stretches);
+                    let part = (aside, shape);
+                    scan.splits(part, wanted, residuals, vocabulary, shared, fuel)
+                });
+                made.ok()?
+            };
+            for (byte, split) in made {
                 if remembers {
                     shared.put_split(fingerprint, place, byte, &split);
                 }

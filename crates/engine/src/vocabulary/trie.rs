@@ -1,9 +1,5 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-use std::ops::Range;
-
-use syntagma_grammar::ir::ByteSet;
-
 use super::below::{Below, Belows, Kinds, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
@@ -32,8 +28,6 @@ pub(crate) struct Trie {
     first: Vec<u32>,
     /// What is below the larger nodes; empty in small tries.
     belows: Belows,
-    /// The first nodes of all tokens, by their bytes.
-    roots: Vec<(u8, u32)>,
     longest: usize,
 }
 
@@ -50,7 +44,6 @@ impl Trie {
             order: Vec::with_capacity(sorted.len()),
             first: Vec::new(),
             belows: Belows::default(),
-            roots: Vec::new(),
             longest: 0,
         };
         let mut path: Vec<u32> = Vec::new();
@@ -75,11 +68,6 @@ impl Trie {
         }
         trie.close(&mut path, 0);
         trie.first.push(trie.order.len() as u32);
-        let mut at = 0;
-        while let Some(node) = trie.nodes.get(at) {
-            trie.roots.push((node.byte, at as u32));
-            at = node.next as usize;
-        }
         trie
     }
 
@@ -107,14 +95,6 @@ impl Trie {
 
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
-    }
-
-    /// The tokens that begin with one of some bytes: for each of these bytes its node, with all below it.
-    pub(crate) fn beginning(&self, bytes: ByteSet) -> impl Iterator<Item = Range<usize>> {
-        let roots = self.roots.iter();
-        roots
-            .filter(move |&&(byte, _)| bytes.contains(byte))
-            .map(|&(_, node)| node as usize..self.nodes[node as usize].next as usize)
     }
 
     /// The tokens that end at a node.
