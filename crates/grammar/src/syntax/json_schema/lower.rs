@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::keywords::{Keywords, Types};
 use super::merge::{Conjunction, Demands, counter};
@@ -25,6 +26,8 @@ pub(super) struct Lowering<'d> {
     names: FxHashMap<String, u32>,
     /// Work space for names.
     unique: String,
+    /// How the names of properties are written, and where that is: behind a comma or not, in what.
+    pub(super) keys: FxHashMap<String, SmallVec<[((bool, Place), ExprId); 2]>>,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
@@ -49,6 +52,7 @@ impl<'d> Lowering<'d> {
             work: Vec::new(),
             names: FxHashMap::default(),
             unique: String::new(),
+            keys: FxHashMap::default(),
             spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
@@ -186,7 +190,9 @@ impl<'d> Lowering<'d> {
 
     fn body(&mut self, conjunction: &Conjunction, place: Place) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
+        // Nobody asks again, as a rule.
         let demands = self.schemas.demands(conjunction)?;
+        self.schemas.demands.remove(conjunction);
         for (pointer, reason) in &demands.widened {
             self.schemas.widen(pointer, reason);
         }
