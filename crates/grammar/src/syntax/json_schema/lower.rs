@@ -16,6 +16,9 @@ use super::spelling::{Place, Spelling};
 use crate::error::Error;
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
 
+/// A name as it is written behind a comma or not, in a container at a place.
+type Spelled = SmallVec<[((bool, Place), ExprId); 2]>;
+
 /// Builds the grammar.
 pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
@@ -26,8 +29,8 @@ pub(super) struct Lowering<'d> {
     names: FxHashMap<String, u32>,
     /// Work space for names.
     unique: String,
-    /// How the names of properties are written, and where that is: behind a comma or not, in what.
-    pub(super) keys: FxHashMap<String, SmallVec<[((bool, Place), ExprId); 2]>>,
+    /// How the names of properties are written.
+    pub(super) keys: FxHashMap<String, Spelled>,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
