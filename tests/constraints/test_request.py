@@ -132,7 +132,6 @@ def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
         '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
         'argument_separator = "e"\nvalues = "literal"\n',
     ],

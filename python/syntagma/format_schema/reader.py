@@ -215,6 +215,8 @@ class _Reader:
             self.fail("CONFLICT", f"{path}.types", "{type} in `argument` and the key `types` need each other")
         if "item" in table and not argument:
             self.fail("CONFLICT", f"{path}.item", "means nothing without `argument`")
+        if "item" in table and (escape or types or values == "literal"):
+            self.fail("CONFLICT", f"{path}.item", "has no meaning beside `escape`, `types` or literal values")
         literals = self._notation(f"{path}.literals", table.get("literals", "json"))
         if not literals.is_json and any('"{arguments}"' in one.pattern.text for one in envelope):
             self.fail("CONFLICT", f"{path}.literals", "an object that is spelled as a string is JSON")
@@ -224,7 +226,7 @@ class _Reader:
         plain = {key: value for key, value in table.items() if key != "also"}
         for further in also:
             self._keys("tools", further)
-        return ToolsSpec(
+        spec = ToolsSpec(
             section=self._patterns("tools.section", table) or (Pattern.of("{calls}"),),
             separator=self._text(f"{path}.separator", table.get("separator", "")),
             call=call,
@@ -239,6 +241,12 @@ class _Reader:
             literals=literals,
             also=tuple(self._tools(self._further(plain, more), f"{path}.also") for more in also),
         )
+        if spec.item is not None and spec.element is None:
+            hint = "an element shows {key} a second time, where it closes"
+            self.fail("CONFLICT", f"{path}.item", "only elements that are named after their keys nest", hint)
+        if spec.element is not None and spec.argument_separator.strip():
+            self.fail("CONFLICT", f"{path}.argument_separator", "only blanks stand between elements")
+        return spec
 
     @staticmethod
     def _further(plain: dict[str, Any], more: Tables) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Literal, Notation, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec, pieces
 from syntagma.parsing.kept import Kept
 
 __all__ = [
@@ -82,6 +82,9 @@ class Nesting(msgspec.Struct, frozen=True):
     close_end: str
     item: str | None
     """the name of an array's elements"""
+    after_opener: str
+    before_closer: str
+    """blanks beside a value: exactly that run is taken off text, where it is there"""
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -285,8 +288,6 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec, *, named: bool) -> None:
-    if spec.item is not None and (_nesting(spec) is None or spec.escape or spec.types or spec.values == "literal"):
-        raise _unsupported("nested arguments (`item`) but in elements that are named after their keys")
     if len(spec.argument) > 1:
         raise _unsupported("several ways to write an argument")
     if spec.argument and spec.values == "literal":
@@ -304,15 +305,19 @@ def _check(spec: ToolsSpec, *, named: bool) -> None:
 
 
 def _nesting(spec: ToolsSpec) -> Nesting | None:
-    """The parts of an argument that ends with its own key; None: it has another shape."""
-    pattern = spec.argument[0] if spec.argument else None
-    if pattern is None or pattern.holes != ("key", "value", "key"):
+    """How elements are written that are named after their keys; None: arguments have another shape."""
+    if spec.element is None:
         return None
-    texts = [item.text for item in pattern.items if isinstance(item, Literal)]
-    if len(texts) != 4 or not all(text.strip() for text in texts):
-        return None
-    start, start_end, end, end_end = (text.strip() for text in texts)
-    return Nesting(start, start_end, end, end_end, spec.item)
+    start, start_end, end, end_end = spec.element
+    return Nesting(
+        start.lstrip(),
+        start_end.rstrip(),
+        end.lstrip(),
+        end_end.rstrip(),
+        spec.item,
+        after_opener=start_end[len(start_end.rstrip()) :],
+        before_closer=end[: len(end) - len(end.lstrip())],
+    )
 
 
 def _check_keywords(spec: ToolsSpec) -> None:
