@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from syntagma.constraints.elements import ElementArguments
 from syntagma.constraints.keywords import LiteralArguments
+from syntagma.constraints.parts import Parts
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
 from syntagma.constraints.tagged import TaggedArguments, unsupported
@@ -40,7 +41,9 @@ _NUMBER = r"0|[1-9][0-9]*"
 _UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
-def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits) -> Grammar:
+def calls_grammar(
+    spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits, labels: Parts
+) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
 
     Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
@@ -53,7 +56,7 @@ def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, paralle
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
-    call = _any_call(_CallWriter(spec, tools), choice, tools, enforce=enforce, limits=limits)
+    call = _any_call(_CallWriter(spec, tools, labels), choice, tools, enforce=enforce, limits=limits)
     if parallel and choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
         calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
@@ -140,8 +143,9 @@ class _Item(NamedTuple):
 class _CallWriter:
     """Fills the holes of the first call pattern."""
 
-    def __init__(self, spec: FormatSpec, tools: ToolsSpec) -> None:
+    def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: Parts) -> None:
         self._tools = tools
+        self._labels = labels
         self._headers = shown_headers(spec)
         shown = tools.call[0]
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
@@ -200,7 +204,7 @@ class _CallWriter:
     def _hole(self, hole: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool) -> list[Grammar]:
         match hole:
             case "arguments":
-                return [arguments]
+                return [self._labels.arguments(arguments)]
             case "name":
                 return [_name(names, quoted=quoted)]
             case "header":

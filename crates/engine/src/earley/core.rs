@@ -119,7 +119,8 @@ impl Core {
 
     /// Finds the tail calls: a nonterminal that exactly one slot waits for, at the end of its rule, answers to whoever
     /// waits for that slot, and so on along the chain. Each step of a chain is taken once: an object of thousands of
-    /// properties that may all be left out is one chain.
+    /// properties that may all be left out is one chain. Labelled parts are never left out, so that a continuation tells which
+    /// parts it is in.
     fn fold(&mut self, dots: &Dots) {
         let mut answers: Vec<Option<Return>> = vec![None; self.waits.len()];
         let mut chain = Vec::new();
@@ -135,6 +136,9 @@ impl Core {
                 // Should the chain be a cycle, it ends here.
                 answers[wait] = Some(Return::Here(nonterminal));
                 chain.push(wait);
+                if dots.label(nonterminal).is_some() {
+                    break Return::Here(nonterminal);
+                }
                 let Some(slot) = self.tail_call(wait, dots) else {
                     break Return::Here(nonterminal);
                 };
