@@ -16,6 +16,7 @@ ELEMENT = CALL + 'argument = "<{key}>{value}</{key}>"\n'
     [
         (CALL + 'argument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n', 4),
         (CALL + 'item = "x"\n', 3),
+        (CALL + '[[tools.also]]\ncall = "<other>{name}{arguments}</other>"\nitem = "x"\n', 5),
         (ELEMENT + 'item = "x"\nescape = ["values"]\n', 4),
         (ELEMENT + 'argument_separator = ", "\n', 4),
         (

@@ -201,8 +201,8 @@ class _Reader:
         escape = frozenset(self._texts(f"{path}.escape", table.get("escape", [])))
         if not escape <= {"attributes", "values"}:
             self.fail("VALUE", f"{path}.escape", 'may hold "attributes" and "values"')
-        call = self._patterns("tools.call", table, required=True)
-        argument = self._patterns("tools.argument", table)
+        call = self._patterns(f"{path}.call", table, required=True)
+        argument = self._patterns(f"{path}.argument", table)
         envelope = self._envelopes(f"{path}.envelope", table.get("envelope", []))
         needs_envelope = any("envelope" in pattern.holes for pattern in call)
         if needs_envelope != bool(envelope):
@@ -227,11 +227,11 @@ class _Reader:
         for further in also:
             self._keys("tools", further)
         spec = ToolsSpec(
-            section=self._patterns("tools.section", table) or (Pattern.of("{calls}"),),
+            section=self._patterns(f"{path}.section", table) or (Pattern.of("{calls}"),),
             separator=self._text(f"{path}.separator", table.get("separator", "")),
             call=call,
             envelope=envelope,
-            id=self._patterns("tools.id", table),
+            id=self._patterns(f"{path}.id", table),
             argument=argument,
             argument_separator=self._text(f"{path}.argument_separator", table.get("argument_separator", "")),
             values=values,
@@ -295,11 +295,12 @@ class _Reader:
             self.fail(
                 "PATTERN", path, "holds a backslash", hint="TOML reads \\n in \"…\" only; '…' keeps it as it stands"
             )
+        kind = path.replace(".also.", ".")
         holes = pattern.holes
         for hole in holes:
-            if hole not in _ALLOWED_HOLES[path]:
+            if hole not in _ALLOWED_HOLES[kind]:
                 self.fail("PATTERN", path, f"{{{hole}}} has no meaning here")
-        for hole in _REQUIRED_HOLES.get(path, ()):
+        for hole in _REQUIRED_HOLES.get(kind, ()):
             if hole not in holes:
                 self.fail("PATTERN", path, f"lacks {{{hole}}}")
         for first, second in zip(pattern.items, pattern.items[1:], strict=False):
