@@ -28,7 +28,7 @@ __all__ = [
     "starts_of",
 ]
 
-_WORD = re.compile(r"\s+|\S+")
+_WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
 OpKind: TypeAlias = OneOf["literal", "blank", "hole"]
 
 
@@ -213,7 +213,8 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _ops(text: str) -> Iterator[Op]:
-    """A literal's steps; behind a marker, and between `>` and `<`, a blank may stand although none is shown."""
+    """A literal's steps; behind a marker, between `>` and `<`, and between a bracket that closes and a code fence, a blank
+    may stand although none is shown."""
     steps: list[Op] = []
     for piece in pieces(text):
         last = steps[-1] if steps else Op("blank")
@@ -226,7 +227,7 @@ def _ops(text: str) -> Iterator[Op]:
             if word.isspace():
                 steps.append(Op("blank"))
                 continue
-            if steps and steps[-1].marker:
+            if steps and steps[-1].kind == "literal":
                 steps.append(Op("blank"))
             steps.append(Op("literal", word))
     yield from steps
