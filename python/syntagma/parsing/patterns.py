@@ -213,8 +213,10 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _ops(text: str) -> Iterator[Op]:
-    """A literal's steps; behind a marker, between `>` and `<`, and between a bracket that closes and a code fence, a blank
-    may stand although none is shown."""
+    """A literal's steps.
+
+    A blank may stand although none is shown: behind a marker, between `>` and `<`, between a closing bracket and a fence.
+    """
     steps: list[Op] = []
     for piece in pieces(text):
         last = steps[-1] if steps else Op("blank")
