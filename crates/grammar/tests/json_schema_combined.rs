@@ -278,3 +278,51 @@ fn negations_that_cost_too_much_are_named() {
     let grammar = parse(&format!(r#"{{"oneOf":[{}]}}"#, branches.join(","))).unwrap();
     assert_eq!(grammar.report().pointers[0].0, "/oneOf");
 }
+
+/// Subschemas that say the same are read once, and reported wherever they stand.
+#[test]
+fn equal_subschemas_are_reported_at_all_their_places() {
+    let list = r#"{"type": "array", "uniqueItems": true}"#;
+    let object = format!(
+        r#"{{"description": "D", "properties": {{"l": {list}, "m": {{"title": "T", "uniqueItems": true}}}}}}"#
+    );
+    let other = object.replace(r#""description": "D", "#, "");
+    let schema = format!(
+        r##"{{"properties": {{"x": {object}, "y": {other}, "l": {list}, "z": {{"$ref": "#/$defs/unused"}}}},
+            "$defs": {{"unused": {object}, "never": {list}}}}}"##
+    );
+    let grammar = json_schema::parse(&schema, &Options::default(), &Limits::default()).unwrap();
+    let mut places: Vec<&str> = grammar
+        .report()
+        .pointers
+        .iter()
+        .map(|(place, _)| place.as_str())
+        .collect();
+    places.sort_unstable();
+    assert_eq!(
+        places,
+        [
+            "/$defs/unused/properties/l/uniqueItems",
+            "/$defs/unused/properties/m/uniqueItems",
+            "/properties/l/uniqueItems",
+            "/properties/x/properties/l/uniqueItems",
+            "/properties/x/properties/m/uniqueItems",
+            "/properties/y/properties/l/uniqueItems",
+            "/properties/y/properties/m/uniqueItems",
+        ]
+    );
+}
+
+/// The order of properties is the order in which they are written, whatever else is equal.
+#[test]
+fn the_order_of_properties_tells_subschemas_apart() {
+    let schema = r#"{"required": ["x", "y"], "additionalProperties": false, "properties": {
+        "x": {"properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"], "additionalProperties": false},
+        "y": {"properties": {"b": {"const": 2}, "a": {"const": 1}}, "required": ["a", "b"], "additionalProperties": false}
+    }, "type": "object"}"#;
+    exact(
+        schema,
+        &[r#"{"x":{"a":1,"b":2},"y":{"b":2,"a":1}}"#],
+        &[r#"{"x":{"a":1,"b":2},"y":{"a":1,"b":2}}"#],
+    );
+}

@@ -33,7 +33,7 @@ def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
 
 
 def unclosed_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
-    """Text of a message that only the next one ends; `followed`: one comes, and the text must not join its beginning."""
+    """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
     ends = message_ends(messages)
     held = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *forbidden_in_content(spec))))
     joined = {

@@ -9,6 +9,7 @@ from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArg
 from syntagma.parsing.json_machine import BLANKS, JsonMachine
 from syntagma.parsing.json_string import StringReader
 from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["EnvelopeReader"]
 
@@ -44,7 +45,7 @@ class EnvelopeReader:
         self._skip: JsonMachine | None = None
         self._holding: ArgumentSource | None = None
         self._encoded: EncodedArguments | None = None
-        self._parts: list[str] = []
+        self._parts = TextBuffer()
         self._string: StringReader | None = None
         self._reading = ""
         self._text: list[str] = []
@@ -204,7 +205,7 @@ class EnvelopeReader:
             self.source = source
             self.status = "commit"
         else:
-            self._holding, self._parts = source, []
+            self._holding, self._parts = source, TextBuffer()
             if source.done:
                 self._held_whole("{}")
         return pos
@@ -212,11 +213,11 @@ class EnvelopeReader:
     def _hold(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
         after, fragment = source.feed(text, pos, end)
         self.held += after - pos
-        self._parts.append(fragment)
+        self._parts.write(fragment)
         if source.bad:
             self.status = "bad"
         elif source.done:
-            self._held_whole("".join(self._parts))
+            self._held_whole(self._parts.take())
         return after
 
     def _held_whole(self, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 __all__ = ["Scanner"]
@@ -18,12 +17,11 @@ class Scanner:
     buffer is passed over once for each text however often it is asked about.
     """
 
-    __slots__ = ("_base", "_beginnings", "_buffer", "_cut", "_first", "_firsts", "_keys", "_longest", "_next")
+    __slots__ = ("_base", "_beginnings", "_buffer", "_cut", "_firsts", "_keys", "_longest", "_next")
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = sorted({key for key in keys if key}, key=len, reverse=True)
         self._firsts = frozenset(key[0] for key in self._keys)
-        self._first = re.compile("[" + re.escape("".join(self._firsts)) + "]" if self._firsts else "(?!)")
         self._longest = len(self._keys[0]) if self._keys else 0
         self._beginnings = frozenset(key[:size] for key in self._keys for size in range(1, len(key)))
         self._buffer = ""
@@ -52,13 +50,14 @@ class Scanner:
         at: int = size
         found: str | None = None
         for key, known in self._next.items():
-            if known < start:
-                known = text.find(key, start)
-                if known < 0:
-                    known = size
-                self._next[key] = known
-            if known < at:
-                at, found = known, key
+            here = known
+            if here < start:
+                here = text.find(key, start)
+                if here < 0:
+                    here = size
+                self._next[key] = here
+            if here < at:
+                at, found = here, key
         if final:
             return at, found
         if self._cut < start:
@@ -68,9 +67,9 @@ class Scanner:
 
     def _cut_from(self, text: str, start: int) -> int:
         """The first index from `start` on at which the text ends inside a key; its length if there is none."""
-        while (match := self._first.search(text, start)) is not None:
-            start = match.start()
-            if text[start:] in self._beginnings:
-                return start
-            start += 1
+        tail = text[start:]
+        if not self._firsts.isdisjoint(tail):
+            for at in range(len(tail)):
+                if tail[at:] in self._beginnings:
+                    return start + at
         return len(text)

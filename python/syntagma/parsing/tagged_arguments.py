@@ -12,6 +12,7 @@ from syntagma.parsing.json_string import json_text
 from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.text_buffer import TextBuffer
 from syntagma.parsing.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.unescape import Unescaper
 from syntagma.parsing.window import Window
@@ -65,7 +66,7 @@ class TaggedArguments:
         self._opened = False
         self._separated = False
         self._runs = 0
-        self._held: list[str] = []
+        self._held = TextBuffer()
         self._json: JsonMachine | LiteralMachine | None = None
         self._unread = ""
         self._escapes: Unescaper | None = None
@@ -79,6 +80,11 @@ class TaggedArguments:
         properties = schema.get("properties") if schema is not None else None
         self._schema = schema
         self._properties = properties if isinstance(properties, Mapping) else {}
+
+    @property
+    def open_text(self) -> Scanner | None:
+        """What ends the string that is open and streams as it comes."""
+        return self._scanner if self._allowed == _STRING and self._raw is None and self._escapes is None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -161,7 +167,7 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append('"')
         else:
-            held, self._held = "".join(self._held), []
+            held = self._held.take()
             notation = self._form.notation
             out.append(to_json(held, self._allowed, notation) if self._allowed else any_json(held, notation))
         self._allowed = None
@@ -174,7 +180,7 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append(json_text(text))
         elif text:
-            self._held.append(text)
+            self._held.write(text)
             if self._json is not None and not (self._json.done or self._json.bad):
                 text = self._unread + text
                 after, _ = self._json.feed(text, 0, len(text))

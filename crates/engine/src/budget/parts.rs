@@ -173,9 +173,10 @@ impl Parts {
         if let Some(known) = self.splits.get(&id) {
             return Ok(Arc::clone(known));
         }
-        let state = recognizer.state(id).clone();
+        let state = recognizer.state(id);
+        let (alive, begins, ends) = (state.threads.to_vec(), state.fresh, state.accept);
         let mut threads: BTreeMap<Class, Vec<Thread>> = BTreeMap::new();
-        for &(set, union) in &state.threads {
+        for (set, union) in alive {
             let mut by_class: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
             for index in 0..recognizer.unions.parts(union).len() {
                 let (tag, _) = recognizer.unions.parts(union)[index];
@@ -196,7 +197,7 @@ impl Parts {
             }
         }
         let mut symbols: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
-        if let Some(set) = state.fresh {
+        if let Some(set) = begins {
             let tags: Vec<u32> = recognizer.sets.tokens(set).map(|(sym, _)| sym.0).collect();
             for tag in tags {
                 let class = self.of_wait(set, tag, recognizer, fuel)?;
@@ -204,7 +205,7 @@ impl Parts {
             }
         }
         let mut classes: Vec<Class> = threads.keys().chain(symbols.keys()).copied().collect();
-        if state.accept {
+        if ends {
             classes.push(OUTSIDE);
         }
         classes.sort_unstable();
@@ -216,11 +217,11 @@ impl Parts {
             let (state, symbols) = if all {
                 (id, None)
             } else {
-                let fresh = state.fresh.filter(|_| own.is_some() && !divided);
+                let fresh = begins.filter(|_| own.is_some() && !divided);
                 let threads = threads.remove(&class).unwrap_or_default();
-                let accept = state.accept && class == OUTSIDE;
+                let accept = ends && class == OUTSIDE;
                 let state_id = recognizer.intern_threads(threads, fresh, accept);
-                let symbols = state.fresh.zip(own).filter(|_| divided);
+                let symbols = begins.zip(own).filter(|_| divided);
                 (
                     state_id,
                     symbols.map(|(set, tags)| (set, tags.into_boxed_slice())),

@@ -48,7 +48,7 @@ impl Recognizer {
         Ok((recognizer, start))
     }
 
-    pub(crate) fn state(&self, id: StateId) -> &State {
+    pub(crate) fn state(&self, id: StateId) -> State<'_> {
         self.states.get(id)
     }
 
@@ -67,7 +67,7 @@ impl Recognizer {
         threads.sort_unstable();
         threads.dedup();
         self.states.insert(State {
-            threads: threads.into(),
+            threads: &threads,
             fresh,
             accept,
         })

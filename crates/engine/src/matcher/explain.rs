@@ -73,7 +73,7 @@ impl GrammarMatcher {
             let recognizer = &found.recognizer;
             let state = recognizer.state(state);
             let mut expected = BTreeSet::new();
-            for &(set, union) in &state.threads {
+            for &(set, union) in state.threads {
                 let begun = union != recognizer.sets.union(set);
                 for &(tag, _) in recognizer.unions.parts(union) {
                     expected.extend(expectations(recognizer, set, Sym(tag), begun));

@@ -28,72 +28,116 @@ impl Matching {
     }
 }
 
-impl Grammar {
-    /// Whether the grammar visibly matches no finite string. Intersections and complements of regular languages are taken
-    /// to match something.
-    #[must_use]
-    pub fn is_empty_language(&self) -> bool {
-        !self.soon_matches() && !self.matching().any(self, self.rule(self.start()).body)
-    }
+/// What a few sweeps over the expressions of one grammar show.
+struct Swept {
+    /// By expression: whether it is known to match something.
+    full: Vec<bool>,
+    /// Whether all others that the start rule leads to match nothing.
+    done: bool,
+}
 
-    /// Whether a few sweeps over the expressions show that something matches: enough for most grammars, whose expressions
-    /// stand behind their parts and before the rules that they name.
-    fn soon_matches(&self) -> bool {
+impl Grammar {
+    /// Sweeps over all that the start rule leads to, what an expression is made of before it, until nothing changes or it
+    /// takes too long: only recursion takes more than one sweep. Grammars in the grammar are not looked into.
+    fn swept(&self) -> Swept {
         const SWEEPS: usize = 6;
         let mut full = vec![false; self.expr_count()];
-        let start = self.rule(self.start()).body.0 as usize;
-        for sweep in 0..SWEEPS {
-            for step in 0..full.len() {
-                let at = if sweep % 2 == 0 {
-                    step
-                } else {
-                    full.len() - 1 - step
-                };
-                if full[at] {
-                    continue;
+        let order = self.parts_first();
+        let embeds = |&id: &ExprId| matches!(self.expr(id), Expr::Embed(_));
+        if order.iter().any(embeds) {
+            return Swept { full, done: false };
+        }
+        for _ in 0..SWEEPS {
+            let mut changed = false;
+            for &id in &order {
+                let at = id.0 as usize;
+                if !full[at] {
+                    full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+                    changed |= full[at];
                 }
-                let has = |id: &ExprId| full[id.0 as usize];
-                full[at] = match self.expr(ExprId(at as u32)) {
-                    Expr::Empty | Expr::Marker(_) | Expr::Token(TokenSet::Text(_)) => true,
-                    Expr::Regex(regex) => !is_visibly_nothing(regex),
-                    Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
-                    Expr::Rule(rule) => has(&self.rule(*rule).body),
-                    Expr::Seq(parts) => parts.iter().all(has),
-                    Expr::Alt(parts) => parts.iter().any(has),
-                    Expr::Repeat {
-                        inner,
-                        min,
-                        max,
-                        separator,
-                    } => {
-                        max.is_none_or(|max| max >= *min)
-                            && (*min == 0 || has(inner) && (*min == 1 || separator.iter().all(has)))
-                    }
-                    Expr::Capture { inner, .. } => has(inner),
-                    Expr::Embed(_) => false,
-                };
             }
-            if full[start] {
-                return true;
+            if !changed {
+                return Swept { full, done: true };
             }
         }
-        false
+        Swept { full, done: false }
+    }
+
+    /// Whether an expression matches something if just those of its parts do for which `has` says so.
+    fn matches_by(&self, id: ExprId, has: impl Fn(&ExprId) -> bool) -> bool {
+        match self.expr(id) {
+            Expr::Empty | Expr::Marker(_) | Expr::Token(TokenSet::Text(_)) => true,
+            Expr::Regex(regex) => !is_visibly_nothing(regex),
+            Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
+            Expr::Rule(rule) => has(&self.rule(*rule).body),
+            Expr::Seq(parts) => parts.iter().all(has),
+            Expr::Alt(parts) => parts.iter().any(has),
+            Expr::Repeat {
+                inner,
+                min,
+                max,
+                separator,
+            } => {
+                max.is_none_or(|max| max >= *min)
+                    && (*min == 0 || has(inner) && (*min == 1 || separator.iter().all(has)))
+            }
+            Expr::Capture { inner, .. } => has(inner),
+            Expr::Embed(_) => false,
+        }
+    }
+
+    /// Expressions of this grammar that the start rule leads to, each behind its parts where there is no recursion.
+    fn parts_first(&self) -> Vec<ExprId> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; self.expr_count()];
+        // Each with whether its parts are done.
+        let mut work = vec![(self.rule(self.start()).body, false)];
+        while let Some((id, done)) = work.pop() {
+            if done {
+                order.push(id);
+                continue;
+            }
+            if std::mem::replace(&mut seen[id.0 as usize], true) {
+                continue;
+            }
+            work.push((id, true));
+            let mut wait = |part: &ExprId| {
+                if !seen[part.0 as usize] {
+                    work.push((*part, false));
+                }
+            };
+            match self.expr(id) {
+                Expr::Rule(rule) => wait(&self.rule(*rule).body),
+                Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().for_each(wait),
+                Expr::Repeat {
+                    inner, separator, ..
+                } => std::iter::once(inner).chain(separator).for_each(wait),
+                Expr::Capture { inner, .. } => wait(inner),
+                _ => {}
+            }
+        }
+        order
     }
 
     /// The grammar without alternatives that never come to an end; None if nothing is left.
     pub(crate) fn ending(mut self) -> Option<Self> {
-        let matching = self.matching();
-        if !matching.any(&self, self.rule(self.start()).body) {
+        let swept = self.swept();
+        let matching = (!swept.done).then(|| self.matching());
+        let ends = |grammar: &Self, id: ExprId| match &matching {
+            None => swept.full[id.0 as usize],
+            Some(matching) => matching.any(grammar, id),
+        };
+        if !ends(&self, self.rule(self.start()).body) {
             return None;
         }
         let mut kept: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
         for id in (0..self.expr_count() as u32).map(ExprId) {
             if let Expr::Alt(parts) = self.expr(id)
-                && matching.any(&self, id)
-                && !parts.iter().all(|&part| matching.any(&self, part))
+                && ends(&self, id)
+                && !parts.iter().all(|&part| ends(&self, part))
             {
-                let ends = parts.iter().filter(|&&part| matching.any(&self, part));
-                kept.push((id, ends.copied().collect()));
+                let left = parts.iter().filter(|&&part| ends(&self, part));
+                kept.push((id, left.copied().collect()));
             }
         }
         for (id, parts) in kept {

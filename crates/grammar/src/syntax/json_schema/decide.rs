@@ -1,11 +1,14 @@
 //! Questions about conjunctions that are answered without a grammar: does a value satisfy one, can any value. An answer may
 //! be "not known"; it is never wrong.
 
+use std::rc::Rc;
+
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::decimal::Decimal;
-use super::keywords::{Has, Holds, Types, equal};
-use super::merge::{Conjunction, Demands};
+use super::keywords::{Has, Holds, Keywords, Types, equal};
+use super::merge::{Conjunction, Demands, Open};
 use super::number::{highest, lowest};
 use super::schemas::Schemas;
 use crate::error::Error;
@@ -20,6 +23,16 @@ const BRANCHES: usize = 64;
 const ITEMS: u64 = 8;
 /// Enumerations with more values are not looked at.
 const VALUES: usize = 256;
+
+type Members = SmallVec<[Rc<Keywords>; 8]>;
+
+/// What is known of a conjunction before its choices are looked at.
+enum Opened {
+    /// A type is left.
+    Yes,
+    /// Whether it is impossible.
+    Decided(bool),
+}
 
 impl Schemas<'_> {
     /// Whether it is certain that no value satisfies the conjunction.
@@ -91,17 +104,80 @@ impl Schemas<'_> {
         if types == Types::NONE || self.contradicts(conjunction)? {
             return Ok(true);
         }
+        match self.visibly_open(conjunction, types, depth)? {
+            Some(true) => {}
+            Some(false) => return Ok(true),
+            None => match self.open(conjunction, depth)? {
+                Opened::Yes => {}
+                Opened::Decided(answer) => return Ok(answer),
+            },
+        }
+        self.no_choice(conjunction, depth)
+    }
+
+    /// Whether one of the types is left by what the members say of it, choices aside; None where that takes more than a
+    /// look at each of them.
+    fn visibly_open(
+        &mut self,
+        conjunction: &Conjunction,
+        types: Types,
+        depth: u32,
+    ) -> Result<Option<bool>, Error> {
+        let mut members: Members = SmallVec::new();
+        for &id in &conjunction.members {
+            members.push(self.keywords(id)?);
+        }
+        let any = |asks: fn(&Keywords) -> bool| members.iter().any(|member| asks(member));
+        if any(|member| member.values.is_some() || member.evaluates()) {
+            return Ok(None);
+        }
+        let mut free = Types::NULL.or(Types::BOOLEAN);
+        let shortest = members.iter().map(|member| member.min_length).max();
+        let longest = members.iter().filter_map(|member| member.max_length).min();
+        if longest.is_none_or(|longest| shortest.is_none_or(|shortest| shortest <= longest)) {
+            free = free.or(Types::STRING);
+        }
+        let bounds = any(|member| member.minimum.is_some() || member.maximum.is_some());
+        let items =
+            any(|member| member.min_items > 0 || member.contains.iter().any(|one| one.min > 0));
+        let counts = any(|member| member.max_properties.is_some());
+        let asked = any(|member| !member.required.is_empty() || !member.has.is_empty());
+        if !bounds {
+            free = free.or(Types::NUMBER);
+        }
+        if !items {
+            free = free.or(Types::ARRAY);
+        }
+        if !counts && !asked {
+            free = free.or(Types::OBJECT);
+        }
+        if types.has(free) {
+            return Ok(Some(true));
+        }
+        if (bounds && types.has(Types::NUMBER))
+            || (items && types.has(Types::ARRAY))
+            || (counts && types.has(Types::OBJECT))
+        {
+            return Ok(None);
+        }
+        Ok(Some(
+            types.has(Types::OBJECT) && !self.lacks_member(&members, depth)?,
+        ))
+    }
+
+    /// Whether a type is left by all that is demanded, choices aside.
+    fn open(&mut self, conjunction: &Conjunction, depth: u32) -> Result<Opened, Error> {
         let demands = self.demands(conjunction)?;
         if let Some(values) = &demands.values {
             if values.len() > VALUES {
-                return Ok(false);
+                return Ok(Opened::Decided(false));
             }
             for value in values {
                 if self.allows_listed(&demands, value)? != Some(false) {
-                    return Ok(false);
+                    return Ok(Opened::Decided(false));
                 }
             }
-            return Ok(true);
+            return Ok(Opened::Decided(true));
         }
         let mut open = false;
         for (types, dead) in [
@@ -123,23 +199,78 @@ impl Schemas<'_> {
         if demands.types.has(Types::OBJECT) && !open {
             open = !self.no_object(&demands, depth)?;
         }
-        if !open {
-            return Ok(true);
-        }
-        for choice in &demands.choices {
-            if choice.choice.branches.len() > BRANCHES {
-                continue;
-            }
-            let mut alive = false;
-            for ways in choice.ways(demands.evaluation) {
-                let chosen = self.chosen(conjunction, choice, &ways)?;
-                if !self.impossible_within(&chosen, depth.saturating_sub(CHOICE))? {
-                    alive = true;
-                    break;
+        Ok(if open {
+            Opened::Yes
+        } else {
+            Opened::Decided(true)
+        })
+    }
+
+    /// Whether there is a choice none of whose branches is left.
+    fn no_choice(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
+        let mut evaluation = None;
+        for &owner in &conjunction.members {
+            let member = self.keywords(owner)?;
+            for (index, choice) in member.choices.iter().enumerate() {
+                let index = index as u16;
+                if choice.branches.len() > BRANCHES
+                    || conjunction.made.binary_search(&(owner, index)).is_ok()
+                {
+                    continue;
+                }
+                let subsets = match evaluation {
+                    Some(known) => known,
+                    None => *evaluation.insert(self.evaluates(conjunction)?),
+                };
+                let choice = Open {
+                    owner,
+                    index,
+                    choice: choice.clone(),
+                };
+                let mut alive = false;
+                for way in choice.ways(subsets) {
+                    let chosen = self.chosen(conjunction, &choice, &way)?;
+                    if !self.impossible_within(&chosen, depth.saturating_sub(CHOICE))? {
+                        alive = true;
+                        break;
+                    }
+                }
+                if !alive {
+                    return Ok(true);
                 }
             }
-            if !alive {
+        }
+        Ok(false)
+    }
+
+    /// Whether anything is asked of what other keywords evaluate.
+    fn evaluates(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
+        for &id in &conjunction.members {
+            if self.keywords(id)?.evaluates() {
                 return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a member that is required, or asked for, cannot be had. No member evaluates.
+    fn lacks_member(&mut self, members: &Members, depth: u32) -> Result<bool, Error> {
+        for member in members {
+            for name in &member.required {
+                let mut parts = Vec::new();
+                for member in members {
+                    self.property_of(member, name, &mut parts)?;
+                }
+                let property = self.conjunction(parts)?;
+                if self.impossible_within(&property, depth - 1)? {
+                    return Ok(true);
+                }
+            }
+            for has in &member.has {
+                let value = self.conjunction([has.value])?;
+                if self.impossible_within(&value, depth - 1)? {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

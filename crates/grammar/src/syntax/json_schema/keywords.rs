@@ -291,6 +291,11 @@ impl Keywords {
         }
     }
 
+    /// Whether it asks what other keywords evaluate.
+    pub(super) fn evaluates(&self) -> bool {
+        self.unevaluated.is_some() || self.unevaluated_items.is_some()
+    }
+
     /// Whether nothing is asked apart from what is included.
     pub(super) fn is_silent(&self) -> bool {
         self.types == Types::ALL

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Draft;
 use super::keywords::Keywords;
+use super::same::{Hashes, Under, same, under};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
 
@@ -40,8 +41,9 @@ pub(super) struct Locations<'d> {
     all: Vec<Location<'d>>,
     /// By the address of the value in the document.
     by_value: FxHashMap<(*const Value, Scope), LocationId>,
-    /// Those that only say of which type a value is.
-    by_type: FxHashMap<(&'d str, Scope), LocationId>,
+    /// What each subschema hashes to, where those that say the same are one.
+    hashes: Hashes,
+    by_hash: FxHashMap<(u64, Scope), LocationId>,
     negations: FxHashMap<(LocationId, Rc<str>), LocationId>,
     /// Pointers of resources and anchors by their URI.
     by_uri: FxHashMap<String, String>,
@@ -53,60 +55,9 @@ pub(super) struct Locations<'d> {
     scopes: Vec<BTreeMap<String, String>>,
 }
 
-/// Keywords that hold a schema or a list of schemas.
-const PLAIN: [&str; 19] = [
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "contains",
-    "additionalProperties",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
-    "extends",
-    "disallow",
-    "type",
-];
-/// Keywords that hold schemas by name.
-const NAMED: [&str; 6] = [
-    "properties",
-    "patternProperties",
-    "$defs",
-    "definitions",
-    "dependentSchemas",
-    "dependencies",
-];
-
 /// One step of a JSON pointer.
 pub(super) fn step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
-/// The type's name, if a subschema says nothing else.
-fn only_type(value: &Value) -> Option<&str> {
-    const SAY_NOTHING: [&str; 9] = [
-        "title",
-        "description",
-        "default",
-        "example",
-        "examples",
-        "$comment",
-        "readOnly",
-        "writeOnly",
-        "deprecated",
-    ];
-    let members = value.as_object()?;
-    let name = members.get("type")?.as_str()?;
-    let says_nothing = |name: &String| name == "type" || SAY_NOTHING.contains(&name.as_str());
-    members.keys().all(says_nothing).then_some(name)
 }
 
 impl<'d> Locations<'d> {
@@ -116,7 +67,8 @@ impl<'d> Locations<'d> {
             tracks_evaluation: false,
             all: Vec::new(),
             by_value: FxHashMap::default(),
-            by_type: FxHashMap::default(),
+            hashes: Hashes::default(),
+            by_hash: FxHashMap::default(),
             negations: FxHashMap::default(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
@@ -124,6 +76,10 @@ impl<'d> Locations<'d> {
             scopes: vec![BTreeMap::new()],
         };
         locations.index(draft);
+        // References mean the same everywhere in one resource, and what is evaluated depends on where it is asked.
+        if locations.bases.len() == 1 && !locations.tracks_evaluation {
+            locations.hashes = Hashes::of(document);
+        }
         locations
     }
 
@@ -195,12 +151,13 @@ impl<'d> Locations<'d> {
                         }
                         let pointer = format!("{pointer}{}", step(name));
                         let place = (member, pointer, base.clone(), resource.clone());
-                        if let (true, Value::Object(named)) = (NAMED.contains(&&**name), member) {
+                        let kind = under(name);
+                        if let (Under::Named, Value::Object(named)) = (kind, member) {
                             work.extend(named.iter().map(|(name, member)| {
                                 let pointer = format!("{}{}", place.1, step(name));
                                 (member, pointer, base.clone(), resource.clone())
                             }));
-                        } else if PLAIN.contains(&&**name) {
+                        } else if kind == Under::Schemas {
                             work.push(place);
                         } else {
                             unknown.push(place);
@@ -273,8 +230,11 @@ impl<'d> Locations<'d> {
         if let Some(&id) = self.by_value.get(&key) {
             return id;
         }
-        let only_type = only_type(value).map(|name| (name, scope));
-        if let Some(&id) = only_type.and_then(|only| self.by_type.get(&only)) {
+        let content = self.hashes.get(value).map(|hash| (hash, scope));
+        if let Some(&id) = content.and_then(|content| self.by_hash.get(&content))
+            && self.get(id).value.is_some_and(|known| same(known, value))
+        {
+            self.by_value.insert(key, id);
             return id;
         }
         let id = self.add(Location {
@@ -286,10 +246,46 @@ impl<'d> Locations<'d> {
             negative: false,
         });
         self.by_value.insert(key, id);
-        if let Some(only) = only_type {
-            self.by_type.insert(only, id);
+        if let Some(content) = content {
+            self.by_hash.entry(content).or_insert(id);
         }
         id
+    }
+
+    /// Where subschemas stand that are read as another one that says the same, by the pointer of that one.
+    pub(super) fn twins(&self) -> FxHashMap<Rc<str>, Vec<String>> {
+        let mut twins: FxHashMap<Rc<str>, Vec<String>> = FxHashMap::default();
+        let mut work = vec![(self.document, String::new())];
+        while let Some((value, pointer)) = work.pop() {
+            for scope in (0..self.scopes.len() as u32).map(Scope) {
+                let id = self.by_value.get(&(std::ptr::from_ref(value), scope));
+                if let Some(known) = id.map(|&id| &self.get(id).pointer)
+                    && **known != pointer
+                {
+                    twins
+                        .entry(Rc::clone(known))
+                        .or_default()
+                        .push(pointer.clone());
+                }
+            }
+            match value {
+                Value::Object(members) => work.extend(
+                    members
+                        .iter()
+                        .rev()
+                        .map(|(name, member)| (member, format!("{pointer}{}", step(name)))),
+                ),
+                Value::Array(items) => work.extend(
+                    items
+                        .iter()
+                        .enumerate()
+                        .rev()
+                        .map(|(at, item)| (item, format!("{pointer}/{at}"))),
+                ),
+                _ => {}
+            }
+        }
+        twins
     }
 
     /// The scope within the resource that a pointer lies in: the first resource to have a dynamic anchor keeps it.

@@ -3,12 +3,14 @@
 //! A [`Conjunction`] is a set of subschemas in the order in which their properties are written; intersecting two schemas is
 //! joining their sets. There are finitely many, which is what makes recursion end.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::evaluated::Unevaluated;
 use super::keywords::{
@@ -67,10 +69,10 @@ pub(super) struct Open {
 
 impl Open {
     /// The branches, one or several together, of which one must hold; `subsets`: it matters which of them hold at once.
-    pub(super) fn ways(&self, subsets: bool) -> Vec<Vec<LocationId>> {
+    pub(super) fn ways(&self, subsets: bool) -> Vec<SmallVec<[LocationId; 1]>> {
         let branches = &self.choice.branches;
         if !subsets || self.choice.holds != Holds::Any || branches.len() > SUBSETS {
-            return branches.iter().map(|&branch| vec![branch]).collect();
+            return branches.iter().map(|&branch| smallvec![branch]).collect();
         }
         let chosen = |set: usize| {
             let all = branches.iter().enumerate();
@@ -111,9 +113,49 @@ pub(super) struct Demands {
     pub(super) members: SmallVec<[Rc<Keywords>; 1]>,
     /// Where the members stand.
     pub(super) pointers: SmallVec<[Rc<str>; 1]>,
+    /// Once somebody asked.
+    saying: OnceCell<Saying>,
+}
+
+/// Which of many members say something of properties.
+struct Saying {
+    /// Those that list a name, ascending.
+    listed: FxHashMap<String, Vec<u32>>,
+    /// Those that may say something of any name, ascending.
+    any: Vec<u32>,
 }
 
 impl Demands {
+    /// The members that may say something of a property, ascending.
+    fn saying(&self, name: &str) -> Cow<'_, [u32]> {
+        let saying = self.saying.get_or_init(|| {
+            let mut listed: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+            let mut any = Vec::new();
+            for (at, member) in (0..).zip(&self.members) {
+                if member.additional.is_some() || !member.pattern_properties.is_empty() {
+                    any.push(at);
+                    continue;
+                }
+                for (name, _) in &member.properties {
+                    let places = listed.entry(name.clone()).or_default();
+                    if places.last() != Some(&at) {
+                        places.push(at);
+                    }
+                }
+            }
+            Saying { listed, any }
+        });
+        match saying.listed.get(name) {
+            None => Cow::Borrowed(&saying.any),
+            Some(listed) if saying.any.is_empty() => Cow::Borrowed(listed),
+            Some(listed) => {
+                let mut both = [&listed[..], &saying.any].concat();
+                both.sort_unstable();
+                Cow::Owned(both)
+            }
+        }
+    }
+
     /// Declared names in order: listed properties first, then those only required, then others that must be told apart.
     pub(super) fn names(&self) -> IndexSet<&str, FxBuildHasher> {
         let listed = self
@@ -267,6 +309,7 @@ impl Schemas<'_> {
             choices: Vec::new(),
             members: SmallVec::new(),
             pointers: SmallVec::new(),
+            saying: OnceCell::new(),
         };
         for &id in &conjunction.members {
             let member = self.keywords(id)?;
@@ -302,7 +345,7 @@ impl Schemas<'_> {
             all.contains.extend(member.contains.iter().cloned());
             all.widened.extend(member.widened.iter().cloned());
             all.has.extend(member.has.iter().cloned());
-            all.evaluation |= member.unevaluated.is_some() || member.unevaluated_items.is_some();
+            all.evaluation |= member.evaluates();
             for (index, choice) in member.choices.iter().enumerate() {
                 let index = index as u16;
                 if conjunction.made.binary_search(&(id, index)).is_err() {
@@ -326,17 +369,13 @@ impl Schemas<'_> {
     /// What the value of property `name` must satisfy.
     pub(super) fn property(&mut self, demands: &Demands, name: &str) -> Result<Conjunction, Error> {
         let mut parts: Vec<LocationId> = Vec::new();
-        for member in &demands.members {
-            let before = parts.len();
-            parts.extend(member.properties.named(name));
-            for (pattern, schema) in &member.pattern_properties {
-                // A pattern that cannot be read is reported where the object is written.
-                if self.pattern_matches(pattern, name)?.unwrap_or(false) {
-                    parts.push(*schema);
-                }
+        if demands.members.len() <= FEW {
+            for member in &demands.members {
+                self.property_of(member, name, &mut parts)?;
             }
-            if parts.len() == before {
-                parts.extend(member.additional);
+        } else {
+            for &at in demands.saying(name).iter() {
+                self.property_of(&demands.members[at as usize], name, &mut parts)?;
             }
         }
         for unevaluated in &demands.unevaluated {
@@ -354,6 +393,27 @@ impl Schemas<'_> {
             }
         }
         self.conjunction(parts)
+    }
+
+    /// Adds what one member says of the value of property `name`.
+    pub(super) fn property_of(
+        &mut self,
+        member: &Keywords,
+        name: &str,
+        parts: &mut Vec<LocationId>,
+    ) -> Result<(), Error> {
+        let before = parts.len();
+        parts.extend(member.properties.named(name));
+        for (pattern, schema) in &member.pattern_properties {
+            // A pattern that cannot be read is reported where the object is written.
+            if self.pattern_matches(pattern, name)?.unwrap_or(false) {
+                parts.push(*schema);
+            }
+        }
+        if parts.len() == before {
+            parts.extend(member.additional);
+        }
+        Ok(())
     }
 
     /// What the item at a position must satisfy.

@@ -12,7 +12,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `source`, `locations`, `uri` | text to JSON, subschemas by number, references |
+//! | `source`, `locations`, `same`, `uri` | text to JSON, subschemas by number, those that say the same, references |
 //! | `keywords`, `reader`, `negation`, `schemas` | one subschema, typed; what holds where another does not |
 //! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
@@ -39,6 +39,7 @@ mod notation;
 mod number;
 mod object;
 mod reader;
+mod same;
 mod scalar;
 mod schemas;
 mod source;
@@ -156,7 +157,7 @@ pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> 
 
 fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let mut left_out = FxHashSet::default();
-    let (lowering, start) = loop {
+    let (mut lowering, start) = loop {
         let mut schemas = Schemas::new(document, options, limits);
         schemas.left_out.clone_from(&left_out);
         let root = schemas.locations.root();
@@ -168,7 +169,7 @@ fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Gramm
             Some(pointer) => left_out.insert(pointer),
         };
     };
-    let pointers: Vec<(String, String)> = lowering.schemas.report.into_iter().collect();
+    let pointers = lowering.schemas.told();
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(
             "{} keyword(s) of the schema cannot be enforced",

@@ -81,6 +81,30 @@ impl<'d> Schemas<'d> {
         self.report.insert((pointer.to_owned(), reason.to_owned()));
     }
 
+    /// What is not enforced, at every subschema that says so.
+    pub(super) fn told(&mut self) -> Vec<(String, String)> {
+        let mut told = std::mem::take(&mut self.report);
+        if told.is_empty() {
+            return Vec::new();
+        }
+        let twins = self.locations.twins();
+        let mut next = 0;
+        while let Some((pointer, reason)) = told.get_index(next).cloned() {
+            next += 1;
+            for end in pointer
+                .match_indices('/')
+                .map(|(at, _)| at)
+                .chain([pointer.len()])
+            {
+                let others = twins.get(&pointer[..end]).into_iter().flatten();
+                told.extend(
+                    others.map(|other| (format!("{other}{}", &pointer[end..]), reason.clone())),
+                );
+            }
+        }
+        told.into_iter().collect()
+    }
+
     /// What a subschema says.
     pub(super) fn keywords(&mut self, id: LocationId) -> Result<Rc<Keywords>, Error> {
         let location = self.locations.get(id);
