@@ -299,6 +299,7 @@ impl Scan {
                             continue;
                         }
                         Reads::Without(kinds) => {
+                            ends_anywhere = false;
                             let next = node.next as usize;
                             let tokens = trie.before(at + 1)..trie.before(next);
                             let one = vocabulary.token(trie.order()[tokens.start as usize]);
