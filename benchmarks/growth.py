@@ -3,9 +3,9 @@
 Each shape is a grammar and a text of any length. A matcher of a fresh compiler takes the text in pieces of 1,000 bytes;
 a point is the cost of a byte up to that length, the median of several runs after one that is not counted (in it the
 process gets its memory from the system), in CPU time of the thread. `2n : n` is the largest ratio of the costs of a
-byte between a length and its half (a linear engine shows 1.0, a quadratic one 2.0), found on texts of at least 31,250 bytes,
-where a run is long enough to be measured. `states` and `sets` are what the compiled grammar holds after the longest
-text: a bounded number means that the recogniser became an automaton.
+byte between a length and its half (a linear engine shows 1.0, a quadratic one 2.0), found on texts of at least 31,250
+bytes, where a run is long enough to be measured. `states` and `sets` are what the compiled grammar holds after the
+longest text: a bounded number means that the recogniser became an automaton.
 
 The second table takes shorter texts token by token with a mask for each, beside the peers, each in its own notation:
 microseconds a token at a length and at its double. The third opens 100,000 matchers one after another and reads a
