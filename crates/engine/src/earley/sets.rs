@@ -119,13 +119,41 @@ impl CarriedSets {
     }
 }
 
+/// From so many items on, those that occur more than once are dropped whenever they may have doubled: in an ambiguous
+/// grammar nearly all do.
+const MANY: usize = 1_024;
+
 /// Work space of a landing.
 #[derive(Debug, Default)]
 struct Work {
     items: Vec<Item>,
+    /// Number of items at which those that occur more than once are dropped.
+    full: usize,
     /// Continuations to be called.
     rets: Vec<RetId>,
     shape: Vec<u32>,
+}
+
+impl Work {
+    fn begin(&mut self) {
+        self.items.clear();
+        self.rets.clear();
+        self.full = MANY;
+    }
+
+    fn add(&mut self, item: Item) {
+        if self.items.len() >= self.full {
+            self.settle();
+            self.full = MANY.max(2 * self.items.len());
+        }
+        self.items.push(item);
+    }
+
+    /// Puts the items in order, each once.
+    fn settle(&mut self) {
+        self.items.sort_unstable();
+        self.items.dedup();
+    }
 }
 
 fn hash(value: &impl Hash) -> u64 {
@@ -151,6 +179,7 @@ impl Sets {
             called: 0,
         });
         let mut work = Work::default();
+        work.begin();
         sets.landings = 1;
         sets.put(Dots::START, ROOT, &mut work, dots);
         let landing = sets.land(&mut work, dots, unions, fuel)?;
@@ -385,8 +414,7 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut work = std::mem::take(&mut self.work);
-        work.items.clear();
-        work.rets.clear();
+        work.begin();
         self.begin_landing();
         let mut landing = Ok(());
         for &(set, fired) in ended {
@@ -440,7 +468,7 @@ impl Sets {
                 }
                 return;
             }
-            work.items.push((dot, ret));
+            work.add((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
             }
@@ -471,8 +499,7 @@ impl Sets {
         if work.items.is_empty() {
             return Ok(Landing { set: None, accept });
         }
-        work.items.sort_unstable();
-        work.items.dedup();
+        work.settle();
         fuel.spend(work.items.len())?;
         let set = self.intern(work, dots, unions, fuel)?;
         let core = self.core(set);
