@@ -75,7 +75,7 @@ def chosen(tokens: Vocabulary, workers: list[Worker], count: int) -> list[Case]:
             continue
         done = [worker.run(replay, "json_schema", case.schema, documents, passes=1, seconds=2) for worker in workers]
         if all(not isinstance(one, Failed) and one.passes[0][0].whole for one in done):
-            found.append(Case(case.schema, documents))
+            found.append(Case(case.name, case.schema, documents))
         if len(found) == count:
             break
     return [found[at % len(found)] for at in range(count)]

@@ -5,7 +5,8 @@ the same schema a second time. Engines without a cache of their own, or with it 
 an engine refuses, or does not compile within the bound on CPU time, counts in its column and in no percentile; `÷ ours`
 divides the totals over the schemas that both compile.
 
-The second table is one schema of a million bytes that the script writes: objects of objects with every kind of facet.
+The second table names the schemas that take us longest, with the same times for peers. The third is one schema of a
+million bytes that the script writes: objects of objects with every kind of facet.
 
 Run: `python benchmarks/compile_times.py [--quick] [vocabulary …]`.
 """
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from support.arguments import arguments, wanted
-from support.cases import cases
+from support.cases import Case, cases
 from support.replay import compile_twice
 from support.tables import Table, names_of, number, percentiles
 from support.vocabularies import Vocabulary
@@ -29,30 +30,42 @@ QUICK = 8
 SLOW = {"outlines-core": 8}
 """engines whose compilation takes seconds see every n-th schema only"""
 SHARES = (50, 75, 90, 99, 100)
+HARDEST = 50
 LARGE = 1_000_000
 """bytes of the schema that is written"""
 
-Times = dict[int, tuple[float, float]]
-"""By the schema's number: microseconds of the first and the second compilation."""
+Times = dict[str, tuple[float, float]]
+"""By the schema's name: microseconds of the first and the second compilation."""
+Bad = dict[str, str]
+"""By the schema's name: `refused`, or what else came of it."""
 
 
-def measure(workers: list[Worker], tokens: Vocabulary, every: int) -> dict[str, tuple[Times, int, int]]:
-    """For each engine its times, and how many schemas it refused and did not finish."""
-    found: dict[str, Times] = {worker.name: {} for worker in workers}
-    refused = dict.fromkeys(found, 0)
-    late = dict.fromkeys(found, 0)
-    for at, case in enumerate(cases(tokens, every)):
+def measure(workers: list[Worker], schemas: list[Case]) -> dict[str, tuple[Times, Bad]]:
+    """For each engine its times, and what came of the schemas that it did not compile."""
+    found: dict[str, tuple[Times, Bad]] = {worker.name: ({}, {}) for worker in workers}
+    for at, case in enumerate(schemas):
         for worker in workers:
             if at % SLOW.get(worker.name, 1):
                 continue
             done = worker.run(compile_twice, "json_schema", case.schema, seconds=SECONDS)
-            if not isinstance(done, Failed):
-                found[worker.name][at] = done
-            elif done.kind == "refused":
-                refused[worker.name] += 1
+            times, bad = found[worker.name]
+            if isinstance(done, Failed):
+                bad[case.name] = done.kind
             else:
-                late[worker.name] += 1
-    return {name: (times, refused[name], late[name]) for name, times in found.items()}
+                times[case.name] = done
+    return found
+
+
+def hardest(found: dict[str, tuple[Times, Bad]], schemas: list[Case]) -> None:
+    """The table of those that take us longest: milliseconds of the first compilation, and bytes of the schema."""
+    sizes = {case.name: len(case.schema) for case in schemas}
+    ours = found["syntagma"][0]
+    peers = [name for name in found if name not in SLOW]
+    table = Table(["schema", "bytes", *(f"{name}, ms" for name in peers)], title="The hardest, by our own time")
+    for name in sorted(ours, key=lambda name: -ours[name][0])[:HARDEST]:
+        both = [found[peer] for peer in peers]
+        cells = [milliseconds(times[name][0]) if name in times else bad[name] for times, bad in both]
+        table.row(name, f"{sizes[name]:,}", *cells)
 
 
 def large_schema(size: int) -> str:
@@ -87,18 +100,21 @@ def main() -> None:
         tokens = Vocabulary(name)
         print(f"\n### {name}, {len(tokens.tokens):,} tokens\n")
         workers = started(ENGINES, name)
-        found = measure(workers, tokens, QUICK if options.quick else 1)
+        schemas = list(cases(tokens, QUICK if options.quick else 1))
+        found = measure(workers, schemas)
         print()
         shares = names_of(SHARES)
         columns = ["engine", "compiled", "refused", "timeout", *shares, "÷ ours", "again p50", "again p99"]
         table = Table(columns)
         ours = found["syntagma"][0]
-        for engine, (times, refused, late) in found.items():
+        for engine, (times, bad) in found.items():
             both = sorted(set(times) & set(ours))
+            refused = sum(kind == "refused" for kind in bad.values())
             ratio = sum(times[at][0] for at in both) / max(1e-9, sum(ours[at][0] for at in both))
             cells = percentiles([first for first, _ in times.values()], SHARES)
             again = percentiles([second for _, second in times.values()], (50, 99))
-            table.row(engine, len(times), refused, late, *cells, f"{ratio:.1f}", *again)
+            table.row(engine, len(times), refused, len(bad) - refused, *cells, f"{ratio:.1f}", *again)
+        hardest(found, schemas)
         print()
         text = large_schema(LARGE // 10 if options.quick else LARGE)
         table = Table([f"one schema of {len(text):,} bytes", "first, ms", "again, ms"])

@@ -21,6 +21,8 @@ SCRIPTS = (
     "compile_times",
     "plain_grammars",
     "growth",
+    "extremes",
+    "schema_correctness",
     "batch",
     "parse",
     "openchatml",
@@ -28,7 +30,17 @@ SCRIPTS = (
     "template_overhead",
     "embedded_speed",
 )
-QUICK = {"masks", "compile_times", "plain_grammars", "growth", "batch", "parse", "openchatml"}
+QUICK = {
+    "masks",
+    "compile_times",
+    "plain_grammars",
+    "growth",
+    "extremes",
+    "schema_correctness",
+    "batch",
+    "parse",
+    "openchatml",
+}
 """scripts that know --quick"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 

@@ -1,25 +1,29 @@
 """Who holds JSON Schemas right: valid instances rejected and invalid ones accepted, engine by engine, in one run.
 
-    python benchmarks/schema_correctness.py --data DIR [--limit N]
+The schemas are those of the data folder, each with instances that are valid and instances that are not. Every engine
+reads single bytes as tokens and is asked with its own defaults; an instance is written as `json.dumps` writes it, and
+its properties mostly stand in the order of the schema. A peer that is not installed is left out. `of these reported`
+are invalid instances of schemas that the engine itself says it does not hold in full.
 
-DIR holds `engine/schemas.jsonl`, see `tests/external/suites/schemas.py`. A peer that is not installed is left out.
-Every engine reads single bytes as tokens and is asked with its own defaults; an instance is written as `json.dumps`
-writes it. Peers say much on standard error.
+Run: `python benchmarks/schema_correctness.py [--quick]`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+from support.arguments import arguments
+from support.tables import Table
+from support.vocabularies import ENGINE_DATA, has_data
 
 import syntagma as sg
 
+QUICK = 8
 _END = 256
 _TOKENS = [bytes([value]) for value in range(_END)] + [b"<end>"]
 
@@ -128,16 +132,14 @@ def measure(engine: Engine, rows: list[dict[str, Any]]) -> Counter[str]:
     return told
 
 
-def main() -> int:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="who holds JSON Schemas right")
-    parser.add_argument("--data", type=Path, required=True, help="a folder with engine/schemas.jsonl")
-    parser.add_argument("--limit", type=int, default=None, help="the first so many schemas only")
-    options = parser.parse_args()
-    lines = (options.data / "engine" / "schemas.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines[: options.limit]]
+def main() -> None:
+    options = arguments(__doc__)
+    if not has_data():
+        return
+    lines = (ENGINE_DATA / "schemas.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines[:: QUICK if options.quick else 1]]
     print(f"{len(rows)} schemas, {sum(len(row['tests']) for row in rows)} instances\n")
-    print("| engine | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS))
+    table = Table(["engine", *COLUMNS])
     for name, make in ENGINES.items():
         try:
             engine = make()
@@ -145,9 +147,8 @@ def main() -> int:
             print(f"{name} is not installed", file=sys.stderr)
             continue
         told = measure(engine, rows)
-        print(f"| {name} | " + " | ".join(str(told[column]) for column in COLUMNS) + " |", flush=True)
-    return 0
+        table.row(name, *(told[column] for column in COLUMNS))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,8 +12,9 @@ from support.vocabularies import ENGINE_DATA, SHIPPED, Vocabulary
 
 
 class Case(NamedTuple):
-    """A schema as JSON text, and valid documents as tokens."""
+    """A schema as JSON text with its name, and valid documents as tokens."""
 
+    name: str
     schema: str
     documents: list[list[int]]
 
@@ -23,7 +24,7 @@ def cases(vocabulary: Vocabulary, every: int = 1) -> Iterator[Case]:
     if vocabulary.name == SHIPPED:
         for schema, documents in OWN:
             texts = [json.dumps(document, ensure_ascii=False).encode() for document in documents]
-            yield Case(json.dumps(schema), [vocabulary.greedy(text) for text in texts])
+            yield Case(schema["title"], json.dumps(schema), [vocabulary.greedy(text) for text in texts])
         return
     path = ENGINE_DATA / "tokens" / f"schemas.{vocabulary.name}.msgpack"
     tokens = msgspec.msgpack.decode(path.read_bytes())
@@ -33,10 +34,11 @@ def cases(vocabulary: Vocabulary, every: int = 1) -> Iterator[Case]:
             pairs = zip(case["tests"], tokens[case["id"]], strict=True)
             valid = [document for test, document in pairs if test["valid"]]
             if at % every == 0:
-                yield Case(json.dumps(case["schema"], ensure_ascii=False), valid)
+                yield Case(case["id"], json.dumps(case["schema"], ensure_ascii=False), valid)
 
 
 _ORDER: dict[str, Any] = {
+    "title": "order",
     "type": "object",
     "properties": {
         "id": {"type": "integer"},
@@ -67,6 +69,7 @@ _ORDERS = [
     {"id": -40, "name": "", "items": [], "note": "line one\nline two"},
 ]
 _TREE: dict[str, Any] = {
+    "title": "tree",
     "$defs": {
         "node": {
             "type": "object",
@@ -86,6 +89,7 @@ _TREES = [
     {"label": "leaf", "weight": 0},
 ]
 _EVENT: dict[str, Any] = {
+    "title": "event",
     "type": "object",
     "properties": {
         "kind": {"enum": ["opened", "closed", "renamed"]},

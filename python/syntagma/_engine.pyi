@@ -46,6 +46,9 @@ class Grammar:
     def concat(grammars: Sequence[Grammar]) -> Grammar: ...
     @staticmethod
     def repeat(grammar: Grammar, min: int, max: int | None, separator: Grammar | None) -> Grammar: ...
+    def inside_json_string(self) -> Grammar: ...
+    @staticmethod
+    def labelled(label: str, grammar: Grammar) -> Grammar: ...
     def placed(self, place: str) -> Grammar: ...
     def report_pointers(self) -> list[tuple[str, str]]: ...
     def warnings(self) -> list[dict[str, Any]]: ...
@@ -86,6 +89,9 @@ class GrammarCompiler:
 class CompiledGrammar:
     """A grammar compiled for a vocabulary; shared between matchers and threads."""
 
+    def bounded(self, bounds: Sequence[tuple[str, str, int]]) -> CompiledGrammar:
+        """The same with other bounds for its matchers: label, `tokens` or `bytes`, how many."""
+
     @property
     def vocab_size(self) -> int: ...
     @property
@@ -99,7 +105,10 @@ class CompiledGrammar:
 class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
-    `budgets` that are set are refused with `ArgumentError` `E-BUDGET-UNSUPPORTED`: nothing enforces them yet.
+    `budgets` bound the parts of a turn; None: the bounds of the grammar, if it has any. Where a bound is spent, a part
+    is left as soon as it can be, and before that nothing may come from which the shortest way out would be too long. A
+    part whose shortest text is longer than its bound gets that text. Bounds on a grammar without labelled parts are
+    refused with `ArgumentError` `E-BUDGET-LABEL`. Text given as bytes counts as one token.
 
     A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
     it, until `reset`. A mistake of the engine itself raises `MatcherError` `E-ENGINE-…`, and every matcher of the
@@ -177,14 +186,17 @@ class GrammarMatcher:
         """
 
     def shortest_close(self, budget: int | None = None) -> list[int] | None:
-        """A shortest way to a place where the text may end, as tokens; None if there is none of `budget` tokens."""
+        """A shortest way to a place where the text may end, as tokens; None if there is none of `budget` tokens.
+
+        Every token of it is allowed, whatever `budgets` say.
+        """
 
     def explain(self, token_id: int | None = None) -> dict[str, Any]:
         """What is expected, and what becomes of a token.
 
         `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
         `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),
-        `unused` or `ended`.
+        `unused`, `spent` (the bound of a part) or `ended`.
         """
 
     def next_bytes(self) -> bytes:

@@ -42,6 +42,26 @@ OWN = {
     'literals = { quotes = ["<q>"], null = ["nil", "null"] }\n',
     "keywords with bare keys inside": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key} = {value}"\n'
     'argument_separator = " , "\nvalues = "literal"\nliterals = { quotes = ["\'"], bare_keys = true }\n',
+    "spelled as a string": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{envelope}</c>"\n'
+    'envelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
+    "words in an envelope": '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
+    'literals = "python"\n',
+    "marks in an envelope": '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
+    'literals = { quotes = ["<q>"], bare_keys = true }\n',
+    "raw text beside words": '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
+    'literals = "python"\n',
+    "raw text by its looks, beside words": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
+    'argument = "<k>{key}<v>{value}</v>"\nvalues = "json"\nliterals = "python"\n',
+    "types beside strings in marks": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
+    'argument = "<k {type}>{key}<v>{value}</v>"\n'
+    'types = { s = "string", j = "json" }\nliterals = { quotes = ["<q>"], true = ["yes", "true"] }\n',
+    "keywords with semicolons": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
+    'argument_separator = "; "\nvalues = "literal"\nliterals = "python"\n',
+    "messages that the next one ends": '[messages]\nfields = [">>>"]\nbody = "\\n"\n[content]\n'
+    'block = ">>>all\\n{content}"\n[tools]\ncall = ">>>{name}\\n{arguments}"\n',
+    "messages and thoughts that the next one ends": '[messages]\nstart = "<s>bot"\nfields = ["<to>"]\nbody = "<b>"\n'
+    '[reasoning]\nblock = "<to>self<b>{reasoning}"\n[content]\nblock = "<to>all<b>{content}"\n'
+    '[tools]\ncall = "<to>{name}<b>{arguments}"\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
@@ -70,7 +90,11 @@ def _hints(fmt: ChatFormat) -> list[str]:
                 quote + ": 0",
                 quote + behind,
                 behind,
-                tools.section[0].opener + "clock" + tools.call[0].around("name")[1],
+                *(
+                    tools.section[0].opener + "clock" + one.around("name")[1]
+                    for one in tools.call[:1]
+                    if "name" in one.holes
+                ),
             ]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 

@@ -122,23 +122,25 @@ def test_too_many_tools() -> None:
 
 
 @pytest.mark.parametrize("field", ["reasoning_tokens", "content_tokens", "argument_bytes"])
-def test_budgets_are_refused_rather_than_ignored(field: str) -> None:
-    build_grammar(SPEC, start=StartState(), budgets=Budgets())
+def test_budgets_below_zero(field: str) -> None:
+    Budgets(**{field: 0})  # type: ignore[arg-type]
     with pytest.raises(ArgumentError) as caught:
-        build_grammar(SPEC, start=StartState(), budgets=Budgets(**{field: 5}))  # type: ignore[arg-type]
-    assert (caught.value.code, caught.value.pointer) == ("E-BUDGET-UNSUPPORTED", f"/budgets/{field}")
+        Budgets(**{field: -1})  # type: ignore[arg-type]
+    assert (caught.value.code, caught.value.pointer) == ("E-BUDGET-VALUE", f"/budgets/{field}")
+
+
+def test_parts_are_labelled_only_for_budgets() -> None:
+    plain = build_grammar(SPEC, start=StartState())
+    assert "@content(" not in plain.to_ebnf()
+    assert "@content(" in build_grammar(SPEC, start=StartState(), budgets=Budgets()).to_ebnf()
 
 
 @pytest.mark.parametrize(
     "text",
     [
         '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
-        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\nliterals = "python"\n',
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\nliterals = "python"\n',
-        '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
         '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
-        'argument_separator = "; "\nvalues = "literal"\n',
-        '[messages]\nfields = ["<to>"]\nbody = "<b>"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n',
+        'argument_separator = "e"\nvalues = "literal"\n',
     ],
 )
 def test_forms_without_a_strict_reading_say_so(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import syntagma as sg
+from syntagma.grammars.remembered import Remembered
 from tests.grammars.walks import accepts, byte_compiler
 
 _COMPILER = byte_compiler()
@@ -120,3 +121,33 @@ def test_large_schemas_stay_within_the_default_limits(schema: Any, valid: str, i
     compiled = _COMPILER.compile(grammar)
     assert accepts(compiled, valid)
     assert not accepts(compiled, invalid)
+
+
+def test_a_schema_that_was_read_before_is_read_with_the_options_of_the_moment() -> None:
+    schema = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"]}
+    declared, in_any = (sg.Grammar.from_json_schema(schema, order=order) for order in ("declared", "any"))
+    assert declared == sg.Grammar.from_json_schema(schema) != in_any
+    with pytest.raises(sg.LimitError):
+        sg.Grammar.from_json_schema(schema, limits=sg.Limits(schema_bytes=20))
+    widened = {"type": "array", "items": {"type": "object"}, "uniqueItems": True}
+    assert sg.Grammar.from_json_schema(widened).report.status == "widened"
+    with pytest.raises(sg.UnsupportedSchema):
+        sg.Grammar.from_json_schema(widened, allow_widened=False)
+
+
+def test_remembered_schemas_are_bounded() -> None:
+    kept = Remembered[str](10)
+    made: list[str] = []
+
+    def value(key: str, size: int) -> str:
+        return kept.get(key, size, lambda: (made.append(key), key.upper())[1])
+
+    assert [value("a", 4), value("b", 4), value("a", 4)] == ["A", "B", "A"]
+    value("c", 4)  # "b" was not asked for longest
+    assert value("a", 4) == "A"
+    assert made == ["a", "b", "c"]
+    value("b", 4)
+    assert made == ["a", "b", "c", "b"]
+    value("too large", 11)
+    value("too large", 11)
+    assert made[4:] == ["too large", "too large"]

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use syntagma_grammar::ir::{Lnf, Report};
 
+use crate::budget::Tables;
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::fingerprint;
@@ -56,6 +57,8 @@ pub(crate) struct Found {
     composer: Composer,
     /// Distances to an end of the text, once somebody asked.
     pub(crate) costs: Option<Costs>,
+    /// What bounds on parts need to know, once there are any.
+    pub(crate) tables: Tables,
     /// Work space of whoever holds the lock.
     pub(crate) frames: Frames,
 }
@@ -125,6 +128,7 @@ impl CompiledGrammar {
             memo: Memo::default(),
             composer: Composer::new(shared, layers),
             costs: None,
+            tables: Tables::default(),
             frames: Frames::default(),
         };
         let size = AtomicUsize::new(found.memory_bytes());
@@ -203,6 +207,11 @@ impl CompiledGrammar {
         Fuel::step(&self.limits)
     }
 
+    /// The work of a call that may read the whole vocabulary.
+    pub(crate) fn scan_fuel(&self) -> Fuel {
+        Fuel::scan(&self.limits)
+    }
+
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Found> {
         // What is interned is complete at every point where a panic could leave the lock.
         self.found.read().unwrap_or_else(PoisonError::into_inner)
@@ -234,18 +243,7 @@ impl CompiledGrammar {
         state: StateId,
         bytes: &[u8],
     ) -> Result<Option<StateId>, Error> {
-        let Found {
-            recognizer, frames, ..
-        } = &mut *self.write();
-        let mut fuel = self.fuel();
-        frames.load(recognizer.state(state));
-        for &byte in bytes {
-            if !recognizer.push(frames, byte, &mut fuel)? {
-                return Ok(None);
-            }
-            frames.keep_top();
-        }
-        Ok(Some(recognizer.intern(frames)))
+        self.write().step_bytes(state, bytes, &mut self.fuel())
     }
 
     /// Whether the mask of a state, or where a token leads from it, need not be computed.
@@ -327,7 +325,26 @@ impl CompiledGrammar {
 }
 
 impl Found {
-    fn step(
+    pub(crate) fn step_bytes(
+        &mut self,
+        state: StateId,
+        bytes: &[u8],
+        fuel: &mut Fuel,
+    ) -> Result<Option<StateId>, Error> {
+        let Self {
+            recognizer, frames, ..
+        } = self;
+        frames.load(recognizer.state(state));
+        for &byte in bytes {
+            if !recognizer.push(frames, byte, fuel)? {
+                return Ok(None);
+            }
+            frames.keep_top();
+        }
+        Ok(Some(recognizer.intern(frames)))
+    }
+
+    pub(crate) fn step(
         &mut self,
         vocabulary: &Vocabulary,
         state: StateId,

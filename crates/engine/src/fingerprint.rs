@@ -72,6 +72,10 @@ pub(crate) fn of_grammar(lnf: &Lnf) -> u128 {
         }
     }
     whole.word(u64::from(lnf.start.0));
+    for (id, label) in &lnf.symbols.labels {
+        whole.word(u64::from(id.0));
+        whole.bytes(label.as_bytes());
+    }
     for production in &lnf.productions {
         whole.word(u64::from(production.lhs.0) << 32 | production.rhs.len() as u64);
         for symbol in &production.rhs {

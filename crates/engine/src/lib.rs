@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod automaton;
+mod budget;
 mod compiled;
 mod compiler;
 mod draft;
@@ -34,6 +35,7 @@ mod mask;
 mod matcher;
 mod vocabulary;
 
+pub use budget::{Bound, Unit};
 pub use compiled::{CompiledGrammar, CompiledStats};
 pub use compiler::{CompilerStats, GrammarCompiler};
 pub use draft::fill_draft;

@@ -32,7 +32,10 @@ impl GrammarCompiler {
 
     fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
         py.detach(|| self.0.compile(&grammar.0))
-            .map(CompiledGrammar)
+            .map(|compiled| CompiledGrammar {
+                inner: compiled,
+                bounds: Vec::new(),
+            })
             .map_err(|error| from_engine(py, &error))
     }
 
@@ -51,28 +54,57 @@ impl GrammarCompiler {
     }
 }
 
+/// A bound on a labelled part: label, unit (`tokens` or `bytes`), at most so much.
+type GivenBound = (String, String, u32);
+
 /// A grammar compiled for a vocabulary. Immutable to the eye; shared between matchers and threads.
 #[pyclass(frozen, module = "syntagma._engine")]
-pub(crate) struct CompiledGrammar(pub(crate) Arc<syntagma_engine::CompiledGrammar>);
+pub(crate) struct CompiledGrammar {
+    pub(crate) inner: Arc<syntagma_engine::CompiledGrammar>,
+    /// What its matchers keep to unless they are told otherwise.
+    pub(crate) bounds: Vec<syntagma_engine::Bound>,
+}
+
+/// Bounds as the engine takes them; none but `tokens` counts tokens.
+pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound> {
+    let read = |(label, unit, most): GivenBound| syntagma_engine::Bound {
+        label: label.into(),
+        unit: if unit == "tokens" {
+            syntagma_engine::Unit::Tokens
+        } else {
+            syntagma_engine::Unit::Bytes
+        },
+        most,
+    };
+    given.into_iter().map(read).collect()
+}
 
 #[pymethods]
 impl CompiledGrammar {
+    /// The same with other bounds for its matchers.
+    fn bounded(&self, bounds: Vec<GivenBound>) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            bounds: read_bounds(bounds),
+        }
+    }
+
     #[getter]
     fn vocab_size(&self) -> usize {
-        self.0.vocabulary().size()
+        self.inner.vocabulary().size()
     }
 
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.fingerprint().to_le_bytes())
+        PyBytes::new(py, &self.inner.fingerprint().to_le_bytes())
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {
-        self.0.report().pointers.clone()
+        self.inner.report().pointers.clone()
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.0.stats();
+        let stats = self.inner.stats();
         let dict = PyDict::new(py);
         dict.set_item("states", stats.states)?;
         dict.set_item("sets", stats.sets)?;

@@ -216,6 +216,15 @@ impl Grammar {
         read(py, || Ok(repeated()))
     }
 
+    fn inside_json_string(&self, py: Python<'_>) -> PyResult<Self> {
+        errors::grammar(py, || ir::Grammar::inside_json_string(&self.0)).map(Self)
+    }
+
+    #[staticmethod]
+    fn labelled(py: Python<'_>, label: &str, grammar: &Self) -> PyResult<Self> {
+        read(py, || Ok(ir::Grammar::labelled(label, &grammar.0)))
+    }
+
     fn placed(&self, place: &str) -> Self {
         Self(Arc::new(ir::Grammar::clone(&self.0).placed(place)))
     }

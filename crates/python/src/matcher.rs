@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Verdict, bitmask_words};
 
 use crate::bitmask::{shape, writable, write};
-use crate::compiler::CompiledGrammar;
+use crate::compiler::{CompiledGrammar, read_bounds};
 use crate::errors::{argument, engine, from_engine};
 
 /// Follows one text through a compiled grammar.
@@ -47,13 +47,20 @@ impl From<syntagma_engine::Error> for Failure {
 impl GrammarMatcher {
     #[new]
     #[pyo3(signature = (compiled, *, budgets=None))]
-    fn new(compiled: &CompiledGrammar, budgets: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        if let Some(budgets) = budgets {
-            // It refuses what is not enforced, by name.
-            budgets.call_method0("check")?;
-        }
-        let inner = syntagma_engine::GrammarMatcher::new(Arc::clone(&compiled.0));
-        Ok(Self::of(inner))
+    fn new(
+        py: Python<'_>,
+        compiled: &CompiledGrammar,
+        budgets: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let bounds = match budgets {
+            Some(budgets) => read_bounds(budgets.call_method0("bounds")?.extract()?),
+            None => compiled.bounds.clone(),
+        };
+        let compiled = Arc::clone(&compiled.inner);
+        engine(py, || {
+            syntagma_engine::GrammarMatcher::with_bounds(compiled, bounds)
+        })
+        .map(Self::of)
     }
 
     #[staticmethod]
@@ -62,7 +69,7 @@ impl GrammarMatcher {
         compiled: &CompiledGrammar,
         state: &[u8],
     ) -> PyResult<Self> {
-        let compiled = Arc::clone(&compiled.0);
+        let compiled = Arc::clone(&compiled.inner);
         let inner =
             py.detach(|| syntagma_engine::GrammarMatcher::from_state_bytes(compiled, state));
         inner.map(Self::of).map_err(|error| from_engine(py, &error))
@@ -262,6 +269,7 @@ impl GrammarMatcher {
                 Verdict::NotExpected => ("not expected", None),
                 Verdict::Unused => ("unused", None),
                 Verdict::Ended => ("ended", None),
+                Verdict::Spent => ("spent", None),
             };
             dict.set_item("token", word)?;
             dict.set_item("dies_at", at)?;

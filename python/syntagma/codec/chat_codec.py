@@ -150,7 +150,7 @@ class ChatCodec:
             reasoning_format: `none` leaves thoughts in content.
             stream_reasoning: False: reasoning comes whole.
             enforce: how much of a call the grammar holds in `auto`: nothing, its name, or its parameters too.
-            budgets: bounds on the parts of the turn; none is supported yet.
+            budgets: bounds on the parts of the turn; a turn with bounds always has a grammar.
             policies: what the parser does with odd calls.
             id_seed: makes minted call ids repeatable.
             strict: the parser raises instead of recovering.
@@ -178,9 +178,8 @@ class ChatCodec:
             or answer.kind != "text"
             or (choice.mode == "auto" and bool(callable_tools) and held)
             or (choice.mode == "none" and bool(declared))
+            or (budgets is not None and bool(budgets.bounds()))
         )
-        if budgets is not None:
-            budgets.check()
         prompt = self.render(
             messages,
             tools=declared,

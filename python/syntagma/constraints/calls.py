@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from syntagma.constraints.encoded import encoded_object
 from syntagma.constraints.keywords import LiteralArguments
+from syntagma.constraints.parts import Parts
 from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
 from syntagma.constraints.tagged import TaggedArguments, unsupported
@@ -40,7 +40,9 @@ _NUMBER = r"0|[1-9][0-9]*"
 _UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
-def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits) -> Grammar:
+def calls_grammar(
+    spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits, labels: Parts
+) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
 
     Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
@@ -53,7 +55,7 @@ def calls_grammar(spec: FormatSpec, choice: Choice, *, enforce: Enforce, paralle
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
-    call = _any_call(_CallWriter(spec, tools), choice, tools, enforce=enforce, limits=limits)
+    call = _any_call(_CallWriter(spec, tools, labels), choice, tools, enforce=enforce, limits=limits)
     if parallel and choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
         calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
@@ -82,20 +84,18 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
     if tools.argument and writer.bare_arguments:
         tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
     notation = value_notation(tools.literals)
-    if notation is not None and not writer.bare_arguments:
-        raise unsupported("an envelope around literals of a notation")
+    anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
     if writer.encoded:
-        anything = encoded_object()
-    else:
-        anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
+        anything = anything.inside_json_string()
     if choice.tools is None:
         return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
     everything = choice.forced or enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
-    if held and writer.encoded:
-        raise unsupported("a schema of arguments that are spelled as a string")
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    parts = [_Part((tool.name,), _arguments(index, tool, tagged, notation, limits)) for index, tool in held]
+    parts = []
+    for index, tool in held:
+        arguments = _arguments(index, tool, tagged, notation, limits)
+        parts.append(_Part((tool.name,), arguments.inside_json_string() if writer.encoded else arguments))
     if tagged is not None:
         loose = [tool for _, tool in choice.tools if tool.name in free]
         parts += [_Part((tool.name,), tagged.anything(tool.parameters or {})) for tool in loose]
@@ -135,8 +135,9 @@ class _Item(NamedTuple):
 class _CallWriter:
     """Fills the holes of the first call pattern."""
 
-    def __init__(self, spec: FormatSpec, tools: ToolsSpec) -> None:
+    def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: Parts) -> None:
         self._tools = tools
+        self._labels = labels
         self._headers = shown_headers(spec)
         shown = tools.call[0]
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
@@ -195,7 +196,7 @@ class _CallWriter:
     def _hole(self, hole: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool) -> list[Grammar]:
         match hole:
             case "arguments":
-                return [arguments]
+                return [self._labels.arguments(arguments)]
             case "name":
                 return [_name(names, quoted=quoted)]
             case "header":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from syntagma.constraints.schemas import schema_grammar, value_notation
 from syntagma.constraints.tagged import TaggedArguments, Value, unsupported
 from syntagma.constraints.text import quoted
 from syntagma.errors import FormatError
@@ -14,7 +14,8 @@ from syntagma.grammars import Grammar
 __all__ = ["LiteralArguments"]
 
 _SHARED = ("$defs", "definitions")
-_ENDS = "{}[]():,= \t\n\r"
+_GOES_ON = re.compile(r"[\w.+-]")
+"""what would be read as more of a number or word"""
 _KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]_.$\-]+"
 """what the reader takes for a key, with the letters that every supported Python knows"""
 
@@ -27,11 +28,11 @@ class LiteralArguments(TaggedArguments):
         if tools.item is not None:
             raise unsupported("literals that nest")
         behind = (tools.argument_separator, tools.call[0].around("arguments")[1])
-        if not all(text and text[0] in _ENDS for text in behind):
+        if any(not text or _GOES_ON.match(text) for text in behind):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
-                "literals with nothing behind them that ends a number cannot be held by a grammar",
-                hint="a comma, a bracket, a colon, an equals sign or a blank does",
+                "what stands behind literals would be read as more of a number, so no grammar of them is exact",
+                hint="a separator or closer that begins with neither a letter, a digit, a sign nor a point",
             )
 
     def _loose(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
@@ -41,10 +42,6 @@ class LiteralArguments(TaggedArguments):
         if isinstance(schema, Mapping):
             schema = {**{key: root[key] for key in _SHARED if key in root}, **schema}
         return None, [("any", self._literal(schema, strict=strict, pointer=pointer))]
-
-    def _literal(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
-        notation = value_notation(self._tools.literals)
-        return schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=notation)
 
     def _any_key(self, but: Mapping[str, Any]) -> Grammar:
         others = "".join(f" & ~{quoted(key)}" for key in but)

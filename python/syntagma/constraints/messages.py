@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from syntagma.constraints.text import answer_text, literal, reasoning_text
+from syntagma.constraints.parts import Parts
+from syntagma.constraints.text import answer_text, literal, reasoning_text, unclosed_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, StartState, answer_before_calls
 from syntagma.grammars import Grammar
@@ -18,6 +19,7 @@ def message_parts(
     forced: bool,
     shaped: Grammar | None,
     calls: Grammar | None,
+    labels: Parts,
 ) -> list[Grammar]:
     """Thoughts, then an answer, or calls, or an answer and calls; the prompt holds what opens the first message.
 
@@ -28,22 +30,20 @@ def message_parts(
         forced: calls must come.
         shaped: what the answer must be, or None for text.
         calls: the calls that may come, or None.
+        labels: what labels thoughts and answers.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, nothing ends a message.
+        FormatError: `E-FORMAT-UNSUPPORTED`, an answer is wanted of a format that has none.
     """
-    if not messages.end:
-        raise FormatError(
-            "E-FORMAT-UNSUPPORTED", "messages that only the next one ends cannot be held by a grammar yet"
-        )
     between = literal(_opener(messages))
     if start.content_open and start.reasoning != "open":
-        return _behind_open_answer(spec, between, forced=forced, shaped=shaped, calls=calls)
-    rest = _rest(spec, messages, between, forced=forced, shaped=shaped, calls=calls)
+        return _behind_open_answer(spec, messages, between, forced=forced, shaped=shaped, calls=calls, labels=labels)
+    rest = _rest(spec, messages, between, forced=forced, shaped=shaped, calls=calls, labels=labels)
     if spec.reasoning is None or start.reasoning == "done":
         return [rest]
     block = spec.reasoning.block[0]
-    thoughts = [reasoning_text(spec, block), *literal(block.closer), *between]
+    inner = reasoning_text(spec, block) if messages.end else unclosed_text(spec, messages, followed=True)
+    thoughts = [labels.reasoning(inner), *literal(block.closer), *between]
     if start.reasoning == "open":
         return [*thoughts, rest]
     return [Grammar.optional(Grammar.concat(*literal(block.opener), *thoughts)), rest]
@@ -61,6 +61,7 @@ def _rest(
     forced: bool,
     shaped: Grammar | None,
     calls: Grammar | None,
+    labels: Parts,
 ) -> Grammar:
     """What follows the thoughts."""
     if forced and calls is not None:
@@ -70,30 +71,54 @@ def _rest(
         if calls is None:
             raise FormatError("E-FORMAT-UNSUPPORTED", "the format has no answers")
         return calls
-    ways = [Grammar.concat(*literal(content.block[0].opener), *_answer(spec, content.block[0], shaped))]
+    ways = [
+        Grammar.concat(*literal(content.block[0].opener), *_answer(spec, messages, content.block[0], shaped, labels))
+    ]
     if calls is not None:
         ways.append(calls)
         if shaped is None:
             before = answer_before_calls(content, messages)
-            ways.append(Grammar.concat(*literal(before.opener), *_answer(spec, before, None), *between, calls))
+            answer = _answer(spec, messages, before, None, labels, followed=True)
+            ways.append(Grammar.concat(*literal(before.opener), *answer, *between, calls))
     return Grammar.union(*ways)
 
 
 def _behind_open_answer(
-    spec: FormatSpec, between: list[Grammar], *, forced: bool, shaped: Grammar | None, calls: Grammar | None
+    spec: FormatSpec,
+    messages: MessagesSpec,
+    between: list[Grammar],
+    *,
+    forced: bool,
+    shaped: Grammar | None,
+    calls: Grammar | None,
+    labels: Parts,
 ) -> list[Grammar]:
     """The prompt holds the header of an answer."""
     assert spec.content is not None
     block = spec.content.block[0]
     if forced and calls is not None:
         return [*literal(block.closer), *between, calls]
-    parts = _answer(spec, block, shaped)
+    alone = _answer(spec, messages, block, shaped, labels)
     if calls is None or shaped is not None:
-        return parts
-    return [*parts, Grammar.optional(Grammar.concat(*between, calls))]
+        return alone
+    if messages.end:
+        return [*alone, Grammar.optional(Grammar.concat(*between, calls))]
+    before = _answer(spec, messages, block, None, labels, followed=True)
+    return [Grammar.union(Grammar.concat(*alone), Grammar.concat(*before, *between, calls))]
 
 
-def _answer(spec: FormatSpec, block: Pattern, shaped: Grammar | None) -> list[Grammar]:
-    """The body of an answer, with the marker that ends it."""
-    text = answer_text(spec, closer=block.closer) if shaped is None else shaped
-    return [text, *literal(block.closer)]
+def _answer(
+    spec: FormatSpec,
+    messages: MessagesSpec,
+    block: Pattern,
+    shaped: Grammar | None,
+    labels: Parts,
+    *,
+    followed: bool = False,
+) -> list[Grammar]:
+    """The body of an answer, with the marker that ends it; `followed`: a message comes behind it."""
+    if shaped is not None:
+        return [shaped, *literal(block.closer)]
+    if not messages.end:
+        return [labels.content(unclosed_text(spec, messages, followed=followed))]
+    return [labels.content(answer_text(spec, closer=block.closer)), *literal(block.closer)]

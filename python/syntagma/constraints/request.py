@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from syntagma.errors import ArgumentError, LimitError, RequestError
+from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolChoice, ToolLike, tools_from
 
@@ -21,10 +22,14 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on the parts of a turn; None is no bound.
 
     Attributes:
-        reasoning_tokens: tokens of reasoning.
+        reasoning_tokens: tokens of reasoning, what opens and closes it not counted.
         content_tokens: tokens of content.
         argument_bytes: bytes of the arguments of one call.
-        on_reasoning: what happens where the budget of reasoning is spent.
+        on_reasoning: what happens where the budget of reasoning is spent. `close`: the thoughts are closed, and the
+            model goes on with its answer.
+
+    Raises:
+        ArgumentError: `E-BUDGET-VALUE`, a budget is below 0; the pointer names it.
     """
 
     reasoning_tokens: int | None = None
@@ -32,17 +37,28 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     argument_bytes: int | None = None
     on_reasoning: Literal["close"] = "close"
 
-    def check(self) -> None:
-        """Refuse what is not enforced: a bound that did nothing would be worse than none.
-
-        Raises:
-            ArgumentError: `E-BUDGET-UNSUPPORTED`, with the pointer of the field.
-        """
+    def __post_init__(self) -> None:
         for field in ("reasoning_tokens", "content_tokens", "argument_bytes"):
-            if getattr(self, field) is not None:
+            given = getattr(self, field)
+            if given is not None and given < 0:
                 raise ArgumentError(
-                    "E-BUDGET-UNSUPPORTED", f"{field} is not enforced by grammars yet", pointer=f"/budgets/{field}"
+                    "E-BUDGET-VALUE", f"{field} is at least 0, not {given}", pointer=f"/budgets/{field}"
                 )
+
+    def bounds(self) -> list[tuple[str, str, int]]:
+        """What is bounded: the label of a part, `tokens` or `bytes`, and how many."""
+        fields = (
+            ("reasoning", "tokens", self.reasoning_tokens),
+            ("content", "tokens", self.content_tokens),
+            ("arguments", "bytes", self.argument_bytes),
+        )
+        return [(label, unit, min(most, 2**32 - 1)) for label, unit, most in fields if most is not None]
+
+    def applied(self, grammar: Grammar) -> Grammar:
+        """A grammar with labelled parts whose matchers keep to the bounds."""
+        for label, unit, most in self.bounds():
+            grammar = grammar.bounded(label, **{unit: most})
+        return grammar
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from syntagma.constraints.schemas import schema_grammar
+from syntagma.constraints.schemas import schema_grammar, value_notation
 from syntagma.constraints.text import literal, quoted
 from syntagma.constraints.text_values import TextValue, any_text, json_type, plain_text, text_value
 from syntagma.errors import FormatError
@@ -41,8 +41,8 @@ class TaggedArguments:
 
     def _check(self) -> None:
         tools = self._tools
-        if tools.item is not None or not tools.literals.writes_json:
-            raise unsupported("arguments that nest or are raw text in a notation of its own")
+        if tools.item is not None:
+            raise unsupported("arguments that nest")
         if not self._pattern.around("value")[0].strip() or not set(self._closer) - _IN_JSON:
             raise unsupported("arguments whose values have no marker on both sides")
 
@@ -137,7 +137,8 @@ class TaggedArguments:
         if self._tools.types:
             return self._text(), anything
         if self._tools.values == "json" and root is None:
-            return plain_text(closer=self._closer), [*anything, ("string", self._json({"type": "string"}))]
+            plain = plain_text(closer=self._closer, notation=self._tools.literals)
+            return plain, [*anything, ("string", self._json({"type": "string"}))]
         value = self._divided(schema, root or {})
         return (self._text(), []) if value.text is not None else (None, anything)
 
@@ -146,10 +147,7 @@ class TaggedArguments:
         value = self._divided(schema, root)
         if strict and value.loose:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
-        others = [
-            (json_type(one), schema_grammar(one, strict=strict, pointer=pointer, limits=self._limits))
-            for one in value.others(root)
-        ]
+        others = [(json_type(one), self._literal(one, strict=strict, pointer=pointer)) for one in value.others(root)]
         return value.text, others
 
     def _divided(self, schema: Any, root: Mapping[str, Any]) -> TextValue:
@@ -157,7 +155,12 @@ class TaggedArguments:
         return text_value(schema, root, closer=self._closer, escaped=self._escaped, told=told)
 
     def _json(self, schema: Mapping[str, Any]) -> Grammar:
-        return schema_grammar(schema, strict=False, pointer="", limits=self._limits)
+        return self._literal(schema, strict=False, pointer="")
+
+    def _literal(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
+        """A value by its schema, as JSON or as the notation of the format spells it."""
+        notation = value_notation(self._tools.literals)
+        return schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=notation)
 
     def _text(self) -> Grammar:
         return any_text(closer=self._closer, escaped=self._escaped)

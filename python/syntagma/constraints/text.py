@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syntagma.constraints.literals import core, forbidden_in_content, forbidden_in_reasoning
-from syntagma.format_schema import FormatSpec, Pattern, pieces
+from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, message_ends, pieces
 from syntagma.grammars import Grammar
 
-__all__ = ["answer_text", "has_bare_calls", "literal", "quoted", "reasoning_text"]
+__all__ = ["answer_text", "has_bare_calls", "literal", "quoted", "reasoning_text", "unclosed_text"]
 
 
 def literal(text: str) -> list[Grammar]:
@@ -30,6 +30,21 @@ def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
     held = " | ".join(quoted(text) for text in forbidden)
     free = f"except!({held})" if held else "any!"
     return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
+
+
+def unclosed_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
+    """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
+    ends = message_ends(messages)
+    held = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *forbidden_in_content(spec))))
+    joined = {
+        end[:size]
+        for end in ends
+        for size in range(1, len(end))
+        for behind in ends
+        if (end[:size] + behind).startswith(end)
+    }
+    edges = "".join(f" & ~(any! {quoted(text)})" for text in sorted(joined)) if followed else ""
+    return Grammar.from_ebnf(f"start ::= except!({held}){edges} ;")
 
 
 def has_bare_calls(spec: FormatSpec) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from syntagma.constraints.text import quoted
+from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar
 
 __all__ = ["TextValue", "any_text", "json_type", "plain_text", "text_value"]
@@ -48,9 +49,12 @@ def any_text(*, closer: str, escaped: bool) -> Grammar:
     return Grammar.from_regex("[^<]*") if escaped else Grammar.text(closer=closer)
 
 
-def plain_text(*, closer: str) -> Grammar:
-    """Text in front of `closer` that nobody takes for JSON."""
-    return Grammar.from_ebnf(f"""start ::= except!({quoted(closer)}) & #'([^\\s\\x1c-\\x1f"{{\\[tfn0-9-](?s:.)*)?' ;""")
+def plain_text(*, closer: str, notation: Notation) -> Grammar:
+    """Text in front of `closer` that nobody takes for JSON, or for a literal of the notation."""
+    words = (*notation.quotes, *notation.true, *notation.false, *notation.null)
+    signs = "".join(f"\\u{{{ord(sign):x}}}" for sign in sorted({word[0] for word in words} - set('"tfn')))
+    plain = f"""#'([^\\s\\x1c-\\x1f"{{\\[tfn0-9{signs}-](?s:.)*)?'"""
+    return Grammar.from_ebnf(f"start ::= except!({quoted(closer)}) & {plain} ;")
 
 
 def json_type(schema: Any) -> str:

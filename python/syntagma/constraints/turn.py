@@ -7,6 +7,7 @@ from typing import Any
 
 from syntagma.constraints.calls import calls_grammar, ends_in_marker
 from syntagma.constraints.messages import message_parts
+from syntagma.constraints.parts import Parts
 from syntagma.constraints.request import Budgets, Choice, Enforce, read_choice, read_response_format, read_tools
 from syntagma.constraints.schemas import model_limits, shaped_answer
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
@@ -55,18 +56,18 @@ def build_grammar(
         parallel_tool_calls: False: one call at most.
         response_format: as OpenAI's, `{"type": "grammar", "grammar": EBNF text}`, or a structural tag.
         enforce: how much of a call is held in `auto`.
-        budgets: bounds on the parts; none is supported yet.
+        budgets: bounds on the parts, for the grammar's matchers; a budget without bounds labels the parts, so that
+            each matcher may have its own.
         limits: bounds on the request.
 
     Raises:
         RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
         FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading (yet); `E-FORMAT-NAME`.
         GrammarError: a schema or grammar of the request that is refused, with its pointer.
-        ArgumentError: `E-TOOL-…`, `E-BUDGET-UNSUPPORTED`.
+        ArgumentError: `E-TOOL-…`.
         LimitError: `E-LIMIT-…`.
     """
-    if budgets is not None:
-        budgets.check()
+    labels = Parts(budgets is not None)
     bounds = model_limits(limits)
     choice = read_choice(tool_choice, read_tools(tools, bounds))
     if spec.tools is None and choice.forced:
@@ -75,14 +76,17 @@ def build_grammar(
     calls = None
     undeclared = choice.tools is None and answer.kind != "text" and not choice.forced
     if spec.tools is not None and choice.mode != "none" and not undeclared:
-        calls = calls_grammar(spec, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds)
+        calls = calls_grammar(spec, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds, labels=labels)
     held = answer.kind != "text" and not (choice.forced and calls is not None)
-    shaped = shaped_answer(answer, bounds) if held else None
+    shaped = labels.content(shaped_answer(answer, bounds)) if held else None
     if spec.messages is not None:
-        parts = message_parts(spec, spec.messages, start, forced=choice.forced, shaped=shaped, calls=calls)
-        return Grammar.concat(*literal(start.pending), *parts)
-    turn = _Turn(spec, start, choice=choice, shaped=shaped, calls=calls)
-    return Grammar.concat(*literal(start.pending), *turn.parts())
+        parts = message_parts(
+            spec, spec.messages, start, forced=choice.forced, shaped=shaped, calls=calls, labels=labels
+        )
+    else:
+        parts = _Turn(spec, start, choice=choice, shaped=shaped, calls=calls, labels=labels).parts()
+    whole = Grammar.concat(*literal(start.pending), *parts)
+    return whole if budgets is None else budgets.applied(whole)
 
 
 class _Turn:
@@ -96,12 +100,14 @@ class _Turn:
         choice: Choice,
         shaped: Grammar | None,
         calls: Grammar | None,
+        labels: Parts,
     ) -> None:
         self._spec = spec
         self._start = start
         self._choice = choice
         self._shaped = shaped
         self._calls = calls
+        self._labels = labels
 
     def parts(self) -> list[Grammar]:
         """Everything behind the pending literal."""
@@ -125,7 +131,7 @@ class _Turn:
 
     def _thoughts(self, block: Pattern) -> Grammar:
         """The text of a block that is open, with its closer."""
-        return Grammar.concat(reasoning_text(self._spec, block), *literal(block.closer))
+        return Grammar.concat(self._labels.reasoning(reasoning_text(self._spec, block)), *literal(block.closer))
 
     def _wrapper(self, *, thought: bool) -> Pattern | None:
         content = self._spec.content
@@ -153,7 +159,7 @@ class _Turn:
         if self._calls is not None and tools is not None and wrapper is None:
             behind = tools.section[0].opener or tools.call[0].opener
         text = answer_text(self._spec, closer=wrapper.closer if wrapper is not None else behind)
-        content = self._wrapped(text, wrapper, begun=begun)
+        content = self._wrapped(self._labels.content(text), wrapper, begun=begun)
         if self._calls is None or tools is None:
             return content
         if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
@@ -161,7 +167,7 @@ class _Turn:
             return content if begun else Grammar.union(content, self._calls)
         tail = [self._calls]
         if ends_in_marker(tools) and wrapper is None and not has_bare_calls(self._spec):
-            tail.append(Grammar.optional(answer_text(self._spec)))
+            tail.append(Grammar.optional(self._labels.content(answer_text(self._spec))))
         first = content if wrapper is None or begun else Grammar.optional(content)
         return Grammar.concat(first, Grammar.optional(Grammar.concat(*tail)))
 

@@ -72,7 +72,8 @@ class GrammarCompiler:
             GrammarError: `E-GRAMMAR-EMPTY`, nothing matches; or a token that the vocabulary does not have.
             LimitError: `E-LIMIT-…`, too much work.
         """
-        return self._inner.compile(grammar._inner)
+        compiled = self._inner.compile(grammar._inner)
+        return compiled.bounded(grammar._bounds) if grammar._bounds else compiled
 
     def compile_async(self, grammar: Grammar) -> Compilation:
         """Compile in the background; waiting for it raises what `compile` raises."""

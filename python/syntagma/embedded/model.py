@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from syntagma.embedded.files import read_file
 from syntagma.embedded.weights import Tensor, TensorFile
 from syntagma.errors import ModelError
 
@@ -49,15 +50,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             ModelError: `E-MODEL-FILE` (not readable), `E-MODEL-CONFIG` (a value is missing or cannot be right) or
                 `E-MODEL-ARCHITECTURE` (another network than this one).
         """
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            raise ModelError(
-                "E-MODEL-FILE",
-                f"cannot be read: {error.strerror}",
-                source=str(path),
-                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
-            ) from error
+        raw = read_file(path)
         try:
             named = msgspec.json.decode(raw)
             kind = named.get("model_type") if isinstance(named, dict) else None

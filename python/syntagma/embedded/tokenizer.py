@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.decoding.tokenizer_json import read_tokenizer_json
+from syntagma.embedded.files import read_file
 from syntagma.errors import ModelError
 
 __all__ = ["Detokenizer", "ModelTokenizer"]
@@ -28,16 +29,9 @@ class ModelTokenizer:
 
     def __init__(self, path: Path) -> None:
         library = _library()
+        raw = read_file(path)
         try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ModelError(
-                "E-MODEL-FILE",
-                f"cannot be read: {error.strerror}",
-                source=str(path),
-                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
-            ) from error
-        try:
+            text = raw.decode()
             description = json.loads(text)
             self._marked = library.Tokenizer.from_str(text)
             # Without added tokens nothing that looks like one is found in text: it is spelled letter by letter.

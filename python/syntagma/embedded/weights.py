@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.embedded.files import unreadable
 from syntagma.errors import ModelError
 
 __all__ = ["Tensor", "TensorFile"]
@@ -32,12 +33,7 @@ class TensorFile:
             self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "the file is empty"
-            raise ModelError(
-                "E-MODEL-FILE",
-                f"cannot be read: {reason}",
-                source=str(path),
-                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
-            ) from error
+            raise unreadable(path, reason) from error
         size = int.from_bytes(self._bytes[:8].tobytes(), "little")
         if len(self._bytes) < 8 or size > min(_HEADER_BYTES, len(self._bytes) - 8):
             raise self._damaged("its header does not fit into it")

@@ -6,6 +6,7 @@ from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, En
 from syntagma.format_schema.header import (
     HeaderPattern,
     answer_before_calls,
+    message_ends,
     opening,
     required_fields,
     shown_headers,
@@ -48,6 +49,7 @@ __all__ = [
     "StartState",
     "ToolsSpec",
     "answer_before_calls",
+    "message_ends",
     "opening",
     "pieces",
     "read_toml",

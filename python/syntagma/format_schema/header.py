@@ -8,7 +8,8 @@ from syntagma.format_schema.markers import pieces
 from syntagma.format_schema.pattern import Pattern
 from syntagma.format_schema.spec import ContentSpec, FormatSpec, MessagesSpec
 
-__all__ = ["HeaderPattern", "answer_before_calls", "opening", "required_fields", "shown_headers", "split_header"]
+__all__ = ["HeaderPattern", "answer_before_calls", "message_ends", "opening", "required_fields", "shown_headers"]
+__all__ += ["split_header"]
 
 
 class HeaderPattern(msgspec.Struct, frozen=True):
@@ -29,6 +30,12 @@ def opening(start: str) -> tuple[str, str]:
     if first is None or not first.is_marker:
         return start.strip(), ""
     return first.text, start.strip()[len(first.text) :].strip()
+
+
+def message_ends(messages: MessagesSpec) -> tuple[str, ...]:
+    """What ends a message; where the format says nothing of it, what begins the next."""
+    begins = tuple(dict.fromkeys(opening(start)[0] for start in messages.start))
+    return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
 
 def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:

@@ -215,6 +215,9 @@ class _Reader:
             self.fail("CONFLICT", f"{path}.types", "{type} in `argument` and the key `types` need each other")
         if "item" in table and not argument:
             self.fail("CONFLICT", f"{path}.item", "means nothing without `argument`")
+        literals = self._notation(f"{path}.literals", table.get("literals", "json"))
+        if not literals.is_json and any('"{arguments}"' in one.pattern.text for one in envelope):
+            self.fail("CONFLICT", f"{path}.literals", "an object that is spelled as a string is JSON")
         also = table.get("also", [])
         if not isinstance(also, list):
             self.fail("TYPE", f"{path}.also", "is an array of tables")
@@ -233,7 +236,7 @@ class _Reader:
             types=types,
             item=self._text(f"{path}.item", table["item"]) if "item" in table else None,
             escape=escape,  # type: ignore[arg-type]  # checked above
-            literals=self._notation(f"{path}.literals", table.get("literals", "json")),
+            literals=literals,
             also=tuple(self._tools(self._further(plain, more), f"{path}.also") for more in also),
         )
 

@@ -175,7 +175,7 @@ class ChatFormat:
             reasoning: overrides what the prompt says.
             response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
             enforce: how much of a call is held where none is required.
-            budgets: bounds on the parts; none is supported yet.
+            budgets: bounds on the parts, for the grammar's matchers.
             template_kwargs: variables the prompt was rendered with.
             limits: bounds on the request.
 

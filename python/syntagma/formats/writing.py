@@ -14,6 +14,7 @@ from syntagma.format_schema import (
     Hole,
     Literal,
     MessagesSpec,
+    Notation,
     Pattern,
     ToolsSpec,
     answer_before_calls,
@@ -152,7 +153,7 @@ def _value(tools: ToolsSpec, text: str, *, by_looks: bool) -> dict[str, str]:
         return {"value": _nested(tools, text), "type": word}
     raw = tools.values != "literal" and is_string
     if raw and tools.values == "json" and by_looks:
-        raw = not _looks_like_json(json.loads(text))
+        raw = not _looks_like_json(json.loads(text), tools.literals)
     value = json.loads(text) if raw else in_notation(text, tools.literals)
     return {"value": escaped(value) if "values" in tools.escape else value, "type": word}
 
@@ -167,10 +168,10 @@ def _nested(tools: ToolsSpec, text: str) -> str:
     )
 
 
-def _looks_like_json(text: str) -> bool:
-    """Whether a reader may take raw text for JSON."""
+def _looks_like_json(text: str, notation: Notation) -> bool:
+    """Whether a reader may take raw text for JSON, or for a literal of the notation."""
     bare = text.strip()
-    if bare[:1] in ('"', "{", "["):
+    if bare.startswith(('"', "{", "[", *notation.quotes)) or bare in (*notation.true, *notation.false, *notation.null):
         return True
     try:
         json.loads(bare)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.remembered import Remembered
 from syntagma.grammars.report import Report
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.grammars.warning import GrammarWarning
@@ -18,6 +19,11 @@ from syntagma.limits import Limits
 __all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
+_MOST = 2**32 - 1
+_Bound: TypeAlias = tuple[str, str, int]
+"""A label, what is counted, and how many there may be."""
+_LATELY: Remembered[_engine.Grammar] = Remembered(1 << 20)
+"""Schemas that were read: a server is asked for the same few again and again."""
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -42,11 +48,12 @@ class Grammar:
     never matches a special token.
     """
 
-    __slots__ = ("_inner", "_schema")
+    __slots__ = ("_bounds", "_inner", "_schema")
 
-    def __init__(self, inner: _engine.Grammar, schema: str | None = None) -> None:
+    def __init__(self, inner: _engine.Grammar, schema: str | None = None, bounds: Sequence[_Bound] = ()) -> None:
         self._inner = inner
         self._schema = schema
+        self._bounds = tuple(bounds)
 
     @classmethod
     def from_ebnf(
@@ -178,7 +185,10 @@ class Grammar:
             draft=draft,
             notation=notation,
         )
-        inner = _engine.Grammar.from_json_schema(text, options, limits or _DEFAULT_LIMITS)
+        bounds = limits or _DEFAULT_LIMITS
+        inner = _LATELY.get(
+            (text, options, bounds), len(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
+        )
         return cls(inner, text if notation is None else None)
 
     @classmethod
@@ -231,12 +241,16 @@ class Grammar:
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Any of the grammars."""
-        return grammars[0] if len(grammars) == 1 else cls(_engine.Grammar.union([g._inner for g in grammars]))
+        return grammars[0] if len(grammars) == 1 else cls._of(_engine.Grammar.union, grammars)
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """One grammar after another; none is the empty text."""
-        return grammars[0] if len(grammars) == 1 else cls(_engine.Grammar.concat([g._inner for g in grammars]))
+        return grammars[0] if len(grammars) == 1 else cls._of(_engine.Grammar.concat, grammars)
+
+    @classmethod
+    def _of(cls, join: Callable[[list[_engine.Grammar]], _engine.Grammar], grammars: Sequence[Grammar]) -> Grammar:
+        return cls(join([grammar._inner for grammar in grammars]), bounds=_joined(grammars))
 
     @classmethod
     def repeat(
@@ -250,16 +264,44 @@ class Grammar:
         if min < 0 or (max is not None and max < min):
             raise ArgumentError("E-GRAMMAR-REPEAT", f"between {min} and {max} times is impossible")
         between = None if separator is None else separator._inner
-        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between))
+        bounds = _joined([grammar] if separator is None else [grammar, separator])
+        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), bounds=bounds)
 
     @classmethod
     def optional(cls, grammar: Grammar) -> Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
 
+    @classmethod
+    def labelled(cls, label: str, grammar: Grammar) -> Grammar:
+        """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
+        return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), bounds=grammar._bounds)
+
+    def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
+        """The same grammar, whose matchers keep parts with this label to so many tokens in all, or bytes each.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-BOUND`, not exactly one bound, or one below 0.
+        """
+        unit, most = ("tokens", tokens) if bytes is None else ("bytes", bytes)
+        if most is None or most < 0 or (tokens is not None and bytes is not None):
+            raise ArgumentError("E-GRAMMAR-BOUND", "a part is bounded by a number of tokens or by one of bytes")
+        others = [bound for bound in self._bounds if bound[0] != label]
+        return Grammar(self._inner, self._schema, [*others, (label, unit, min(most, _MOST))])
+
+    def inside_json_string(self) -> Grammar:
+        """The same texts as they stand between the quotes of a JSON string: quotes, backslashes and controls escaped.
+
+        A marker there is its text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which no string holds.
+        """
+        return Grammar(self._inner.inside_json_string())
+
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
-        return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema)
+        return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema, self._bounds)
 
     @property
     def report(self) -> Report:
@@ -295,13 +337,21 @@ class Grammar:
         return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Grammar) and self._inner == other._inner
+        return isinstance(other, Grammar) and self._bounds == other._bounds and self._inner == other._inner
 
     def __hash__(self) -> int:
         return hash(self._inner)
 
     def __repr__(self) -> str:
         return f"<Grammar {self.report.status}, {self.rule_count} rules>"
+
+
+def _joined(grammars: Sequence[Grammar]) -> list[_Bound]:
+    """The bounds of all grammars; of several on one label the smallest."""
+    smallest: dict[str, _Bound] = {}
+    for bound in sorted((bound for grammar in grammars for bound in grammar._bounds), key=lambda bound: bound[2]):
+        smallest.setdefault(bound[0], bound)
+    return list(smallest.values())
 
 
 def _text(value: object, name: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from functools import partial
+from typing import Literal
 
 from syntagma.events import (
     ContentDelta,
@@ -16,6 +17,8 @@ from syntagma.events import (
 )
 from syntagma.messages import Diagnostic, Message, ToolCall
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.straight import Course
+from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["Assembler"]
 
@@ -28,7 +31,7 @@ class _Call:
     def __init__(self, event: ToolCallStart) -> None:
         self.id = event.id
         self.name = event.name
-        self.arguments = StringIO()
+        self.arguments = TextBuffer()
         self.start, self.end = event.span
         self.complete = False
         self.ended = False
@@ -43,8 +46,8 @@ class Assembler:
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
-        self._content: StringIO | None = None
-        self._reasoning: StringIO | None = None
+        self._content: TextBuffer | None = None
+        self._reasoning: TextBuffer | None = None
         self._calls: list[_Call] = []
         self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
@@ -54,6 +57,19 @@ class Assembler:
         """How many calls are complete."""
         return sum(call.complete for call in self._calls)
 
+    def course(self, kind: Literal["content", "reasoning", "arguments"]) -> Course | None:
+        """Where more text of this kind goes, without being added; None: there was none of it yet."""
+        if kind == "arguments":
+            index = len(self._calls) - 1
+            return Course(partial(ToolCallDelta, index), self._calls[index].arguments)
+        buffer = self._content if kind == "content" else self._reasoning
+        return None if buffer is None else Course(ContentDelta if kind == "content" else ReasoningDelta, buffer)
+
+    def passed(self, kind: Literal["content", "reasoning", "arguments"], end: int) -> None:
+        """Text of this kind went its course, up to absolute position `end`."""
+        if kind == "arguments":
+            self._calls[-1].end = end
+
     def add(self, event: Event) -> None:
         """Take one event in."""
         if isinstance(event, ToolCallDelta):
@@ -62,11 +78,11 @@ class Assembler:
             call.end = event.span[1]
         elif isinstance(event, ContentDelta):
             if self._content is None:
-                self._content = StringIO()
+                self._content = TextBuffer()
             self._content.write(event.text)
         elif isinstance(event, ReasoningDelta):
             if self._reasoning is None:
-                self._reasoning = StringIO()
+                self._reasoning = TextBuffer()
             self._reasoning.write(event.text)
         elif isinstance(event, ToolCallStart):
             self._calls.append(_Call(event))
@@ -83,13 +99,13 @@ class Assembler:
         """The message as far as it was read."""
         kept = [call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"]
         return Message(
-            content=None if self._content is None else self._content.getvalue(),
-            reasoning_content=None if self._reasoning is None else self._reasoning.getvalue(),
+            content=None if self._content is None else self._content.value(),
+            reasoning_content=None if self._reasoning is None else self._reasoning.value(),
             tool_calls=tuple(
                 ToolCall(
                     id=call.id,
                     name=call.name,
-                    arguments=call.arguments.getvalue(),
+                    arguments=call.arguments.value(),
                     complete=call.complete,
                     span=(call.start, call.end),
                 )

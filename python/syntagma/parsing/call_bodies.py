@@ -12,6 +12,7 @@ from syntagma.parsing.machine import Machine
 from syntagma.parsing.patterns import Block, marker_pieces
 from syntagma.parsing.routes import Route, RouteKind
 from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.straight import FAR, Straight
 
 __all__ = ["CallBodies"]
 
@@ -75,6 +76,14 @@ class CallBodies(Machine):
         return self._between_messages(stopped=end in self._routes.stops)
 
     # ---- free text
+
+    def straight(self) -> Straight | None:
+        """See `Machine`."""
+        if self._state == self._body and self.window.is_empty and self._body_kind != "call":
+            plain = self._body_kind == "reasoning" or self.content_begun
+            return Straight(self._body_kind, self._body_scanner.firsts, FAR) if plain else None
+        way = super().straight() if self._state == self._arguments else None
+        return None if way is None else way._replace(stops=way.stops | self._ends.firsts)
 
     def _text_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> bool:
         """Text of this kind comes, up to the end of the message; `loose`: or up to the beginning of the next."""

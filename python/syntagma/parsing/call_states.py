@@ -7,15 +7,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.call_end import CallEnd
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.json_machine import JsonMachine
+from syntagma.parsing.json_string import json_text
 from syntagma.parsing.nested_arguments import NestedArguments
-from syntagma.parsing.patterns import Alternative
+from syntagma.parsing.patterns import Alternative, Section
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.straight import STRING_STOPS, Straight
 from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.window import Window
 
@@ -86,6 +90,34 @@ class CallStates(ABC):
         for cursor in self._cursors:
             cursor.infer = self._infer
         return self._go(self._racing, "race")
+
+    def _dies_at_once(self, marker: str, at: int) -> bool:
+        """Whether the marker at this index begins no call, as a race would find; what it would report is reported."""
+        window = self.window
+        if window.knows_tokens or self._policies.malformed == "drop" or self._limits.parser_header_chars < 1024:
+            return False
+        last, meant = at, False
+        section: Section | None = None
+        inside = self._call_end.open_section is not None
+        for opening in self._compiled.openings(marker):
+            died = opening.dies(window.text, at)
+            if died is None:
+                return False
+            end, named = died
+            last = max(last, end)
+            if named:
+                alternative = opening.alternative
+                meant = meant or inside or alternative.intended
+                section = section or alternative.section
+        if meant:
+            self._answer(at)
+            self._no_call("E-PARSE-CALL", (window.base + at, window.base + last))
+        if section is not None:
+            self._call_end.section_seen(section)
+        return True
+
+    def _no_call(self, code: str, span: Span) -> None:
+        self._out.malformed(code, "this is no call after all", span)
 
     def _racing(self, final: bool) -> bool:
         window = self.window
@@ -171,7 +203,7 @@ class CallStates(ABC):
         whole = next((one for one in self._cursors if one.balanced is not None and one.alternative.bare_call), None)
         if meant:
             code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
-            self._out.malformed(code, "this is no call after all", (self._race_at, last))
+            self._no_call(code, (self._race_at, last))
         section = loose.alternative.section if loose else None
         if section is not None:
             self._call_end.section_seen(section)
@@ -220,6 +252,22 @@ class CallStates(ABC):
             self._out.call_delta(fragment, (start, window.end))
         window.pos = len(window.text)
         return self._truncated()
+
+    def _straight_arguments(self) -> Straight | None:
+        """The arguments, where they are inside a string."""
+        source = self._cursor.source if self._cursor is not None else None
+        room = self._limits.parser_argument_chars - self._argument_chars
+        if isinstance(source, JsonMachine) and source.in_plain_string:
+            return Straight("arguments", STRING_STOPS, room)
+        if isinstance(source, TaggedArguments | NestedArguments) and source.open_text is not None:
+            return Straight("arguments", source.open_text.firsts, room, json_text)
+        return None
+
+    def passed(self, way: Straight, size: int) -> None:
+        """Text of what the reader is in the middle of went straight on."""
+        self.window.skip(size)
+        if way.kind == "arguments":
+            self._argument_chars += size
 
     def _arguments_end(self, cursor: Cursor) -> bool:
         here = (self.window.here, self.window.here)

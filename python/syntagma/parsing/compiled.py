@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from syntagma.format_schema import FormatSpec
+from syntagma.parsing.opening import Opening
 from syntagma.parsing.patterns import (
     Alternative,
     Block,
@@ -56,10 +57,8 @@ class CompiledFormat:
         self.routes: Routes | None = routes_of(spec)
         self.starts: tuple[Alternative, ...] = tuple(start for form in self.forms for start in starts_of(form))
         self.bare: tuple[Alternative, ...] = tuple(start for start in self.starts if start.bare)
-        # The others, each with the literal that it begins with.
-        self.marked: tuple[tuple[str, Alternative], ...] = tuple(
-            (start.first, start) for start in self.starts if not start.bare
-        )
+        self._marked = tuple(start for start in self.starts if not start.bare)
+        self._openings: dict[str, tuple[Opening, ...]] = {}
         reasoning, content = spec.reasoning, spec.content
         self.blocks: tuple[Block, ...] = (
             tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()
@@ -67,7 +66,7 @@ class CompiledFormat:
         self.wrappers: tuple[Block, ...] = (
             tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
         )
-        firsts = {start.first for start in self.starts if not start.bare}
+        firsts = {start.first for start in self._marked}
         self.longer_openers: tuple[str, ...] = tuple(
             block.opener
             for block in (*self.blocks, *self.wrappers)
@@ -76,6 +75,14 @@ class CompiledFormat:
         self.end_of_turn = spec.end_of_turn
         self._thoughts: dict[tuple[Block | None, bool], tuple[KeyTable, Scanner]] = {}
         self._content: dict[tuple[bool, Section | None], tuple[KeyTable, Scanner]] = {}
+
+    def openings(self, marker: str) -> tuple[Opening, ...]:
+        """What begins with this marker."""
+        found = self._openings.get(marker)
+        if found is None:
+            begun = [Opening(start) for start in self._marked if marker.startswith(start.first)]
+            found = self._openings[marker] = tuple(begun)
+        return found
 
     def inner(self, form_section: Section) -> tuple[Alternative, ...]:
         """The calls that may stand inside this section."""

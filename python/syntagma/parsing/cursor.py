@@ -16,10 +16,11 @@ from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.nested_arguments import NestedArguments
 from syntagma.parsing.patterns import Alternative, Op
 from syntagma.parsing.tagged_arguments import TaggedArguments
+from syntagma.parsing.text_buffer import TextBuffer
 from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
-__all__ = ["Cursor", "cannot_begin"]
+__all__ = ["Cursor"]
 
 _NOT_IN_NAMES = "<>{}()[]\"',="
 _NOT_IN_IDS = "<>{}()[]\"'"
@@ -74,7 +75,7 @@ class Cursor:
         self.balanced: int | None = None
         self.infer: Callable[[str], str | None] | None = None
         self._nameless: JsonMachine | None = None
-        self._held: list[str] = []
+        self._held = TextBuffer()
         self._held_chars = 0
 
     @property
@@ -128,7 +129,7 @@ class Cursor:
 
     def _captured(self, hole: str, window: Window, index: int) -> None:
         text = window.text
-        followers = self._followers()
+        followers = self.alternative.followers(self._at)
         run = _RUNS.get(hole)
         while index < len(text):
             if run is not None:
@@ -149,7 +150,9 @@ class Cursor:
             if any(window.cut_at(index, one) for one in near):
                 self.pos = window.base + index
                 return
-            if not _holds(hole, char) or (char == "/" and not self._capture and self._behind_bracket):
+            if not _holds(hole, char):
+                break
+            if char == "/" and not self._capture and self.alternative.names_element(self._at):
                 break
             self._capture += char
             index += 1
@@ -163,21 +166,6 @@ class Cursor:
         self._read(hole, self._capture)
         self._capture = ""
         self._at += 1
-
-    @property
-    def _behind_bracket(self) -> bool:
-        """The capture is the name of an element; a slash would close one."""
-        before = self.alternative.ops[self._at - 2 : self._at]
-        return any(op.kind == "literal" and op.text.endswith("<") for op in before)
-
-    def _followers(self) -> tuple[str, ...]:
-        """The literals that may stand behind the capture: the next one, or what arguments begin with or are without."""
-        for op in self.alternative.ops[self._at + 1 :]:
-            if op.kind == "literal":
-                return (op.text,)
-            if op.kind == "hole" and op.text not in ("arguments", "envelope"):
-                return ()
-        return tuple(op.text for op in self.alternative.closer[:1])
 
     def _read(self, hole: str, text: str) -> None:
         if "attributes" in self.alternative.form.escape:
@@ -201,7 +189,8 @@ class Cursor:
             if window.text[index] != "{":
                 self.status = "dead"
                 return
-            self.envelope = EnvelopeReader(self.alternative.form.envelope, self.name)
+            form = self.alternative.form
+            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
         reader = self.envelope
         end = min(len(window.text), self._end + reader.held - window.base)
         self.pos = window.base + reader.run(window.text, index, end)
@@ -261,13 +250,13 @@ class Cursor:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
         reader = self._nameless = self._nameless or JsonMachine()
         after, fragment = reader.feed(window.text, index, len(window.text))
-        self._held.append(fragment)
+        self._held.write(fragment)
         self._held_chars += after - index
         self.pos = window.base + after
         if reader.bad:
             self.status = "dead"
         elif reader.done:
-            text = "".join(self._held)
+            text = self._held.take()
             self.name = self.infer(text) if self.infer is not None else None
             self._commit(HeldArguments(text), self.pos)
 
@@ -291,25 +280,6 @@ class Cursor:
         self.source = source
         self.commit_at = at
         self.status = "commit"
-
-
-def cannot_begin(alternative: Alternative, window: Window, index: int) -> bool:
-    """Whether the text from `index` on is certainly no call of this form: its first literals and hole do not fit."""
-    text = window.text
-    for op in alternative.ops:
-        if op.kind == "blank":
-            index = window.behind_blanks(index)
-        elif op.kind == "literal":
-            if not text.startswith(op.text, index):
-                return index < len(text) and not window.cut_at(index, op.text)
-            if op.marker and not window.is_marker(index, op.text):
-                return True
-            index += len(op.text)
-        elif index == len(text) or op.text in ("arguments", "value", "suffix"):
-            return False
-        else:
-            return text[index] != "{" if op.text == "envelope" else not _holds(op.text, text[index])
-    return False
 
 
 def _holds(hole: str, char: str) -> bool:

@@ -19,6 +19,11 @@ class TextDecoder:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._begun = False
 
+    @property
+    def is_empty(self) -> bool:
+        """No sequence of bytes is begun."""
+        return not self._begun
+
     def decode(self, chunk: str | bytes) -> str:
         """The text that is certain so far.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Literal
 
 from syntagma.errors import ParseError
 from syntagma.events import (
@@ -20,6 +21,8 @@ from syntagma.events import (
 from syntagma.parsing.assembler import Assembler
 from syntagma.parsing.fence import FenceFilter
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.straight import Course
+from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["Emitter"]
 
@@ -55,7 +58,7 @@ class Emitter:
         self._id_seed = id_seed
         self._strict = strict
         self._events: list[Event] = []
-        self._thoughts: list[str] = []
+        self._thoughts = TextBuffer()
         self._thoughts_at = 0
         self._calls = 0
         self._prefilled = ""
@@ -90,14 +93,26 @@ class Emitter:
             self.call_start(name, wire_id, (0, 0))
             self.call_delta("".join(parts), (0, 0))
 
+    def course(self, kind: Literal["content", "reasoning", "arguments"]) -> Course | None:
+        """Where more text of this kind goes; None: events must be made of it here."""
+        if self._muted or self._prefilled or self._blanks or (self._fence is not None and kind != "arguments"):
+            return None
+        if kind == "reasoning" and self._inline:
+            kind = "content"
+        if kind == "reasoning" and not self._stream_reasoning:
+            return None
+        return self.assembler.course(kind)
+
     def content(self, text: str, start: int) -> None:
         """Text of the answer, read from absolute position `start`."""
         if self._muted or not text:
             return
         if start < 0:
             text, start = text[-start:], 0
-        pieces = self._fence.feed(text, start) if self._fence is not None else [(text, start)]
-        self._content(pieces)
+        if self._fence is None:
+            self._add(ContentDelta(text, (start, start + len(text))))
+        else:
+            self._content(self._fence.feed(text, start))
 
     def _content(self, pieces: list[tuple[str, int]]) -> None:
         for text, at in pieces:
@@ -127,7 +142,7 @@ class Emitter:
             self._push(ReasoningDelta(text, (start, start + len(text))))
         else:
             self._thoughts_at = start if not self._thoughts else self._thoughts_at
-            self._thoughts.append(text)
+            self._thoughts.write(text)
 
     def tag(self, text: str, start: int) -> None:
         """A marker of reasoning, with the blanks that belong to it."""
@@ -149,7 +164,7 @@ class Emitter:
         """The thoughts are over."""
         self._release_blanks()
         if self._thoughts:
-            text, self._thoughts = "".join(self._thoughts), []
+            text = self._thoughts.take()
             self._push(ReasoningDelta(text, (self._thoughts_at, self._thoughts_at + len(text))))
 
     def call_start(self, name: str, wire_id: str | None, span: Span) -> None:
@@ -225,24 +240,23 @@ def _joined(events: list[Event]) -> list[Event]:
         return events
     joined: list[Event] = []
     run: list[Event] = []
+    last = events[0]
     for event in events:
-        if run and not _same_run(run[-1], event):
+        # Where a marker stood between, the spans do not touch: a span holds its text and nothing else.
+        if run and (type(event) is not type(last) or last.span[1] != event.span[0] or type(event) not in _DELTAS):
             joined.append(_one(run))
             run = []
         run.append(event)
+        last = event
     joined.append(_one(run))
     return joined
 
 
-def _same_run(first: Event, second: Event) -> bool:
-    if first.span[1] != second.span[0]:
-        return False  # a marker stood between; a span holds its text and nothing else
-    if isinstance(first, ToolCallDelta) and isinstance(second, ToolCallDelta):
-        return first.index == second.index
-    return type(first) is type(second) and isinstance(first, ContentDelta | ReasoningDelta)
+_DELTAS = (ContentDelta, ReasoningDelta, ToolCallDelta)
 
 
 def _one(run: list[Event]) -> Event:
+    """One event for adjacent ones of the same kind; deltas of two calls are never adjacent."""
     first = run[0]
     if len(run) == 1:
         return first

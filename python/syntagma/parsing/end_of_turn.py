@@ -25,6 +25,16 @@ class EndOfTurn:
         self._ends = {"".join(atoms[: n + 1]) for n in range(len(atoms))}
         self._held: list[Piece] = []
 
+    @property
+    def first(self) -> str:
+        """The first character of what ends the turn."""
+        return self._whole[:1]
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is held back."""
+        return not self._held
+
     def feed(self, text: str, identity: bool | Set[str] | None) -> list[Piece]:
         """More output → what is certainly not the end of the turn, each piece with what is known of its tokens."""
         whole = self._whole

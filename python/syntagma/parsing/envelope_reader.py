@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members, Notation
 from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArguments
 from syntagma.parsing.json_machine import BLANKS, JsonMachine
 from syntagma.parsing.json_string import StringReader
+from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["EnvelopeReader"]
 
@@ -17,7 +19,7 @@ _START, _KEY_OR_END, _KEY, _COLON, _VALUE, _COMMA_OR_END = range(6)
 
 
 class EnvelopeReader:
-    """One envelope; all alternatives of the format are read at once.
+    """One envelope; all alternatives of the format are read at once. Arguments are an object of the notation.
 
     Attributes:
         name: the tool's name, once read.
@@ -29,11 +31,12 @@ class EnvelopeReader:
     """
 
     __slots__ = (
-        *("_awaits_name", "_encoded", "_holding", "_nodes", "_outer_name", "_parts", "_reading", "_skip", "_stack"),
-        *("_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
+        *("_awaits_name", "_encoded", "_holding", "_nodes", "_notation", "_outer_name", "_parts", "_reading", "_skip"),
+        *("_stack", "_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
     )
 
-    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None) -> None:
+    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation) -> None:
+        self._notation = notation
         self._stack: list[tuple[Members, ...]] = []
         self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
         self._outer_name = outer_name
@@ -42,7 +45,7 @@ class EnvelopeReader:
         self._skip: JsonMachine | None = None
         self._holding: ArgumentSource | None = None
         self._encoded: EncodedArguments | None = None
-        self._parts: list[str] = []
+        self._parts = TextBuffer()
         self._string: StringReader | None = None
         self._reading = ""
         self._text: list[str] = []
@@ -168,7 +171,8 @@ class EnvelopeReader:
             if char == '"':
                 self._encoded = EncodedArguments()
                 return pos + 1
-            return self._arguments(JsonMachine(), pos)
+            plain = self._notation.is_json
+            return self._arguments(JsonMachine() if plain else LiteralMachine(self._notation), pos)
         if "arguments" in holes and char != "n":
             self.status = "bad"
         elif "name" in holes:
@@ -201,7 +205,7 @@ class EnvelopeReader:
             self.source = source
             self.status = "commit"
         else:
-            self._holding, self._parts = source, []
+            self._holding, self._parts = source, TextBuffer()
             if source.done:
                 self._held_whole("{}")
         return pos
@@ -209,11 +213,11 @@ class EnvelopeReader:
     def _hold(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
         after, fragment = source.feed(text, pos, end)
         self.held += after - pos
-        self._parts.append(fragment)
+        self._parts.write(fragment)
         if source.bad:
             self.status = "bad"
         elif source.done:
-            self._held_whole("".join(self._parts))
+            self._held_whole(self._parts.take())
         return after
 
     def _held_whole(self, text: str) -> None:

@@ -61,6 +61,11 @@ class JsonMachine:
         """A string has begun and not ended."""
         return not (self.done or self.bad) and self._state in (_STRING, _ESCAPE, _UNICODE)
 
+    @property
+    def in_plain_string(self) -> bool:
+        """A string is open, and no escape in it."""
+        return self._state == _STRING and not (self.done or self.bad)
+
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """Read `text[pos:end]` as far as the value goes; the new position, and the text to pass on.
 

@@ -20,13 +20,14 @@ class KeywordArguments:
         bad: the next character fits neither an argument nor the end.
     """
 
-    __slots__ = ("_between", "_closer", "_form", "_key", "_machine", "_opened", "_state", "bad", "done")
+    __slots__ = ("_between", "_closer", "_ends", "_form", "_key", "_machine", "_opened", "_state", "bad", "done")
 
     def __init__(self, form: Form, closer: Op) -> None:
         assert form.value is not None
         self._form = form
         self._closer = closer.text
         self._between = form.value.opener
+        self._ends = form.argument_separator[:1] + closer.text[:1]
         self._key = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
@@ -86,7 +87,7 @@ class KeywordArguments:
             return pos + 1
         if text.startswith(self._between, pos, end):
             self._state, self._key = "value", ""
-            self._machine = LiteralMachine(self._form.notation)
+            self._machine = LiteralMachine(self._form.notation, self._ends)
             return pos + len(self._between)
         self.bad = not self._between.startswith(text[pos:end])
         return pos

@@ -27,15 +27,20 @@ class LiteralMachine:
 
     Strings, words and bare keys become JSON; a list in round brackets becomes an array.
 
+    Args:
+        notation: how values are spelled.
+        ends: characters that end a word or number on its own, beside brackets, signs of structure and blanks.
+
     Attributes:
         done: the value is whole.
         bad: the next character cannot continue a value, or a number that JSON does not know was read.
     """
 
-    __slots__ = ("_delimiter", "_in_key", "_notation", "_stack", "_state", "_word", "_words", "bad", "done")
+    __slots__ = ("_delimiter", "_ends", "_in_key", "_notation", "_stack", "_state", "_word", "_words", "bad", "done")
 
-    def __init__(self, notation: Notation) -> None:
+    def __init__(self, notation: Notation, ends: str = "") -> None:
         self._notation = notation
+        self._ends = ends
         self._words = {
             **dict.fromkeys(notation.true, "true"),
             **dict.fromkeys(notation.false, "false"),
@@ -208,7 +213,7 @@ class LiteralMachine:
     def _spelled(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A word, a number, or a bare key: up to structure or a blank."""
         start = pos
-        stops = _STRUCTURE if self._in_key else _STRUCTURE + BLANKS
+        stops = _STRUCTURE if self._in_key else _STRUCTURE + BLANKS + ("" if self._stack else self._ends)
         while pos < end and text[pos] not in stops:
             pos += 1
         self._word += text[start:pos]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from syntagma.parsing.call_states import CallStates, Phase, ReaderParts, State
 from syntagma.parsing.compiled import Key
-from syntagma.parsing.cursor import cannot_begin
 from syntagma.parsing.patterns import Block, marker_pieces
+from syntagma.parsing.straight import FAR, Straight
 
 __all__ = ["Machine"]
 
@@ -40,6 +40,20 @@ class Machine(CallStates):
         """Read as far as possible; `final`: no more text comes."""
         while self._state(final):
             pass
+
+    def straight(self) -> Straight | None:
+        """What the reader is in the middle of, if more text may go straight on."""
+        if not self.window.is_empty:
+            return None
+        if self._state == self._arguments:
+            return self._straight_arguments()
+        if self._state == self._thoughts:
+            return None if self._prefilled is not None else Straight("reasoning", self._keys[1].firsts, FAR)
+        if self._state == self._content and self.content_begun:
+            section = self._call_end.open_section
+            _, scanner = self._compiled.content_keys(reasoning=not self.thinking_done, section=section)
+            return Straight("content", scanner.firsts, FAR)
+        return None
 
     # ---- the start
 
@@ -134,10 +148,13 @@ class Machine(CallStates):
                 self._answer(at)
                 return False
             found = [one for one in keys[key] if window.are_markers(at, one.pieces)]
-            if found:
+            if not found:
+                start = at + 1
+            elif found[0].kind == "call" and self._dies_at_once(key[found[0].edge :], at + found[0].edge):
+                start = at + found[0].edge + 1
+            else:
                 self._answer(at)
                 return self._leave_content(key, found)
-            start = at + 1
 
     def _bare_start(self) -> bool:
         """Begin a race if the first character of the answer may begin a call without a marker."""
@@ -162,13 +179,9 @@ class Machine(CallStates):
         window = self.window
         if key.kind == "call":
             at = window.pos + key.edge
-            starts = [one for first, one in self._compiled.marked if window.text.startswith(first, at)]
-            if all(cannot_begin(one, window, at) for one in starts):
-                self._answer(at + 1)
-                return True
             window.mark()  # in front of the blanks, which stay where the race has no winner
             window.pos = at
-            return self._race(starts)
+            return self._race([one.alternative for one in self._compiled.openings(text[key.edge :])])
         block = key.block
         start = window.here
         window.pos += len(text)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from syntagma.parsing.json_string import json_text
 from syntagma.parsing.patterns import Alternative, Nesting
 from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.text_buffer import TextBuffer
 from syntagma.parsing.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.window import Window
 
@@ -57,7 +58,7 @@ class NestedArguments:
         self._element: tuple[str, Any] = (key, None)
         self._allowed: frozenset[str] = _LOOSE
         self._scanner: Scanner | None = None
-        self._held: list[str] = []
+        self._held = TextBuffer()
         self._runs = 0
         self._state: State = "value"
         self.done = False
@@ -68,6 +69,11 @@ class NestedArguments:
         self._schema = schema
         self._levels[0].schema = schema
         self._element = (self._element[0], inner_schema(schema, self._schema, self._element[0]))
+
+    @property
+    def open_text(self) -> Scanner | None:
+        """What ends the string that is open and streams as it comes."""
+        return self._scanner if self._state == "text" and self._allowed == _STRING else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -156,13 +162,13 @@ class NestedArguments:
         if self._allowed == _STRING:
             out.append(json_text(text[pos:at]))
         elif at > pos:
-            self._held.append(text[pos:at])
+            self._held.write(text[pos:at])
         if closer is None:
             return at
         if self._allowed == _STRING:
             out.append('"')
         else:
-            held, self._held = "".join(self._held), []
+            held = self._held.take()
             out.append(self._typed(held))
         self._state = "between"
         return at + len(closer)

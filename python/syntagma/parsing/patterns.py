@@ -161,6 +161,20 @@ class Alternative(msgspec.Struct, frozen=True):
         """A literal stands before the call, so that an object behind it was meant as one."""
         return self.ops[0].kind == "literal"
 
+    def followers(self, at: int) -> tuple[str, ...]:
+        """The literals that may stand behind the capture at this step: the next, or what arguments end with."""
+        for op in self.ops[at + 1 :]:
+            if op.kind == "literal":
+                return (op.text,)
+            if op.kind == "hole" and op.text not in ("arguments", "envelope"):
+                return ()
+        return tuple(op.text for op in self.closer[:1])
+
+    def names_element(self, at: int) -> bool:
+        """Whether the capture at this step is the name of an element; a slash would close one."""
+        before = self.ops[max(0, at - 2) : at]
+        return any(op.kind == "literal" and op.text.endswith("<") for op in before)
+
     @property
     def weight(self) -> int:
         """Literal characters, which decide a tie."""

@@ -12,6 +12,7 @@ from syntagma.format_schema import (
     MessagesSpec,
     Pattern,
     ToolsSpec,
+    message_ends,
     opening,
     required_fields,
     split_header,
@@ -88,7 +89,7 @@ class Routes:
         self.starts = messages.start
         self.body = messages.body
         self.keeps_ends = not messages.end
-        self.ends = messages.end or self.begins or self.sections
+        self.ends = message_ends(messages)
         self.stops = frozenset(messages.end[1:])
         self.otherwise: RouteKind = messages.otherwise
 

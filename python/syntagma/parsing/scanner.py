@@ -13,21 +13,26 @@ _SHORT = 16
 class Scanner:
     """Leftmost, longest match of fixed texts.
 
-    Texts are looked for by their first characters with `str.find`, whose answers are remembered as long as the buffer
-    is the same, so that a buffer is passed over once however often it is asked about.
+    Each text is looked for with `str.find`, whose answers are remembered as long as the buffer is the same, so that a
+    buffer is passed over once for each text however often it is asked about.
     """
 
-    __slots__ = ("_base", "_buffer", "_by_first", "_firsts", "_next")
+    __slots__ = ("_base", "_beginnings", "_buffer", "_cut", "_firsts", "_keys", "_longest", "_next")
 
     def __init__(self, keys: Iterable[str]) -> None:
-        self._by_first: dict[str, list[str]] = {}
-        for key in sorted(set(keys), key=len, reverse=True):
-            if key:
-                self._by_first.setdefault(key[0], []).append(key)
-        self._firsts = frozenset(self._by_first)
+        self._keys = sorted({key for key in keys if key}, key=len, reverse=True)
+        self._firsts = frozenset(key[0] for key in self._keys)
+        self._longest = len(self._keys[0]) if self._keys else 0
+        self._beginnings = frozenset(key[:size] for key in self._keys for size in range(1, len(key)))
         self._buffer = ""
         self._base = 0
         self._next: dict[str, int] = {}
+        self._cut = -1
+
+    @property
+    def firsts(self) -> frozenset[str]:
+        """The first characters of the texts: where none of them stands, no text begins."""
+        return self._firsts
 
     def search(self, text: str, start: int, *, base: int, final: bool) -> tuple[int, str | None]:
         """The index of the first key from `start` on, and the key.
@@ -40,22 +45,31 @@ class Scanner:
         if text is not self._buffer or base != self._base:
             if size - start < _SHORT and self._firsts.isdisjoint(text[start:]):
                 return size, None
-            self._buffer, self._base = text, base
-            self._next = dict.fromkeys(self._by_first, -1)
-        while True:
-            at = size
-            for first, known in self._next.items():
-                found = known
-                if known < start:
-                    found = text.find(first, start)
-                    found = self._next[first] = size if found < 0 else found
-                at = min(at, found)
-            if at >= size:
-                return size, None
-            rest = size - at
-            for key in self._by_first[text[at]]:
-                if text.startswith(key, at):
-                    return at, key
-                if not final and rest < len(key) and key.startswith(text[at:]):
-                    return at, None
-            start = at + 1
+            self._buffer, self._base, self._cut = text, base, -1
+            self._next = dict.fromkeys(self._keys, -1)
+        at: int = size
+        found: str | None = None
+        for key, known in self._next.items():
+            here = known
+            if here < start:
+                here = text.find(key, start)
+                if here < 0:
+                    here = size
+                self._next[key] = here
+            if here < at:
+                at, found = here, key
+        if final:
+            return at, found
+        if self._cut < start:
+            self._cut = self._cut_from(text, max(start, size - self._longest + 1))
+        # Where a text stands whole, a longer one may begin, too: what comes decides.
+        return (self._cut, None) if self._cut <= at else (at, found)
+
+    def _cut_from(self, text: str, start: int) -> int:
+        """The first index from `start` on at which the text ends inside a key; its length if there is none."""
+        tail = text[start:]
+        if not self._firsts.isdisjoint(tail):
+            for at in range(len(tail)):
+                if tail[at:] in self._beginnings:
+                    return start + at
+        return len(text)

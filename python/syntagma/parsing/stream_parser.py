@@ -19,6 +19,8 @@ from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.message_machine import machine_for
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.start import ReasoningChoice, enter
+from syntagma.parsing.straight import Lane, Straight
+from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["StreamParser", "Vocabulary"]
 
@@ -117,19 +119,22 @@ class StreamParser:
         )
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(spec.end_of_turn)
-        self._raw: list[str] | None = [] if keep_raw else None
+        self._raw = TextBuffer() if keep_raw else None
         self._length = 0
         self._finished = False
+        self._lane: Lane | None = None
+        self._way: Straight | None = None
         self._vocabulary: tuple[Vocabulary, frozenset[int], frozenset[str]] | None = None
 
     @property
     def raw(self) -> str:
         """Everything that was fed so far, decoded; empty if it is not kept."""
-        return "".join(self._raw or ())
+        return "" if self._raw is None else self._raw.value()
 
     @property
     def message(self) -> Message:
         """The message as far as it was read."""
+        self._leave_lane()
         return self._out.assembler.message()
 
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
@@ -144,10 +149,20 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`; `E-ARGUMENT-CHUNK`, neither text nor bytes.
             ParseError: bad text, only if the parser is strict.
         """
+        lane = self._lane
+        if lane is not None:
+            if special is lane.identity and chunk and isinstance(chunk, str):
+                event = lane.take(chunk)
+                if event is not None:
+                    if self._raw is not None:
+                        self._raw.write(chunk)
+                    return [event]
+            self._leave_lane()
         self._check_open()
         if special:
             self._text(self._decoder.flush(), None)
         self._text(self._decoder.decode(chunk), special)
+        self._enter_lane()
         return self._out.take()
 
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
@@ -157,6 +172,7 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
             ParseError: bad text, only if the parser is strict.
         """
+        self._leave_lane()
         self._check_open()
         if self._vocabulary is None or self._vocabulary[0] is not info:
             special = frozenset(info.special_token_ids)
@@ -185,6 +201,7 @@ class StreamParser:
         """
         if self._finished:
             return []
+        self._leave_lane()
         self._finished = True
         machine = self._machine
         self._text(self._decoder.flush(), None)
@@ -195,6 +212,22 @@ class StreamParser:
         self._out.message_end(reason, self._length, inside_reasoning=cut)
         return self._out.take()
 
+    def _enter_lane(self) -> None:
+        """Let text go straight on, if the reader is in the middle of some."""
+        way = self._machine.straight() if self._decoder.is_empty and self._end_of_turn.is_empty else None
+        course = None if way is None else self._out.course(way.kind)
+        if way is not None and course is not None:
+            identity = self._machine.window.identity
+            self._way = way
+            self._lane = Lane(way, course, self._length, identity=identity, end=self._end_of_turn.first)
+
+    def _leave_lane(self) -> None:
+        lane, self._lane = self._lane, None
+        if lane is not None and self._way is not None and lane.passed:
+            self._length += lane.passed
+            self._machine.passed(self._way, lane.passed)
+            self._out.assembler.passed(self._way.kind, self._length)
+
     def _check_open(self) -> None:
         if self._finished:
             raise ArgumentError("E-ARGUMENT-FINISHED", "the parser was finished", hint="each message needs a new one")
@@ -204,7 +237,7 @@ class StreamParser:
             return
         self._length += len(text)
         if self._raw is not None:
-            self._raw.append(text)
+            self._raw.write(text)
         self._pass_on(self._end_of_turn.feed(text, identity))
 
     def _pass_on(self, pieces: list[tuple[str, bool | Set[str] | None]]) -> None:

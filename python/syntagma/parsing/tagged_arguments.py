@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from syntagma.limits import Limits
 from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.json_string import json_text
+from syntagma.parsing.literal_machine import LiteralMachine
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.text_buffer import TextBuffer
 from syntagma.parsing.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.unescape import Unescaper
 from syntagma.parsing.window import Window
@@ -35,8 +37,8 @@ class TaggedArguments:
 
     __slots__ = (
         *("_allowed", "_closers", "_cursor", "_escapes", "_form", "_held", "_json", "_limits", "_make", "_opened"),
-        *("_properties", "_raw", "_runs", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
-        *(),
+        *("_properties", "_raw", "_runs", "_scanner", "_schema", "_separated", "_unread", "_value", "_window", "bad"),
+        "done",
     )
 
     def __init__(
@@ -64,8 +66,9 @@ class TaggedArguments:
         self._opened = False
         self._separated = False
         self._runs = 0
-        self._held: list[str] = []
-        self._json: JsonMachine | None = None
+        self._held = TextBuffer()
+        self._json: JsonMachine | LiteralMachine | None = None
+        self._unread = ""
         self._escapes: Unescaper | None = None
         self._allowed: frozenset[str] | None = None
         self._raw: tuple[str, str | None] | None = (key, wire)
@@ -77,6 +80,11 @@ class TaggedArguments:
         properties = schema.get("properties") if schema is not None else None
         self._schema = schema
         self._properties = properties if isinstance(properties, Mapping) else {}
+
+    @property
+    def open_text(self) -> Scanner | None:
+        """What ends the string that is open and streams as it comes."""
+        return self._scanner if self._allowed == _STRING and self._raw is None and self._escapes is None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -112,11 +120,16 @@ class TaggedArguments:
         out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
         self._opened = True
         self._allowed = self._types(key, wire)
-        self._json = None if "string" in self._allowed else JsonMachine()
+        self._json = None if "string" in self._allowed else self._structure()
+        self._unread = ""
         self._escapes = Unescaper() if "values" in self._form.escape else None
         if self._allowed == _STRING:
             out.append('"')
         return pos
+
+    def _structure(self) -> JsonMachine | LiteralMachine:
+        notation = self._form.notation
+        return JsonMachine() if notation.is_json else LiteralMachine(notation)
 
     def _types(self, key: str, wire: str | None) -> frozenset[str]:
         if wire is not None:
@@ -154,9 +167,9 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append('"')
         else:
-            held, self._held = "".join(self._held), []
+            held = self._held.take()
             notation = self._form.notation
-            out.append(to_json(held, self._allowed, notation) if self._allowed else any_json(held))
+            out.append(to_json(held, self._allowed, notation) if self._allowed else any_json(held, notation))
         self._allowed = None
         self._separated = False
         return at + len(closer)
@@ -167,9 +180,11 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append(json_text(text))
         elif text:
-            self._held.append(text)
-            if self._json is not None:
-                self._json.feed(text, 0, len(text))
+            self._held.write(text)
+            if self._json is not None and not (self._json.done or self._json.bad):
+                text = self._unread + text
+                after, _ = self._json.feed(text, 0, len(text))
+                self._unread = text[after:]
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """Behind a value: blanks, a separator, the next argument, or the end of the arguments."""

@@ -168,10 +168,16 @@ def _load(text: str) -> Any:
         return None
 
 
-def any_json(text: str) -> str:
-    """The text itself if it is JSON, else the text as a JSON string."""
+def any_json(text: str, notation: Notation = Notation()) -> str:  # noqa: B008  # frozen
+    """The text itself if it is JSON, or a literal of the notation as JSON, else the text as a JSON string."""
     bare = text.strip()
     known = bare in ("null", "true", "false") or _structure(bare) is not None or _is_number(bare, _EVERY)
     if not known and bare.startswith('"'):
         known = isinstance(_load(bare), str)
-    return bare if known else json.dumps(text, ensure_ascii=False)
+    if known:
+        return bare
+    if not notation.is_json:
+        words = (*notation.true, *notation.false, *notation.null)
+        if bare in words or bare.startswith(("{", "[", *notation.quotes)):
+            return literal_to_json(bare, notation) or json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False)

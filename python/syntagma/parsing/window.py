@@ -10,6 +10,8 @@ import bisect
 import re
 from collections.abc import Set
 
+from syntagma.parsing.text_buffer import TextBuffer
+
 __all__ = ["Window"]
 
 _NOT_BLANK = re.compile(r"\S")
@@ -30,7 +32,7 @@ class Window:
         self.text = ""
         self.pos = 0
         self.base = 0
-        self._kept: list[str] = []
+        self._kept = TextBuffer()
         self._mark: int | None = None
         # Ranges of known identity: start of each, and what is known: True = one special token from here to the next
         # start, a set = plain text of a vocabulary with these special tokens, False = plain text, None = unknown.
@@ -47,10 +49,29 @@ class Window:
         """Absolute position behind the last character."""
         return self.base + len(self.text)
 
+    @property
+    def knows_tokens(self) -> bool:
+        """Whether something is known of the tokens that the text was made of."""
+        return bool(self._kinds)
+
+    @property
+    def identity(self) -> bool | Set[str] | None:
+        """What is known of the tokens of the last text."""
+        return self._kinds[-1] if self._kinds else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Everything was read, and there is nothing to come back to."""
+        return self.pos == len(self.text) and self._mark is None
+
+    def skip(self, size: int) -> None:
+        """As many characters were read elsewhere; only where it is empty."""
+        self.base += size
+
     def push(self, chunk: str, identity: bool | Set[str] | None = None) -> None:
         """Append text; `identity` says what is known of its tokens."""
         if self._mark is not None:
-            self._kept.append(self.text[self._mark : self.pos])
+            self._kept.write(self.text[self._mark : self.pos])
             self._mark = 0
         self.base += self.pos
         self.text = self.text[self.pos :] + chunk
@@ -79,19 +100,19 @@ class Window:
         """Remember the cursor; a mark that is set stays where it is."""
         if self._mark is None:
             self._mark = self.pos
-            self._kept = []
+            self._kept = TextBuffer()
 
     def unmark(self) -> None:
         """Forget the mark."""
         self._mark = None
-        self._kept = []
+        self._kept = TextBuffer()
 
     def rewind(self) -> None:
         """Go back to the mark and forget it."""
         if self._mark is None:
             return
         if self._kept:
-            kept = "".join(self._kept)
+            kept = self._kept.take()
             self.text = kept + self.text[self._mark :]
             self.base += self._mark - len(kept)
             self.pos = 0
@@ -101,7 +122,7 @@ class Window:
 
     def marked(self) -> str:
         """The text from the mark to the cursor."""
-        return "" if self._mark is None else "".join(self._kept) + self.text[self._mark : self.pos]
+        return "" if self._mark is None else self._kept.value() + self.text[self._mark : self.pos]
 
     def behind_blanks(self, index: int) -> int:
         """The index of the first character from `index` on that is not blank; the text's length if there is none."""

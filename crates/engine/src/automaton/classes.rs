@@ -19,6 +19,8 @@ pub(crate) struct Classes {
     maps: Vec<[u8; 256]>,
     /// By partition: one byte of each class, largest class first.
     representatives: Vec<Box<[u8]>>,
+    /// By partition, where somebody asked: all bytes, class by class, and where each class ends.
+    members: Vec<Option<Box<(Vec<u16>, [u8; 256])>>>,
     of_map: FxHashMap<[u8; 256], ClassesId>,
     of_set: FxHashMap<ByteSet, ClassesId>,
     meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
@@ -31,6 +33,7 @@ impl Classes {
         let mut classes = Self {
             maps: Vec::new(),
             representatives: Vec::new(),
+            members: Vec::new(),
             of_map: FxHashMap::default(),
             of_set: FxHashMap::default(),
             meets: FxHashMap::default(),
@@ -45,9 +48,28 @@ impl Classes {
         usize::from(self.maps[id.0 as usize][usize::from(byte)])
     }
 
-    /// The class of every byte.
-    pub(crate) fn map(&self, id: ClassesId) -> &[u8; 256] {
-        &self.maps[id.0 as usize]
+    /// The bytes of a class.
+    pub(crate) fn members(&mut self, id: ClassesId, class: usize) -> &[u8] {
+        let count = self.count(id);
+        let map = &self.maps[id.0 as usize];
+        let (ends, bytes) = &**self.members[id.0 as usize].get_or_insert_with(|| {
+            let mut starts = vec![0_u16; count + 1];
+            for &class in map {
+                starts[usize::from(class) + 1] += 1;
+            }
+            for class in 1..=count {
+                starts[class] += starts[class - 1];
+            }
+            let mut bytes = [0; 256];
+            for (&class, byte) in map.iter().zip(0..=u8::MAX) {
+                let at = &mut starts[usize::from(class)];
+                bytes[usize::from(*at)] = byte;
+                *at += 1;
+            }
+            Box::new((starts, bytes))
+        });
+        let start = class.checked_sub(1).map_or(0, |before| ends[before]);
+        &bytes[usize::from(start)..usize::from(ends[class])]
     }
 
     /// How many classes there are.
@@ -122,6 +144,7 @@ impl Classes {
         members.sort_by_key(|&(count, byte)| (std::cmp::Reverse(count), byte));
         let id = ClassesId(self.maps.len() as u32);
         self.maps.push(map);
+        self.members.push(None);
         self.representatives
             .push(members.into_iter().map(|(_, byte)| byte).collect());
         self.of_map.insert(map, id);

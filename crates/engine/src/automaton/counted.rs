@@ -49,7 +49,7 @@ impl Taken {
 }
 
 /// The bounds that a counter stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Bounds {
     /// At least so many units; 0 if there is no lower bound.
     pub(super) min: u32,

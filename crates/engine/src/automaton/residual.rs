@@ -206,9 +206,9 @@ impl Residuals {
         self.classes.class(classes, byte)
     }
 
-    /// The class of every byte.
-    pub(crate) fn class_map(&self, classes: ClassesId) -> &[u8; 256] {
-        self.classes.map(classes)
+    /// The bytes of a class.
+    pub(crate) fn class_members(&mut self, classes: ClassesId, class: usize) -> &[u8] {
+        self.classes.members(classes, class)
     }
 
     pub(crate) fn class_table(&mut self) -> &mut Classes {

@@ -36,6 +36,8 @@ pub(super) struct Unit {
     alone: u128,
     /// Whether every character of more than one byte is one.
     characters: bool,
+    /// Whether each of them is one and begins no other.
+    characters_alone: bool,
 }
 
 /// A residual does not die while it reads such text.
@@ -50,6 +52,8 @@ pub(crate) struct Stretch {
     most: u32,
     /// Where the count decides alone: ASCII bytes that are a unit and nothing else, and can begin nothing that follows.
     alone: u128,
+    /// The same for characters: like `places`, with [`ASCII`] where they do not belong to that text.
+    alone_places: u16,
 }
 
 /// What every word of each alternative of a residual has.
@@ -112,7 +116,7 @@ impl Residuals {
         if let Some(stretch) = &mut best
             && parts.len() > 1
         {
-            stretch.alone = 0;
+            stretch.alone_places = 0;
         }
         Ok(best)
     }
@@ -138,17 +142,21 @@ impl Residuals {
             return Ok(None);
         };
         let (places, unit) = self.places(&found, fuel)?;
-        let alone = match found.tail {
-            Some(tail) if found.before.is_empty() && !self.is_nullable(tail) => {
-                unit.alone & !ascii_of(&self.first(tail))
-            }
-            _ => 0,
-        };
+        let (mut alone, mut alone_places) = (0, 0);
+        if let Some(tail) = found.tail
+            && !self.is_nullable(tail)
+        {
+            let first = self.first(tail);
+            alone = unit.alone & !first.ascii();
+            let characters = unit.characters_alone && first.is_ascii();
+            alone_places = if characters { places } else { places & ASCII };
+        }
         Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
             ascii: unit.ascii,
             places,
             most: found.max.unwrap_or(u32::MAX),
             alone,
+            alone_places,
         }))
     }
 
@@ -200,6 +208,7 @@ impl Residuals {
                 places,
                 most,
                 alone: 0,
+                alone_places: 0,
             };
             if best
                 .as_ref()
@@ -308,6 +317,7 @@ impl Residuals {
             ascii: 0,
             alone: 0,
             characters: true,
+            characters_alone: true,
         };
         for byte in 0..0x80 {
             let rest = self.step(inner, byte, fuel)?;
@@ -325,6 +335,7 @@ impl Residuals {
                 };
                 let next = self.step(rest, byte, fuel)?;
                 let fits = if behind == 0 {
+                    unit.characters_alone &= next == RegexId::EMPTY;
                     self.is_nullable(next)
                 } else {
                     next != RegexId::NOTHING
@@ -349,28 +360,26 @@ impl Stretch {
     pub(crate) fn reads(&self, below: &Below) -> bool {
         below.ascii & !self.ascii == 0
             && below.from & self.places != 0
-            && (self.most == u32::MAX || below.height.is_some_and(|height| height <= self.most))
+            && (self.most == u32::MAX
+                || below.height < u8::MAX && u32::from(below.height) <= self.most)
     }
 
-    /// Of what is below a node, the residual reads exactly the texts of up to so many bytes, and does not end within any.
+    /// Whether characters of more than one byte belong to the text.
+    pub(crate) fn has_characters(&self) -> bool {
+        self.places & !ASCII != 0
+    }
+
+    /// Of what is below a node, the residual reads exactly the texts in which up to so many characters begin, and does not
+    /// end within any.
     #[inline]
     pub(crate) fn cuts(&self, below: &Below) -> Option<u32> {
-        let cuts = below.ascii & !self.alone == 0 && below.from & ASCII != 0;
+        let cuts = below.ascii & !self.alone == 0 && below.from & self.alone_places != 0;
         cuts.then_some(self.most)
     }
 
     fn worth(&self) -> (bool, u32, u32) {
-        (
-            self.places & !ASCII != 0,
-            self.ascii.count_ones(),
-            self.most,
-        )
+        (self.has_characters(), self.ascii.count_ones(), self.most)
     }
-}
-
-fn ascii_of(set: &ByteSet) -> u128 {
-    let ascii = (0..0x80).filter(|&byte| set.contains(byte));
-    ascii.fold(0, |bits, byte| bits | 1 << byte)
 }
 
 /// The places at which classes of bytes read every way to the end of a character.

@@ -10,21 +10,34 @@ use super::residual::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 
-/// An interned set of (tag, residual), or one with counters and the bounds that these stand for.
+/// An interned set of (tag, residual), with the bounds that its counters stand for if it has any. The bounds are not
+/// interned: a text that is counted would leave one entry for each of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct UnionId(pub(crate) u32);
+pub(crate) struct UnionId {
+    plain: u32,
+    bounds: Bounds,
+}
 
 impl UnionId {
     /// Nothing is left.
-    pub(crate) const DEAD: Self = Self(0);
+    pub(crate) const DEAD: Self = Self::plain(0);
 
-    /// Set in the numbers of unions with counters.
-    const COUNTED: u32 = 1 << 31;
+    const fn plain(index: u32) -> Self {
+        Self {
+            plain: index,
+            bounds: Bounds::NONE,
+        }
+    }
 
     /// Whether bounds stand beside it.
     #[inline]
     pub(crate) fn is_counted(self) -> bool {
-        self.0 & Self::COUNTED != 0
+        self.bounds != Bounds::NONE
+    }
+
+    /// The union without its bounds.
+    fn without_bounds(self) -> Self {
+        Self::plain(self.plain)
     }
 }
 
@@ -40,13 +53,17 @@ impl FiredId {
 /// Where a byte leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Transition {
-    to: UnionId,
+    /// The number of a union, or with [`COUNTED`] an index into `Unions::arrivals`.
+    to: u32,
     fired: FiredId,
 }
 
+/// Set in transitions to unions with counters.
+const COUNTED: u32 = 1 << 31;
+
 impl Transition {
     const UNKNOWN: Self = Self {
-        to: UnionId(u32::MAX),
+        to: u32::MAX,
         fired: FiredId(u32::MAX),
     };
 }
@@ -81,8 +98,8 @@ pub(crate) struct Unions {
     rows: Vec<Row>,
     transitions: Vec<Transition>,
     fired: IndexSet<Box<[u32]>, FxBuildHasher>,
-    /// Unions with counters, each with the bounds that these stand for.
-    counted: IndexSet<(UnionId, Bounds), FxBuildHasher>,
+    /// Unions with counters in which transitions arrive.
+    arrivals: Vec<UnionId>,
     /// Where the classes of bytes lead from unions with counters.
     steps: FxHashMap<(UnionId, u32), Counted>,
     /// By union with counters: by how much upper bounds must be more than far.
@@ -103,7 +120,7 @@ impl Unions {
             rows: Vec::new(),
             transitions: Vec::new(),
             fired: IndexSet::default(),
-            counted: IndexSet::default(),
+            arrivals: Vec::new(),
             steps: FxHashMap::default(),
             margins: FxHashMap::default(),
             useless: FxHashSet::default(),
@@ -125,10 +142,13 @@ impl Unions {
 
     /// The union of trimmed residuals.
     pub(crate) fn intern(&mut self, mut parts: Vec<(u32, RegexId)>) -> UnionId {
+        if parts.is_empty() && !self.interned.is_empty() {
+            return UnionId::DEAD;
+        }
         parts.sort_unstable();
         parts.dedup();
         if let Some(index) = self.interned.get_index_of(parts.as_slice()) {
-            return UnionId(index as u32);
+            return UnionId::plain(index as u32);
         }
         let mut classes = ClassesId::ONE;
         for &(_, residual) in &parts {
@@ -143,11 +163,14 @@ impl Unions {
             classes,
             start: start as u32,
         });
-        UnionId(self.interned.insert_full(parts.into()).0 as u32)
+        UnionId::plain(self.interned.insert_full(parts.into()).0 as u32)
     }
 
     /// The set of tags.
     pub(crate) fn fire(&mut self, mut tags: Vec<u32>) -> FiredId {
+        if tags.is_empty() && !self.fired.is_empty() {
+            return FiredId::NONE;
+        }
         tags.sort_unstable();
         tags.dedup();
         if let Some(index) = self.fired.get_index_of(tags.as_slice()) {
@@ -164,20 +187,7 @@ impl Unions {
 
     /// The residuals of a union with their tags; counters are counters.
     pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
-        &self.interned[self.plain(union).0 as usize]
-    }
-
-    /// The union without its bounds.
-    fn plain(&self, union: UnionId) -> UnionId {
-        if union.is_counted() {
-            self.counted(union).0
-        } else {
-            union
-        }
-    }
-
-    fn counted(&self, union: UnionId) -> (UnionId, Bounds) {
-        self.counted[(union.0 & !UnionId::COUNTED) as usize]
+        &self.interned[union.plain as usize]
     }
 
     /// The same union with repetitions in place of counters.
@@ -189,8 +199,17 @@ impl Unions {
         if !union.is_counted() {
             return Ok(union);
         }
-        let (counted, bounds) = self.counted(union);
-        self.with_parts(counted, |residuals, part| {
+        self.with_bounds(union.without_bounds(), union.bounds, fuel)
+    }
+
+    /// A union with repetitions of these bounds in place of counters.
+    fn with_bounds(
+        &mut self,
+        counters: UnionId,
+        bounds: Bounds,
+        fuel: &mut Fuel,
+    ) -> Result<UnionId, Error> {
+        self.with_parts(counters, |residuals, part| {
             residuals.with_bounds(part, bounds, fuel)
         })
     }
@@ -217,7 +236,7 @@ impl Unions {
         if !union.is_counted() {
             return Ok(union);
         }
-        let (counted, _) = self.counted(union);
+        let counted = union.without_bounds();
         if let Some(&known) = self.representatives.get(&counted) {
             return Ok(known);
         }
@@ -230,6 +249,9 @@ impl Unions {
 
     /// Puts far bounds of repetitions beside a union.
     fn arrive(&mut self, parts: Vec<(u32, RegexId)>, fuel: &mut Fuel) -> Result<UnionId, Error> {
+        if parts.is_empty() {
+            return Ok(UnionId::DEAD);
+        }
         let mut far = Far::Nothing;
         for &(_, part) in &parts {
             far = far.with(self.residuals.far_bounds(part, fuel)?);
@@ -248,7 +270,7 @@ impl Unions {
             self.intern(parts)
         } else {
             self.raise_margin(counters, margin);
-            self.count(counters, bounds)
+            UnionId { bounds, ..counters }
         })
     }
 
@@ -258,11 +280,6 @@ impl Unions {
             let known = self.margins.entry(union).or_insert(0);
             *known = margin.max(*known);
         }
-    }
-
-    fn count(&mut self, union: UnionId, bounds: Bounds) -> UnionId {
-        let index = self.counted.insert_full((union, bounds)).0 as u32;
-        UnionId(index | UnionId::COUNTED)
     }
 
     /// Every byte that may come next in a union, and perhaps more.
@@ -277,7 +294,7 @@ impl Unions {
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
         let mut classes = ClassesId::ONE;
         for union in unions {
-            let more = self.rows[self.plain(union).0 as usize].classes;
+            let more = self.rows[union.plain as usize].classes;
             classes = self.residuals.class_table().meet(classes, more);
         }
         let table = self.residuals.class_table();
@@ -300,13 +317,15 @@ impl Unions {
         if union.is_counted() {
             return self.step_counted(union, byte, fuel);
         }
-        let row = self.rows[union.0 as usize];
+        let row = self.rows[union.plain as usize];
         let slot = row.start as usize + self.residuals.class_of(row.classes, byte);
         let known = self.transitions[slot];
         if known == Transition::UNKNOWN {
             self.derive(union, byte, slot, fuel)
+        } else if known.to & COUNTED == 0 {
+            Ok((UnionId::plain(known.to), known.fired))
         } else {
-            Ok((known.to, known.fired))
+            Ok((self.arrivals[(known.to & !COUNTED) as usize], known.fired))
         }
     }
 
@@ -319,9 +338,15 @@ impl Unions {
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
         let (parts, fired) = self.derived(union, byte, fuel)?;
-        let (to, fired) = (self.arrive(parts, fuel)?, self.fire(fired));
+        let (union, fired) = (self.arrive(parts, fuel)?, self.fire(fired));
+        let to = if union.is_counted() {
+            self.arrivals.push(union);
+            COUNTED | (self.arrivals.len() as u32 - 1)
+        } else {
+            union.plain
+        };
         self.transitions[slot] = Transition { to, fired };
-        Ok((to, fired))
+        Ok((union, fired))
     }
 
     /// What remains of each part after a byte, and which tags end with it.
@@ -353,8 +378,8 @@ impl Unions {
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
-        let (counters, bounds) = self.counted(union);
-        let classes = self.rows[counters.0 as usize].classes;
+        let (counters, bounds) = (union.without_bounds(), union.bounds);
+        let classes = self.rows[counters.plain as usize].classes;
         let class = self.residuals.class_of(classes, byte) as u32;
         let step = if let Some(&known) = self.steps.get(&(counters, class)) {
             known
@@ -367,14 +392,13 @@ impl Unions {
             Counted::Away(to, fired) => Ok((to, fired)),
             Counted::On(to, fired, units) => {
                 let bounds = bounds.less(units);
-                let to = self.count(to, bounds);
                 let margin = self.margins.get(&counters).copied().unwrap_or(0);
                 let near = !bounds.are_far(self.residuals.far(), margin);
                 Ok((
                     if near {
-                        self.written_out(to, fuel)?
+                        self.with_bounds(to, bounds, fuel)?
                     } else {
-                        to
+                        UnionId { bounds, ..to }
                     },
                     fired,
                 ))
@@ -421,7 +445,7 @@ impl Unions {
             + self.interned.len() * 56
             + self.fired.len() * 40
             + self.transitions.len() * size_of::<Transition>()
-            + self.counted.len() * (size_of::<(UnionId, Bounds)>() + 16)
+            + self.arrivals.len() * size_of::<UnionId>()
             + self.steps.len() * 32
             + self.representatives.len() * 16
             + self.heap

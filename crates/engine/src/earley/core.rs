@@ -118,35 +118,43 @@ impl Core {
     }
 
     /// Finds the tail calls: a nonterminal that exactly one slot waits for, at the end of its rule, answers to whoever
-    /// waits for that slot, and so on along the chain.
+    /// waits for that slot, and so on along the chain. Each step of a chain is taken once: an object of thousands of
+    /// properties that may all be left out is one chain. Labelled parts are never left out, so that a continuation tells which
+    /// parts it is in.
     fn fold(&mut self, dots: &Dots) {
+        let mut answers: Vec<Option<Return>> = vec![None; self.waits.len()];
+        let mut chain = Vec::new();
         for index in 0..self.waits.len() {
-            let View::Nonterminal(nonterminal) = self.waits[index].sym.view() else {
-                continue;
-            };
-            let mut ret = Return::Here(nonterminal);
             let mut wait = index;
-            // A chain longer than the table would be a cycle.
-            for _ in 0..self.waits.len() {
+            let answer = loop {
+                let View::Nonterminal(nonterminal) = self.waits[wait].sym.view() else {
+                    break self.waits[wait].ret;
+                };
+                if let Some(known) = answers[wait] {
+                    break known;
+                }
+                // Should the chain be a cycle, it ends here.
+                answers[wait] = Some(Return::Here(nonterminal));
+                chain.push(wait);
+                if dots.label(nonterminal).is_some() {
+                    break Return::Here(nonterminal);
+                }
                 let Some(slot) = self.tail_call(wait, dots) else {
-                    break;
+                    break Return::Here(nonterminal);
                 };
                 if (slot as usize) < self.kernel {
-                    ret = Return::Slot(slot);
-                    break;
+                    break Return::Slot(slot);
                 }
                 let caller = dots.lhs(self.slots[slot as usize]);
-                let Ok(next) = self.find(Sym::new(View::Nonterminal(caller))) else {
-                    break;
-                };
-                if next == index {
-                    ret = Return::Here(nonterminal);
-                    break;
+                match self.find(Sym::new(View::Nonterminal(caller))) {
+                    Ok(next) => wait = next,
+                    Err(_) => break Return::Here(nonterminal),
                 }
-                ret = Return::Here(caller);
-                wait = next;
+            };
+            for wait in chain.drain(..) {
+                answers[wait] = Some(answer);
+                self.waits[wait].ret = answer;
             }
-            self.waits[index].ret = ret;
         }
     }
 

@@ -104,6 +104,8 @@ pub(crate) struct Dots {
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) tokens: Vec<TokenTerminal>,
+    /// The labels of the nonterminals that have one.
+    pub(crate) labels: FxHashMap<u32, Arc<str>>,
     /// Whether a rule that ends in a nonterminal is left before that begins.
     pub(crate) tail_calls: bool,
 }
@@ -195,6 +197,12 @@ impl Dots {
             names,
             terminals,
             tokens,
+            labels: lnf
+                .symbols
+                .labels
+                .iter()
+                .map(|(id, label)| (id.0 + 1, Arc::clone(label)))
+                .collect(),
             tail_calls: true,
         })
     }
@@ -217,6 +225,14 @@ impl Dots {
     /// Whose rule a dot is in.
     pub(crate) fn lhs(&self, dot: u32) -> u32 {
         self.places[dot as usize].lhs
+    }
+
+    /// The label of a nonterminal, if it is a labelled part.
+    pub(crate) fn label(&self, nonterminal: u32) -> Option<&Arc<str>> {
+        if self.labels.is_empty() {
+            return None;
+        }
+        self.labels.get(&nonterminal)
     }
 
     /// Whether the symbol is a nonterminal that matches the empty string.

@@ -4,9 +4,11 @@
 //! * `reduce` drops what can never take part in a text;
 //! * `core` is what all sets with the same dots share: predictions, who waits for what, and tail calls;
 //! * `sets` interns sets and continuations and computes the set behind a terminal;
+//! * `arena` stores all of that;
 //! * `state` is a place in a text: the sets that are alive, each with what remains of its terminals;
 //! * `recognizer` moves from state to state.
 
+mod arena;
 mod core;
 mod grammar;
 mod recognizer;
@@ -17,4 +19,4 @@ mod state;
 pub(crate) use grammar::{Dots, Sym, View};
 pub(crate) use recognizer::Recognizer;
 pub(crate) use sets::{ROOT, RetId, SetId};
-pub(crate) use state::{Frames, StateId};
+pub(crate) use state::{Frames, StateId, Thread};

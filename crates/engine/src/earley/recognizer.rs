@@ -4,7 +4,7 @@ use syntagma_grammar::ir::{ByteSet, Lnf};
 
 use super::grammar::Dots;
 use super::sets::{Ended, Landing, SetId, Sets};
-use super::state::{Frames, State, StateId, States};
+use super::state::{Frames, State, StateId, States, Thread};
 use crate::automaton::{FiredId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -48,13 +48,29 @@ impl Recognizer {
         Ok((recognizer, start))
     }
 
-    pub(crate) fn state(&self, id: StateId) -> &State {
+    pub(crate) fn state(&self, id: StateId) -> State<'_> {
         self.states.get(id)
     }
 
     /// The id of the topmost speculative state.
     pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
         self.states.intern(frames)
+    }
+
+    /// The id of a state of these threads.
+    pub(crate) fn intern_threads(
+        &mut self,
+        mut threads: Vec<Thread>,
+        fresh: Option<SetId>,
+        accept: bool,
+    ) -> StateId {
+        threads.sort_unstable();
+        threads.dedup();
+        self.states.insert(State {
+            threads: &threads,
+            fresh,
+            accept,
+        })
     }
 
     /// A state in which the same tokens may come next, without counts that no token can exhaust.
@@ -72,14 +88,7 @@ impl Recognizer {
         for (_, union) in &mut threads {
             *union = self.unions.representative(*union, fuel)?;
         }
-        threads.sort_unstable();
-        threads.dedup();
-        let threads = threads.into();
-        Ok(self.states.insert(State {
-            threads,
-            fresh,
-            accept,
-        }))
+        Ok(self.intern_threads(threads, fresh, accept))
     }
 
     pub(crate) fn state_count(&self) -> usize {

@@ -1,8 +1,11 @@
 //! Sets and continuations as interned values, and the set behind a terminal.
 
-use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::hash::{Hash, Hasher};
 
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHasher};
+
+use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
 use super::grammar::{Dots, Sym, View};
 use crate::automaton::{FiredId, UnionId, Unions};
@@ -23,6 +26,9 @@ pub(crate) const ROOT: RetId = RetId(0);
 /// Terminals or tokens that end at one position: in this set, these.
 pub(crate) type Ended = (SetId, FiredId);
 
+/// An item that is not finished, and who goes on after its rule.
+type Item = (u32, RetId);
+
 /// What lies behind terminals that end at one position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Landing {
@@ -32,27 +38,80 @@ pub(crate) struct Landing {
     pub(crate) accept: bool,
 }
 
-/// A kernel: (dot, continuation), sorted.
-type Kernel = Box<[(u32, RetId)]>;
-
-/// All sets met so far. A set holds no positions, so equal ones are one wherever they occur.
+/// A set. What was found out about it hangs on it.
 #[derive(Debug)]
-pub(crate) struct Sets {
-    kernels: IndexMap<Kernel, u32, FxBuildHasher>,
-    cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
-    /// Continuation `i + 1` is (nonterminal, set).
-    rets: IndexSet<(u32, SetId), FxBuildHasher>,
-    single: FxHashMap<Ended, Landing>,
-    joint: FxHashMap<Box<[Ended]>, Landing>,
-    heap: usize,
+struct Set {
+    /// Its kernel, sorted: a slice of `Sets::items`.
+    items: u32,
+    len: u32,
+    core: u32,
+    /// First of the landings behind it, as the newest of the sets in which something ended.
+    gotos: u32,
+    /// First of its continuations.
+    rets: u32,
+    /// The next set with the same newest continuation.
+    next: u32,
 }
 
-/// Work space of one landing.
-#[derive(Default)]
-struct Scratch {
-    items: FxHashSet<(u32, RetId)>,
+/// A continuation: this nonterminal is complete, as it was predicted in this set.
+#[derive(Debug)]
+struct Ret {
+    nonterminal: u32,
+    set: SetId,
+    /// The next one of the same set.
+    next: u32,
+    /// First of the sets whose newest continuation it is.
+    sets: u32,
+    /// The landing at which it was called last.
+    called: u32,
+}
+
+/// Where the position lands at which something ended.
+#[derive(Debug)]
+struct Goto {
+    /// What ended: a slice of `Sets::ended`; for a single one what fired.
+    ended: u32,
+    /// How many sets it ended in.
+    len: u32,
+    /// The set of what goes on, and whether the text may end.
+    set: u32,
+    accept: bool,
+    /// The next one of the same set.
+    next: u32,
+}
+
+/// All sets met so far. A set holds no positions, so equal ones are one wherever they occur.
+#[derive(Debug, Default)]
+pub(crate) struct Sets {
+    sets: Chunks<Set>,
+    items: Chunks<Item>,
+    cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
+    rets: Chunks<Ret>,
+    gotos: Chunks<Goto>,
+    ended: Chunks<Ended>,
+    /// Those that did not find room in the lists of their owners.
+    far_sets: Table,
+    far_rets: Table,
+    far_gotos: Table,
+    /// Landings computed so far.
+    landings: u32,
+    heap: usize,
+    work: Work,
+}
+
+/// Work space of a landing.
+#[derive(Debug, Default)]
+struct Work {
+    items: Vec<Item>,
+    /// Continuations to be called.
     rets: Vec<RetId>,
-    seen: FxHashSet<RetId>,
+    shape: Vec<u32>,
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Sets {
@@ -62,42 +121,47 @@ impl Sets {
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<(Self, Landing), Error> {
-        let mut sets = Self {
-            kernels: IndexMap::default(),
-            cores: IndexMap::default(),
-            rets: IndexSet::default(),
-            single: FxHashMap::default(),
-            joint: FxHashMap::default(),
-            heap: 0,
-        };
-        let mut scratch = Scratch::default();
-        Self::put(Dots::START, ROOT, &mut scratch, dots);
-        let landing = sets.land(scratch, dots, unions, fuel)?;
+        let mut sets = Self::default();
+        // The root is nobody's continuation, but sets hang on it.
+        sets.rets.push(Ret {
+            nonterminal: NONE,
+            set: SetId(NONE),
+            next: NONE,
+            sets: NONE,
+            called: 0,
+        });
+        let mut work = Work::default();
+        sets.landings = 1;
+        sets.put(Dots::START, ROOT, &mut work, dots);
+        let landing = sets.land(&mut work, dots, unions, fuel)?;
         Ok((sets, landing))
     }
 
     /// How many sets there are.
     pub(crate) fn len(&self) -> usize {
-        self.kernels.len()
+        self.sets.len()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.kernels.len() * 48
+        self.sets.memory_bytes()
+            + self.items.memory_bytes()
             + self.cores.len() * 48
-            + self.rets.len() * 24
-            + self.single.len() * 32
-            + self.joint.len() * 48
+            + self.rets.memory_bytes()
+            + self.gotos.memory_bytes()
+            + self.ended.memory_bytes()
+            + self.far_sets.memory_bytes()
+            + self.far_rets.memory_bytes()
+            + self.far_gotos.memory_bytes()
             + self.heap
     }
 
     fn core(&self, set: SetId) -> &Core {
-        &self.cores[self.kernels[set.0 as usize] as usize]
+        &self.cores[self.sets[set.0].core as usize]
     }
 
-    fn kernel(&self, set: SetId) -> &[(u32, RetId)] {
-        self.kernels
-            .get_index(set.0 as usize)
-            .map_or(&[], |(kernel, _)| kernel)
+    fn kernel(&self, set: SetId) -> &[Item] {
+        let set = &self.sets[set.0];
+        self.items.slice(set.items, set.len)
     }
 
     /// The terminals that may come next in a set.
@@ -128,29 +192,65 @@ impl Sets {
             .collect()
     }
 
+    /// Whose end a continuation other than [`ROOT`] waits for.
+    pub(crate) fn nonterminal(&self, ret: RetId) -> Option<u32> {
+        (ret != ROOT).then(|| self.rets[ret.0].nonterminal)
+    }
+
     /// The items of a continuation other than [`ROOT`].
     pub(crate) fn answer(&mut self, ret: RetId, dots: &Dots) -> Vec<(u32, RetId)> {
-        let Some(&(nonterminal, set)) = self.rets.get_index((ret.0 as usize).wrapping_sub(1))
-        else {
+        if ret == ROOT {
             return Vec::new();
-        };
+        }
+        let Ret {
+            nonterminal, set, ..
+        } = self.rets[ret.0];
         self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
     }
 
-    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> (u32, RetId) {
+    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> Item {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
         let ret = match core.ret(slot, dots) {
             Return::Slot(slot) => self.kernel(set)[slot as usize].1,
-            Return::Here(nonterminal) => {
-                RetId(self.rets.insert_full((nonterminal, set)).0 as u32 + 1)
-            }
+            Return::Here(nonterminal) => self.ret(nonterminal, set),
         };
         (dot, ret)
     }
 
-    /// Where the position lands at which `ended` end, all at once.
+    /// The continuation of a nonterminal that was predicted in a set.
+    fn ret(&mut self, nonterminal: u32, set: SetId) -> RetId {
+        let head = self.sets[set.0].rets;
+        let is = |at| self.rets[at].nonterminal == nonterminal;
+        let found = near(head, |at| self.rets[at].next, is);
+        let key = (nonterminal, set);
+        if let Near::Found(at) = found {
+            return RetId(at);
+        }
+        let full = matches!(found, Near::Full);
+        if full {
+            let is = |at| (self.rets[at].nonterminal, self.rets[at].set) == key;
+            if let Some(at) = self.far_rets.find(hash(&key), is) {
+                return RetId(at);
+            }
+        }
+        let at = self.rets.push(Ret {
+            nonterminal,
+            set,
+            next: if full { NONE } else { head },
+            sets: NONE,
+            called: 0,
+        });
+        if full {
+            self.far_rets.insert(hash(&key), at);
+        } else {
+            self.sets[set.0].rets = at;
+        }
+        RetId(at)
+    }
+
+    /// Where the position lands at which `ended` end, all at once; they are sorted.
     pub(crate) fn goto(
         &mut self,
         ended: &[Ended],
@@ -158,20 +258,57 @@ impl Sets {
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
-        if let [only] = ended {
-            if let Some(&landing) = self.single.get(only) {
-                return Ok(landing);
+        let Some(&(owner, fired)) = ended.last() else {
+            return Ok(Landing {
+                set: None,
+                accept: false,
+            });
+        };
+        let head = self.sets[owner.0].gotos;
+        let single = ended.len() == 1;
+        let is = |at: u32| {
+            let goto = &self.gotos[at];
+            if single {
+                goto.len == 1 && goto.ended == fired.0
+            } else {
+                goto.len > 1 && self.ended.slice(goto.ended, goto.len) == ended
             }
-            let landing = self.compute(ended, dots, unions, fuel)?;
-            self.single.insert(*only, landing);
-            return Ok(landing);
-        }
-        if let Some(&landing) = self.joint.get(ended) {
-            return Ok(landing);
+        };
+        let found = match near(head, |at| self.gotos[at].next, is) {
+            Near::Full => {
+                let is =
+                    |at: u32| self.ended.slice(self.gotos[at].ended, self.gotos[at].len) == ended;
+                let found = self.far_gotos.find(hash(&ended), is);
+                found.map_or(Near::Full, Near::Found)
+            }
+            found => found,
+        };
+        if let Near::Found(at) = found {
+            let goto = &self.gotos[at];
+            return Ok(Landing {
+                set: (goto.set != NONE).then_some(SetId(goto.set)),
+                accept: goto.accept,
+            });
         }
         let landing = self.compute(ended, dots, unions, fuel)?;
-        self.heap += size_of_val(ended) + 16;
-        self.joint.insert(ended.into(), landing);
+        let full = matches!(found, Near::Full);
+        let slice = if single && !full {
+            fired.0
+        } else {
+            self.ended.extend(ended)
+        };
+        let at = self.gotos.push(Goto {
+            ended: slice,
+            len: ended.len() as u32,
+            set: landing.set.map_or(NONE, |set| set.0),
+            accept: landing.accept,
+            next: if full { NONE } else { head },
+        });
+        if full {
+            self.far_gotos.insert(hash(&ended), at);
+        } else {
+            self.sets[owner.0].gotos = at;
+        }
         Ok(landing)
     }
 
@@ -182,19 +319,30 @@ impl Sets {
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
-        let mut scratch = Scratch::default();
+        let mut work = std::mem::take(&mut self.work);
+        work.items.clear();
+        work.rets.clear();
+        self.begin_landing();
+        let mut landing = Ok(());
         for &(set, fired) in ended {
-            for index in 0..unions.tags(fired).len() {
-                self.advance(
-                    set,
-                    Sym(unions.tags(fired)[index]),
-                    &mut scratch,
-                    dots,
-                    fuel,
-                )?;
+            for &tag in unions.tags(fired) {
+                landing = landing.and_then(|()| self.advance(set, Sym(tag), &mut work, dots, fuel));
             }
         }
-        self.land(scratch, dots, unions, fuel)
+        let landing = landing.and_then(|()| self.land(&mut work, dots, unions, fuel));
+        self.work = work;
+        landing
+    }
+
+    /// No continuation has been called in the landing that is computed from now on.
+    fn begin_landing(&mut self) {
+        self.landings = self.landings.wrapping_add(1);
+        if self.landings == 0 {
+            for at in 0..self.rets.len() as u32 {
+                self.rets[at].called = 0;
+            }
+            self.landings = 1;
+        }
     }
 
     /// Moves every item of a set that waits for a symbol behind it.
@@ -202,7 +350,7 @@ impl Sets {
         &mut self,
         set: SetId,
         sym: Sym,
-        scratch: &mut Scratch,
+        work: &mut Work,
         dots: &Dots,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
@@ -210,22 +358,24 @@ impl Sets {
         fuel.spend(count)?;
         for index in 0..count {
             let (dot, ret) = self.continuation(set, sym, index, dots);
-            Self::put(dot, ret, scratch, dots);
+            self.put(dot, ret, work, dots);
         }
         Ok(())
     }
 
     /// Adds an item, with its dot also behind the nullable symbols that follow; a finished one calls its continuation.
-    fn put(mut dot: u32, ret: RetId, scratch: &mut Scratch, dots: &Dots) {
+    fn put(&mut self, mut dot: u32, ret: RetId, work: &mut Work, dots: &Dots) {
         loop {
             let sym = dots.sym(dot);
             if sym == Sym::END {
-                if scratch.seen.insert(ret) {
-                    scratch.rets.push(ret);
+                let called = &mut self.rets[ret.0].called;
+                if *called != self.landings {
+                    *called = self.landings;
+                    work.rets.push(ret);
                 }
                 return;
             }
-            scratch.items.insert((dot, ret));
+            work.items.push((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
             }
@@ -236,33 +386,30 @@ impl Sets {
     /// Runs the continuations that are due and interns the set of what is unfinished.
     fn land(
         &mut self,
-        mut scratch: Scratch,
+        work: &mut Work,
         dots: &Dots,
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut accept = false;
-        while let Some(ret) = scratch.rets.pop() {
+        while let Some(ret) = work.rets.pop() {
             if ret == ROOT {
                 accept = true;
                 continue;
             }
-            let (nonterminal, set) = self.rets[ret.0 as usize - 1];
-            self.advance(
-                set,
-                Sym::new(View::Nonterminal(nonterminal)),
-                &mut scratch,
-                dots,
-                fuel,
-            )?;
+            let Ret {
+                nonterminal, set, ..
+            } = self.rets[ret.0];
+            let sym = Sym::new(View::Nonterminal(nonterminal));
+            self.advance(set, sym, work, dots, fuel)?;
         }
-        if scratch.items.is_empty() {
+        if work.items.is_empty() {
             return Ok(Landing { set: None, accept });
         }
-        let mut kernel: Vec<(u32, RetId)> = scratch.items.into_iter().collect();
-        kernel.sort_unstable();
-        fuel.spend(kernel.len())?;
-        let set = self.intern(kernel, dots, unions, fuel)?;
+        work.items.sort_unstable();
+        work.items.dedup();
+        fuel.spend(work.items.len())?;
+        let set = self.intern(work, dots, unions, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.union != UnionId::DEAD;
         Ok(Landing {
@@ -271,27 +418,49 @@ impl Sets {
         })
     }
 
+    /// The set whose kernel lies in the work space.
     fn intern(
         &mut self,
-        kernel: Vec<(u32, RetId)>,
+        work: &mut Work,
         dots: &Dots,
         unions: &mut Unions,
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
-        if let Some(index) = self.kernels.get_index_of(kernel.as_slice()) {
-            return Ok(SetId(index as u32));
+        let kernel = &work.items[..];
+        let owner = kernel.iter().map(|&(_, ret)| ret).max().unwrap_or(ROOT);
+        let head = self.rets[owner.0].sets;
+        let is = |at| self.kernel(SetId(at)) == kernel;
+        let found = near(head, |at| self.sets[at].next, is);
+        if let Near::Found(at) = found {
+            return Ok(SetId(at));
         }
-        let shape: Vec<u32> = kernel.iter().map(|&(dot, _)| dot).collect();
-        let core = if let Some(core) = self.cores.get_index_of(shape.as_slice()) {
+        let full = matches!(found, Near::Full);
+        if full && let Some(at) = self.far_sets.find(hash(&kernel), is) {
+            return Ok(SetId(at));
+        }
+        work.shape.clear();
+        work.shape.extend(kernel.iter().map(|&(dot, _)| dot));
+        let core = if let Some(core) = self.cores.get_index_of(&work.shape[..]) {
             core
         } else {
-            let core = Core::close(&shape, dots, unions, fuel)?;
-            self.heap += core.memory_bytes() + shape.len() * 4;
-            self.cores.insert_full(shape.into(), core).0
+            let core = Core::close(&work.shape, dots, unions, fuel)?;
+            self.heap += core.memory_bytes() + work.shape.len() * 4;
+            self.cores.insert_full((&work.shape[..]).into(), core).0
         };
-        self.heap += kernel.len() * size_of::<(u32, RetId)>();
-        Ok(SetId(
-            self.kernels.insert_full(kernel.into(), core as u32).0 as u32,
-        ))
+        let items = self.items.extend(kernel);
+        let at = self.sets.push(Set {
+            items,
+            len: kernel.len() as u32,
+            core: core as u32,
+            gotos: NONE,
+            rets: NONE,
+            next: if full { NONE } else { head },
+        });
+        if full {
+            self.far_sets.insert(hash(&kernel), at);
+        } else {
+            self.rets[owner.0].sets = at;
+        }
+        Ok(SetId(at))
     }
 }

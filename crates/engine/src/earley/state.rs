@@ -1,8 +1,10 @@
 //! A place in a text: sets that are alive, each with what remains of its terminals.
 
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use std::hash::{Hash, Hasher};
 
+use rustc_hash::FxHasher;
+
+use super::arena::{Chunks, Table};
 use super::sets::{Ended, Landing, SetId};
 use crate::automaton::UnionId;
 
@@ -15,54 +17,84 @@ pub(crate) type Thread = (SetId, UnionId);
 
 /// The value of a state. That the text may end here is part of it, since it holds only where something has just been
 /// completed, not wherever the same threads occur; the same goes for tokens.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct State {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct State<'a> {
     /// Sorted, without repetitions.
-    pub(crate) threads: Box<[Thread]>,
+    pub(crate) threads: &'a [Thread],
     /// The set that begins here, if tokens may come next in it.
     pub(crate) fresh: Option<SetId>,
     /// Whether the text may end here.
     pub(crate) accept: bool,
 }
 
+/// A state with its threads as a slice of `States::threads`.
+#[derive(Debug)]
+struct Stored {
+    start: u32,
+    len: u32,
+    fresh: Option<SetId>,
+    accept: bool,
+}
+
 /// All states met so far.
 #[derive(Debug, Default)]
 pub(crate) struct States {
-    interned: IndexSet<State, FxBuildHasher>,
-    heap: usize,
+    states: Chunks<Stored>,
+    threads: Chunks<Thread>,
+    table: Table,
 }
 
 impl States {
     pub(crate) fn len(&self) -> usize {
-        self.interned.len()
+        self.states.len()
     }
 
     /// A state that this table made.
-    pub(crate) fn get(&self, id: StateId) -> &State {
-        &self.interned[id.0 as usize]
+    pub(crate) fn get(&self, id: StateId) -> State<'_> {
+        let &Stored {
+            start,
+            len,
+            fresh,
+            accept,
+        } = &self.states[id.0];
+        State {
+            threads: self.threads.slice(start, len),
+            fresh,
+            accept,
+        }
     }
 
     /// The id of the topmost frame.
     pub(crate) fn intern(&mut self, frames: &Frames) -> StateId {
-        let frame = frames.top();
+        let Frame { fresh, accept, .. } = frames.top();
         self.insert(State {
-            threads: frames.threads().into(),
-            fresh: frame.fresh,
-            accept: frame.accept,
+            threads: frames.threads(),
+            fresh,
+            accept,
         })
     }
 
     /// The id of a state whose threads are sorted and without repetitions.
-    pub(super) fn insert(&mut self, state: State) -> StateId {
-        if let Some(index) = self.interned.get_index_of(&state) {
-            return StateId(index as u32);
+    pub(super) fn insert(&mut self, state: State<'_>) -> StateId {
+        let mut hasher = FxHasher::default();
+        state.hash(&mut hasher);
+        let hash = hasher.finish();
+        let known = self.table.find(hash, |at| self.get(StateId(at)) == state);
+        if let Some(known) = known {
+            return StateId(known);
         }
-        self.heap += size_of_val(&*state.threads) + 16;
-        StateId(self.interned.insert_full(state).0 as u32)
+        let at = self.states.push(Stored {
+            start: self.threads.extend(state.threads),
+            len: state.threads.len() as u32,
+            fresh: state.fresh,
+            accept: state.accept,
+        });
+        self.table.insert(hash, at);
+        StateId(at)
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.interned.len() * (size_of::<State>() + 24) + self.heap
+        self.states.memory_bytes() + self.threads.memory_bytes() + self.table.memory_bytes()
     }
 }
 
@@ -86,10 +118,10 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Starts over from a state.
-    pub(crate) fn load(&mut self, state: &State) {
+    pub(crate) fn load(&mut self, state: State<'_>) {
         self.threads.clear();
         self.stack.clear();
-        self.threads.extend_from_slice(&state.threads);
+        self.threads.extend_from_slice(state.threads);
         let (end, fresh, accept) = (self.threads.len(), state.fresh, state.accept);
         self.stack.push(Frame {
             start: 0,

@@ -85,7 +85,7 @@ impl Composer {
         let mut out = Out::default();
         symbols(recognizer, vocabulary, state, &mut out.ids, fuel)?;
         let mut parts: Vec<Part> = Vec::new();
-        for &(set, union) in &recognizer.state(state).threads {
+        for &(set, union) in recognizer.state(state).threads {
             let union = recognizer.unions.parts(union);
             parts.extend(union.iter().map(|&(tag, residual)| (set, tag, residual)));
         }

@@ -28,7 +28,10 @@ const EXITS: usize = 24;
 const CROSSING: usize = 8_192;
 
 /// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 4;
+const BESIDE: usize = 12;
+
+/// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
+const LONG: usize = 2_000;
 
 /// Tokens, as what takes less room.
 #[derive(Debug, Clone)]
@@ -209,6 +212,7 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
+                lane.looking = visited > LONG;
                 let rest = lane.step(before, node.byte, residuals, fuel)?;
                 if rest == Rest::DEAD {
                     if before.ends() {
@@ -234,8 +238,10 @@ impl Scan {
                             at = node.next as usize;
                             continue;
                         }
-                        Reads::UpTo(bytes) if depth as u32 + bytes < u32::from(u8::MAX) => {
-                            let longest = (depth as u32 + bytes) as u8;
+                        Reads::UpTo(characters)
+                            if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
+                        {
+                            let longest = below.begun + characters as u8;
                             let (start, next) = (trie.before(at + 1), node.next as usize);
                             let lengths =
                                 &trie.lengths()[start as usize..trie.before(next) as usize];
@@ -309,6 +315,7 @@ impl Scan {
                 continue;
             }
             visited += 1;
+            lane.looking = visited > LONG;
             if visited > nodes.len() / BESIDE {
                 return Ok(None);
             }

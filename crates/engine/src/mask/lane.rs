@@ -9,6 +9,8 @@ use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{ASCII, Below};
 
+use super::safe::Safe;
+
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rest(u32);
@@ -36,8 +38,12 @@ const ROWS: usize = 4_096;
 #[derive(Debug)]
 struct Known {
     residual: RegexId,
-    /// What it reads without dying, once somebody asked.
+    /// What it reads without dying, by its form, once somebody asked.
     stretch: OnceCell<Option<Stretch>>,
+    /// Whether somebody looked for the same.
+    looked: bool,
+    /// What was found so.
+    safe: Safe,
     /// What every word of it has, once somebody asked.
     needs: OnceCell<Needs>,
     /// ASCII bytes that lead back to it, as far as they were met.
@@ -53,6 +59,10 @@ pub(super) struct Lane {
     numbers: FxHashMap<(RegexId, bool), Rest>,
     /// Whether [`Self::reads`] looks for anything.
     pub(super) stretches: bool,
+    /// Whether safe text is looked for, where the form says nothing: for a scan that is long already.
+    pub(super) looking: bool,
+    /// Whether it is worth while to look for all of it, and not only for what leads back.
+    pub(super) looks: bool,
 }
 
 impl Lane {
@@ -61,6 +71,8 @@ impl Lane {
         self.rows.clear();
         self.known.clear();
         self.numbers.clear();
+        self.looking = false;
+        self.looks = true;
         self.add(RegexId::NOTHING, false);
     }
 
@@ -74,6 +86,8 @@ impl Lane {
         self.known.push(Known {
             residual,
             stretch: OnceCell::new(),
+            looked: false,
+            safe: Safe::default(),
             needs: OnceCell::new(),
             loops: 0,
         });
@@ -119,20 +133,27 @@ impl Lane {
         let start = rest.index() << 8;
         if let Some(row) = self.rows.get_mut(start..start + 256) {
             let classes = residuals.classes_of(residual);
-            let classes = residuals.class_map(classes);
-            let class = classes[usize::from(byte)];
-            let mut loops = 0;
-            for (byte, (known, &other)) in row.iter_mut().zip(classes).enumerate() {
-                if other == class {
-                    *known = next;
-                    loops |= 1_u128.checked_shl(byte as u32).unwrap_or(0);
-                }
+            let class = residuals.class_of(classes, byte);
+            let same = residuals.class_members(classes, class);
+            for &byte in same {
+                row[usize::from(byte)] = next;
             }
             if next == rest && rest != Rest::DEAD {
-                self.known[rest.index()].loops |= loops;
+                let ascii = same.iter().filter(|&&byte| byte < 0x80);
+                self.known[rest.index()].loops |=
+                    ascii.fold(0_u128, |loops, &byte| loops | 1 << byte);
             }
         }
         Ok(next)
+    }
+
+    /// ASCII bytes that lead back to a residual, as far as they were met.
+    pub(super) fn loops(&self, rest: Rest) -> u128 {
+        self.known[rest.index()].loops
+    }
+
+    pub(super) fn safe_mut(&mut self, rest: Rest) -> &mut Safe {
+        &mut self.known[rest.index()].safe
     }
 
     /// What a residual is known to read of all that is below a node.
@@ -144,9 +165,23 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
-        let known = &self.known[rest.index()];
         if !self.stretches {
             return Ok(Reads::Unknown);
+        }
+        let mut known = &self.known[rest.index()];
+        if self.looking && !known.looked {
+            self.look(rest, residuals, fuel)?;
+            known = &self.known[rest.index()];
+        }
+        if below.ascii & !known.loops == 0 && below.from & ASCII != 0 {
+            return Ok(Reads::All {
+                may_end: rest.ends(),
+            });
+        }
+        if known.safe.reads(below) {
+            return Ok(Reads::All {
+                may_end: known.safe.may_end,
+            });
         }
         let stretch = if let Some(stretch) = known.stretch.get() {
             stretch
@@ -154,19 +189,37 @@ impl Lane {
             let stretch = residuals.stretch(known.residual, fuel)?;
             known.stretch.get_or_init(|| stretch)
         };
-        let returns = below.ascii & !known.loops == 0 && below.from & ASCII != 0;
-        Ok(match stretch {
-            Some(stretch) if !returns && !stretch.reads(below) => {
-                stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo)
-            }
-            None if !returns => Reads::Unknown,
-            _ => {
-                let needs = known.needs.get_or_init(|| residuals.needs(known.residual));
-                Reads::All {
-                    may_end: needs.may_end(&below.bytes()),
-                }
-            }
-        })
+        let Some(stretch) = stretch else {
+            return Ok(Reads::Unknown);
+        };
+        if stretch.reads(below) {
+            let needs = known.needs.get_or_init(|| residuals.needs(known.residual));
+            return Ok(Reads::All {
+                may_end: needs.may_end(&below.bytes()),
+            });
+        }
+        Ok(stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo))
+    }
+
+    /// Finds out what a residual reads without dying.
+    #[cold]
+    fn look(
+        &mut self,
+        rest: Rest,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        let residual = self.residual(rest);
+        let known = &mut self.known[rest.index()];
+        known.looked = true;
+        let plain = match known.stretch.get() {
+            Some(Some(stretch)) => stretch.has_characters() || residuals.first(residual).is_ascii(),
+            _ => false,
+        };
+        if known.safe.is_none() && (!plain || residuals.is_logical(residual)) {
+            self.find_safe(rest, residuals, fuel)?;
+        }
+        Ok(())
     }
 }
 

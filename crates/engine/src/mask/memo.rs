@@ -10,8 +10,9 @@ use crate::earley::StateId;
 /// Up to so many tokens are kept as a list.
 pub(super) const SPARSE: usize = 600;
 
-/// Up to so many tokens are kept as a list beside a row that others use too.
-const BESIDE: usize = 1_000;
+/// Up to so many tokens are kept as a list beside a row that others use too: writing more than that takes longer than
+/// copying a row.
+const BESIDE: usize = 320;
 
 /// The tokens that are allowed in a state; cheap to clone.
 #[derive(Debug, Clone)]
@@ -34,12 +35,17 @@ impl Mask {
                 ids: ids.into(),
             };
         }
-        let mut own = row.map_or_else(|| vec![0; words], |row| row.to_vec());
-        for &id in ids {
-            allow(&mut own, id);
+        let mut own: Arc<[i32]> = match row {
+            Some(row) => Arc::from(&*row),
+            None => std::iter::repeat_n(0, words).collect(),
+        };
+        if let Some(own) = Arc::get_mut(&mut own) {
+            for &id in ids {
+                allow(own, id);
+            }
         }
         Self {
-            row: Some(own.into()),
+            row: Some(own),
             lent: false,
             ids: Arc::default(),
         }

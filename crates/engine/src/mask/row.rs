@@ -1,7 +1,7 @@
 //! The layout of a bitmask row: bit `i` of word `w` is token `32 w + i`.
 
 /// Allows a token.
-pub(super) fn allow(row: &mut [i32], id: u32) {
+pub(crate) fn allow(row: &mut [i32], id: u32) {
     row[id as usize / 32] |= 1 << (id % 32);
 }
 

@@ -1,8 +1,9 @@
-//! The shortest way to an end, found by walking downhill.
+//! The shortest way to an end of the text, or out of a part of it, found by walking downhill.
 //!
 //! How many bytes a state is from an accepting one follows from the grammar alone: what the terminals that are under way
 //! still need, then the rest of the rules that wait, then the continuations. A step that lowers this number always
-//! exists, so no search is needed.
+//! exists, so no search is needed. The way out of a part is found alike: there the continuations end where the part does.
+//! Which way is taken depends on nothing but the state, so that the rest of a way is the way from there.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,35 +12,90 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::{GrammarMatcher, Place};
+use crate::budget::{Class, Parts};
 use crate::compiled::Found;
-use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, StateId, Sym, View};
+use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
 /// No end can be reached.
-const NEVER: u32 = u32::MAX;
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// By continuation: how many bytes lie between it and where a way leads.
+pub(crate) type Ends = FxHashMap<RetId, u32>;
 
 /// Distances, in bytes; a token counts as one.
 #[derive(Debug)]
 pub(crate) struct Costs {
     /// By dot: the shortest string of the rest of its rule.
     rest: Vec<u32>,
-    /// By continuation: from there to the end of the text.
-    ends: FxHashMap<RetId, u32>,
+    /// To the end of the text.
+    ends: Ends,
+}
+
+/// Where a way leads.
+pub(crate) enum Goal<'a> {
+    /// To where the text may end.
+    End,
+    /// To where something outside of this part may follow.
+    Outside(&'a mut Parts, Class),
 }
 
 /// One step on the way.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
     Byte(u8),
-    Token(u32),
+    /// A token, and the symbol of a set that it matches.
+    Token(u32, SetId, u32),
 }
 
 impl GrammarMatcher {
     /// A shortest way to an accepting place, as tokens (without one that ends the turn); `None` if there is none of at
-    /// most `budget` tokens. Shortest in bytes where the vocabulary can spell it, then in tokens for these bytes.
+    /// most `budget` tokens. Shortest in bytes where the vocabulary can spell it, then in tokens for these bytes. With bounds
+    /// on parts, parts are left by their shortest way where the shortest way of all would exceed a bound.
     pub fn shortest_close(&self, budget: Option<usize>) -> Result<Option<Vec<u32>>, Error> {
+        if self.bounds().is_empty() {
+            return self.close_within(budget);
+        }
+        let mut matcher = self.fork();
+        let mut tokens = Vec::new();
+        let most = budget.unwrap_or(usize::MAX);
+        while !matcher.is_accepting()? {
+            let Some(mut way) = matcher.close_within(None)? else {
+                return Ok(None);
+            };
+            if matcher.validate_tokens(&way)? < way.len() {
+                way = matcher.way_out()?;
+            }
+            let mut taken = 0;
+            for &id in &way {
+                if tokens.len() == most {
+                    return Ok(None);
+                }
+                if !matcher.accept_token(id)? {
+                    break;
+                }
+                tokens.push(id);
+                taken += 1;
+            }
+            if taken == 0 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(tokens))
+    }
+
+    /// The tokens of the shortest way out of the bounded part that the text is in.
+    fn way_out(&self) -> Result<Vec<u32>, Error> {
+        self.guard(|matcher| match &matcher.ledger {
+            Some(ledger) => ledger.way_out(&matcher.compiled),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    /// The same where no bound is looked at.
+    fn close_within(&self, budget: Option<usize>) -> Result<Option<Vec<u32>>, Error> {
         self.guard(|matcher| {
             let Place::At(state) = matcher.place() else {
                 return Ok(Some(Vec::new()));
@@ -53,7 +109,7 @@ impl GrammarMatcher {
             let Found {
                 recognizer,
                 frames,
-                costs: Some(costs),
+                costs: Some(Costs { rest, ends }),
                 ..
             } = found
             else {
@@ -62,24 +118,21 @@ impl GrammarMatcher {
             let mut way = Way {
                 recognizer,
                 frames,
-                costs,
+                rest,
+                ends,
+                goal: Goal::End,
+                first: None,
                 vocabulary,
                 fuel: &mut fuel,
             };
-            let tokens = match way.downhill(state)? {
-                None => None,
-                Some(pieces) => match way.spell(&pieces)? {
-                    Some(tokens) => Some(tokens),
-                    None => way.search(state, budget.unwrap_or(usize::MAX))?,
-                },
-            };
+            let tokens = way.tokens(state, budget.unwrap_or(usize::MAX))?;
             Ok(tokens.filter(|tokens| budget.is_none_or(|budget| tokens.len() <= budget)))
         })
     }
 }
 
 impl Costs {
-    fn new(recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<Self, Error> {
+    pub(crate) fn new(recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<Self, Error> {
         let mut terminals = Vec::with_capacity(recognizer.dots.terminals.len());
         for terminal in &recognizer.dots.terminals {
             terminals.push(
@@ -105,97 +158,12 @@ impl Costs {
         }
         Ok(Self {
             rest,
-            ends: FxHashMap::from_iter([(ROOT, 0)]),
+            ends: Ends::from_iter([(ROOT, 0)]),
         })
     }
 
-    /// From a continuation to the end of the text: Dijkstra's algorithm over continuations, remembered along the way
-    /// that it finds.
-    fn end(
-        &mut self,
-        ret: RetId,
-        recognizer: &mut Recognizer,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
-        if let Some(&known) = self.ends.get(&ret) {
-            return Ok(known);
-        }
-        // A way through a known continuation is put in the queue once more, as a way to the end.
-        let mut queue = BinaryHeap::from([Reverse((0_u32, false, ret))]);
-        let mut reached: FxHashMap<RetId, (u32, Option<RetId>)> =
-            FxHashMap::from_iter([(ret, (0, None))]);
-        let mut done: FxHashSet<RetId> = FxHashSet::default();
-        while let Some(Reverse((cost, is_end, at))) = queue.pop() {
-            fuel.spend(1)?;
-            if is_end {
-                let mut back = Some(at);
-                while let Some(at) = back {
-                    let (so_far, before) = reached[&at];
-                    self.ends.insert(at, cost - so_far);
-                    back = before;
-                }
-                return Ok(cost);
-            }
-            if !done.insert(at) {
-                continue;
-            }
-            if let Some(&known) = self.ends.get(&at) {
-                if known != NEVER {
-                    queue.push(Reverse((cost.saturating_add(known), true, at)));
-                }
-                continue;
-            }
-            for (dot, next) in recognizer.sets.answer(at, &recognizer.dots) {
-                fuel.spend(1)?;
-                let total = cost.saturating_add(self.rest[dot as usize]);
-                if total != NEVER && reached.get(&next).is_none_or(|&(known, _)| total < known) {
-                    reached.insert(next, (total, Some(at)));
-                    queue.push(Reverse((total, false, next)));
-                }
-            }
-        }
-        for ret in done {
-            self.ends.insert(ret, NEVER);
-        }
-        Ok(NEVER)
-    }
-
-    /// From the topmost state to the end of the text.
-    fn state(
-        &mut self,
-        recognizer: &mut Recognizer,
-        frames: &Frames,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
-        let top = frames.top();
-        if top.accept {
-            return Ok(0);
-        }
-        let mut best = NEVER;
-        let mut waits = Vec::new();
-        for &(set, union) in frames.threads() {
-            let union = recognizer.unions.written_out(union, fuel)?;
-            for index in 0..recognizer.unions.parts(union).len() {
-                let (tag, residual) = recognizer.unions.parts(union)[index];
-                let needed = recognizer
-                    .unions
-                    .residuals()
-                    .shortest_with_byte(residual, fuel)?;
-                waits.push((set, Sym(tag), needed));
-            }
-        }
-        if let Some(set) = top.fresh {
-            waits.extend(recognizer.sets.tokens(set).map(|(sym, _)| (set, sym, 1)));
-        }
-        for (set, sym, needed) in waits {
-            for (dot, ret) in recognizer.sets.continuations(set, sym, &recognizer.dots) {
-                let before = needed.saturating_add(self.rest[dot as usize]);
-                if before < best {
-                    best = best.min(before.saturating_add(self.end(ret, recognizer, fuel)?));
-                }
-            }
-        }
-        Ok(best)
+    pub(crate) fn rest(&self) -> &[u32] {
+        &self.rest
     }
 }
 
@@ -256,15 +224,160 @@ fn nonterminals(dots: &Dots, terminals: &[u32]) -> Vec<u32> {
 }
 
 /// Everything that finding a way needs.
-struct Way<'a> {
-    recognizer: &'a mut Recognizer,
-    frames: &'a mut Frames,
-    costs: &'a mut Costs,
-    vocabulary: &'a Vocabulary,
-    fuel: &'a mut Fuel,
+pub(crate) struct Way<'a> {
+    pub(crate) recognizer: &'a mut Recognizer,
+    pub(crate) frames: &'a mut Frames,
+    /// By dot: the shortest string of the rest of its rule.
+    pub(crate) rest: &'a [u32],
+    /// What is known of the goal's distances.
+    pub(crate) ends: &'a mut Ends,
+    pub(crate) goal: Goal<'a>,
+    /// Token symbols that may come next besides those of the state.
+    pub(crate) first: Option<(SetId, Box<[u32]>)>,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) fuel: &'a mut Fuel,
 }
 
 impl Way<'_> {
+    /// The tokens of a shortest way from a state; those of some way of at most `most` tokens if that cannot be spelled.
+    pub(crate) fn tokens(
+        &mut self,
+        state: StateId,
+        most: usize,
+    ) -> Result<Option<Vec<u32>>, Error> {
+        let first = self.first.clone();
+        let Some(pieces) = self.downhill(state)? else {
+            return Ok(None);
+        };
+        if let Some(tokens) = self.spell(&pieces)? {
+            return Ok(Some(tokens));
+        }
+        self.first = first;
+        self.search(state, most)
+    }
+
+    /// How many tokens the way from a state has; [`NEVER`] if there is none.
+    pub(crate) fn token_count(&mut self, state: StateId) -> Result<u32, Error> {
+        let tokens = self.tokens(state, usize::MAX)?;
+        Ok(tokens.map_or(NEVER, |tokens| u32::try_from(tokens.len()).unwrap_or(NEVER)))
+    }
+
+    /// How many bytes the way from a state has; [`NEVER`] if there is none.
+    pub(crate) fn byte_count(&mut self, state: StateId) -> Result<u32, Error> {
+        self.frames.load(self.recognizer.state(state));
+        self.cost()
+    }
+
+    /// Whether a continuation is beyond the goal.
+    fn is_beyond(&mut self, ret: RetId) -> Result<bool, Error> {
+        match &mut self.goal {
+            Goal::End => Ok(false),
+            Goal::Outside(parts, class) => {
+                Ok(parts.of_continuation(ret, self.recognizer, self.fuel)? != *class)
+            }
+        }
+    }
+
+    /// From a continuation to the goal: Dijkstra's algorithm over continuations, remembered along the way that it finds.
+    fn end(&mut self, ret: RetId) -> Result<u32, Error> {
+        if let Some(&known) = self.ends.get(&ret) {
+            return Ok(known);
+        }
+        // A way through a known continuation is put in the queue once more, as a way to the goal.
+        let mut queue = BinaryHeap::from([Reverse((0_u32, false, ret))]);
+        let mut reached: FxHashMap<RetId, (u32, Option<RetId>)> =
+            FxHashMap::from_iter([(ret, (0, None))]);
+        let mut done: FxHashSet<RetId> = FxHashSet::default();
+        while let Some(Reverse((cost, is_end, at))) = queue.pop() {
+            self.fuel.spend(1)?;
+            if is_end {
+                let mut back = Some(at);
+                while let Some(at) = back {
+                    let (so_far, before) = reached[&at];
+                    self.ends.insert(at, cost - so_far);
+                    back = before;
+                }
+                return Ok(cost);
+            }
+            if !done.insert(at) {
+                continue;
+            }
+            if let Some(&known) = self.ends.get(&at) {
+                if known != NEVER {
+                    queue.push(Reverse((cost.saturating_add(known), true, at)));
+                }
+                continue;
+            }
+            for (dot, next) in self.recognizer.sets.answer(at, &self.recognizer.dots) {
+                self.fuel.spend(1)?;
+                if self.is_beyond(next)? {
+                    queue.push(Reverse((cost, true, at)));
+                    continue;
+                }
+                let total = cost.saturating_add(self.rest[dot as usize]);
+                if total != NEVER && reached.get(&next).is_none_or(|&(known, _)| total < known) {
+                    reached.insert(next, (total, Some(at)));
+                    queue.push(Reverse((total, false, next)));
+                }
+            }
+        }
+        for ret in done {
+            self.ends.insert(ret, NEVER);
+        }
+        Ok(NEVER)
+    }
+
+    /// From the topmost state to the goal.
+    fn cost(&mut self) -> Result<u32, Error> {
+        let top = self.frames.top();
+        if top.accept {
+            return Ok(0);
+        }
+        let mut best = NEVER;
+        let mut waits = Vec::new();
+        for &(set, union) in self.frames.threads() {
+            let union = self.recognizer.unions.written_out(union, self.fuel)?;
+            for index in 0..self.recognizer.unions.parts(union).len() {
+                let (tag, residual) = self.recognizer.unions.parts(union)[index];
+                let needed = self
+                    .recognizer
+                    .unions
+                    .residuals()
+                    .shortest_with_byte(residual, self.fuel)?;
+                waits.push((set, Sym(tag), needed));
+            }
+        }
+        for (set, tags) in self.token_symbols() {
+            waits.extend(tags.iter().map(|&tag| (set, Sym(tag), 1)));
+        }
+        for (set, sym, needed) in waits {
+            let dots = &self.recognizer.dots;
+            for (dot, ret) in self.recognizer.sets.continuations(set, sym, dots) {
+                if self.is_beyond(ret)? {
+                    return Ok(0);
+                }
+                let before = needed.saturating_add(self.rest[dot as usize]);
+                if before < best {
+                    best = best.min(before.saturating_add(self.end(ret)?));
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The token symbols that may come next in the topmost state, as tags of sets.
+    fn token_symbols(&self) -> Vec<(SetId, Box<[u32]>)> {
+        let mut symbols = Vec::new();
+        if let Some(set) = self.frames.top().fresh {
+            let tags = self.recognizer.sets.tokens(set).map(|(sym, _)| sym.0);
+            symbols.push((set, tags.collect()));
+        }
+        if self.frames.steps() == 0 {
+            symbols.extend(self.first.clone());
+        }
+        symbols
+    }
+
     /// A shortest way from a state, or None if there is none.
     fn downhill(&mut self, state: StateId) -> Result<Option<Vec<Piece>>, Error> {
         self.frames.load(self.recognizer.state(state));
@@ -289,28 +402,18 @@ impl Way<'_> {
                     break;
                 }
             }
-            if let Some(set) = self.frames.top().fresh {
-                let tokens: Vec<u32> = self
-                    .recognizer
-                    .sets
-                    .tokens(set)
-                    .map(|(_, index)| index)
-                    .collect();
-                for index in tokens {
-                    let id = self.recognizer.dots.tokens[index as usize].ids[0].0;
-                    let Some(symbols) = self.recognizer.symbols(set, id) else {
+            for (set, tags) in self.token_symbols() {
+                for tag in tags {
+                    let Some(id) = self.token_of(tag) else {
                         continue;
                     };
-                    if !self
-                        .recognizer
-                        .push_symbols(self.frames, symbols, self.fuel)?
-                    {
+                    if !self.push_token_of(set, tag)? {
                         continue;
                     }
                     let cost = self.cost()?;
                     self.frames.truncate(0);
                     if best.is_none_or(|(known, _)| cost < known) {
-                        best = Some((cost, Piece::Token(id)));
+                        best = Some((cost, Piece::Token(id, set, tag)));
                     }
                 }
             }
@@ -319,30 +422,36 @@ impl Way<'_> {
             };
             match piece {
                 Piece::Byte(byte) => self.recognizer.push(self.frames, byte, self.fuel)?,
-                Piece::Token(id) => {
-                    let symbols = self
-                        .frames
-                        .top()
-                        .fresh
-                        .and_then(|set| self.recognizer.symbols(set, id));
-                    match symbols {
-                        Some(symbols) => {
-                            self.recognizer
-                                .push_symbols(self.frames, symbols, self.fuel)?
-                        }
-                        None => false,
-                    }
-                }
+                Piece::Token(_, set, tag) => self.push_token_of(set, tag)?,
             };
             self.frames.keep_top();
+            self.first = None;
             pieces.push(piece);
             left = cost;
         }
         Ok(Some(pieces))
     }
 
-    fn cost(&mut self) -> Result<u32, Error> {
-        self.costs.state(self.recognizer, self.frames, self.fuel)
+    /// A token that a symbol matches.
+    fn token_of(&self, tag: u32) -> Option<u32> {
+        let View::Token(index) = Sym(tag).view() else {
+            return None;
+        };
+        let ids = &self.recognizer.dots.tokens[index as usize].ids;
+        ids.first().map(|&(first, _)| first)
+    }
+
+    /// Pushes the state behind the token of a symbol, and of all others of the set that match it.
+    fn push_token_of(&mut self, set: SetId, tag: u32) -> Result<bool, Error> {
+        let Some(id) = self.token_of(tag) else {
+            return Ok(false);
+        };
+        match self.recognizer.symbols(set, id) {
+            Some(symbols) => self
+                .recognizer
+                .push_symbols(self.frames, symbols, self.fuel),
+            None => Ok(false),
+        }
     }
 
     /// Of bytes that do as well, one that is a token, and a visible one if possible.
@@ -368,8 +477,8 @@ impl Way<'_> {
             for end in start..pieces.len().min(start + trie.longest().max(1)) {
                 self.fuel.spend(1)?;
                 let token = match pieces[end] {
-                    Piece::Token(id) if end == start => Some(id),
-                    Piece::Token(_) => break,
+                    Piece::Token(id, ..) if end == start => Some(id),
+                    Piece::Token(..) => break,
                     Piece::Byte(byte) => {
                         let Some(child) = trie.child(node, byte) else {
                             break;
@@ -420,7 +529,9 @@ impl Way<'_> {
             if taken == budget {
                 continue;
             }
-            for (token, next) in self.successors(at)? {
+            let successors = self.successors(at)?;
+            self.first = None;
+            for (token, next) in successors {
                 if from.contains_key(&next) {
                     continue;
                 }
@@ -440,19 +551,12 @@ impl Way<'_> {
         self.frames.load(self.recognizer.state(state));
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
-        if let Some(set) = self.frames.top().fresh {
-            let tokens: Vec<u32> = self
-                .recognizer
-                .sets
-                .tokens(set)
-                .map(|(_, index)| index)
-                .collect();
-            for index in tokens {
-                let id = self.recognizer.dots.tokens[index as usize].ids[0].0;
-                if self
-                    .recognizer
-                    .push_token(self.frames, self.vocabulary, id, self.fuel)?
-                {
+        for (set, tags) in self.token_symbols() {
+            for tag in tags {
+                let Some(id) = self.token_of(tag) else {
+                    continue;
+                };
+                if self.push_token_of(set, tag)? {
                     let next = self.recognizer.intern(self.frames);
                     if seen.insert(next) {
                         found.push((id, next));

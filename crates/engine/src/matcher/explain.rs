@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{GrammarMatcher, Place};
+use crate::budget::Verdict as Spending;
 use crate::compiled::Found;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
@@ -35,6 +36,8 @@ pub enum Verdict {
     Unused,
     /// The text has ended: nothing follows.
     Ended,
+    /// The grammar would take it, but the bound of a part is spent.
+    Spent,
 }
 
 /// What a matcher expects.
@@ -70,7 +73,7 @@ impl GrammarMatcher {
             let recognizer = &found.recognizer;
             let state = recognizer.state(state);
             let mut expected = BTreeSet::new();
-            for &(set, union) in &state.threads {
+            for &(set, union) in state.threads {
                 let begun = union != recognizer.sets.union(set);
                 for &(tag, _) in recognizer.unions.parts(union) {
                     expected.extend(expectations(recognizer, set, Sym(tag), begun));
@@ -94,7 +97,13 @@ impl GrammarMatcher {
     fn verdict(&self, id: u32) -> Result<Verdict, Error> {
         let vocabulary = self.compiled.vocabulary();
         let place = self.place();
-        if self.step(place, id)?.is_some() {
+        if let Some(ledger) = &self.ledger {
+            match ledger.step(&self.compiled, id)? {
+                Spending::To(_) => return Ok(Verdict::Allowed),
+                Spending::Spent => return Ok(Verdict::Spent),
+                Spending::Refused => {}
+            }
+        } else if self.step(place, id)?.is_some() {
             return Ok(Verdict::Allowed);
         }
         let Place::At(state) = place else {

@@ -13,10 +13,11 @@ use std::sync::{Arc, OnceLock};
 use syntagma_grammar::ir::ByteSet;
 
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch};
-pub(crate) use close::Costs;
+pub(crate) use close::{Costs, Ends, Goal, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 
 use self::history::{History, Input};
+use crate::budget::{Bound, Ledger, Verdict as Spending};
 use crate::compiled::{CompiledGrammar, Found};
 use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
@@ -28,7 +29,7 @@ const JUMP_BYTES: usize = 16 << 10;
 
 /// Where a matcher is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// In this state.
     At(StateId),
     /// Behind the end of the text.
@@ -45,6 +46,8 @@ enum Place {
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
     history: History,
+    /// What is spent, if there are bounds.
+    ledger: Option<Ledger>,
     failed: OnceLock<Error>,
 }
 
@@ -55,8 +58,30 @@ impl GrammarMatcher {
         Self {
             compiled,
             history: History::default(),
+            ledger: None,
             failed: OnceLock::new(),
         }
+    }
+
+    /// A matcher at the start of the text that keeps labelled parts of it to bounds. Where a bound is spent, tokens that stay
+    /// in the part are refused as soon as it can be left, and before that all tokens from which the way out would be too
+    /// long. A part whose shortest text is longer than its bound gets that text. Labels inside of parts with a bound do
+    /// not count.
+    ///
+    /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
+    /// label or too many of them, and limits.
+    pub fn with_bounds(compiled: Arc<CompiledGrammar>, bounds: Vec<Bound>) -> Result<Self, Error> {
+        let mut matcher = Self::new(compiled);
+        if !bounds.is_empty() {
+            matcher.ledger = Some(matcher.guard(|matcher| Ledger::new(&matcher.compiled, bounds))?);
+        }
+        Ok(matcher)
+    }
+
+    /// The bounds on parts of the text.
+    #[must_use]
+    pub fn bounds(&self) -> &[Bound] {
+        self.ledger.as_ref().map_or(&[], Ledger::bounds)
     }
 
     /// The grammar.
@@ -71,6 +96,13 @@ impl GrammarMatcher {
     /// wherever the grammar accepts; elsewhere it is a symbol, if the grammar names it, and ends the text if the
     /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
+        if let Some(ledger) = &self.ledger {
+            let verdict = self.guard(|matcher| {
+                matcher.compiled.vocabulary().check_id(id)?;
+                ledger.step(&matcher.compiled, id)
+            })?;
+            return Ok(self.spend(Input::Token(id), verdict));
+        }
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
         if let Some(place) = place {
             self.history.push(Input::Token(id), place);
@@ -78,8 +110,12 @@ impl GrammarMatcher {
         Ok(place.is_some())
     }
 
-    /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback).
+    /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback), and as one token.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        if let Some(ledger) = &self.ledger {
+            let verdict = self.guard(|matcher| ledger.step_text(&matcher.compiled, bytes))?;
+            return Ok(self.spend(Input::Text(bytes), verdict));
+        }
         let place = self.guard(|matcher| match matcher.place() {
             Place::Ended => Ok(None),
             Place::At(state) => matcher.compiled.step_bytes(state, bytes),
@@ -94,6 +130,10 @@ impl GrammarMatcher {
     pub fn accepts(&self, id: u32) -> Result<bool, Error> {
         self.guard(|matcher| {
             matcher.compiled.vocabulary().check_id(id)?;
+            if let Some(ledger) = &matcher.ledger {
+                let verdict = ledger.step(&matcher.compiled, id)?;
+                return Ok(matches!(verdict, Spending::To(_)));
+            }
             match matcher.place() {
                 Place::Ended => Ok(false),
                 Place::At(state) => matcher.compiled.allows(state, id),
@@ -114,6 +154,16 @@ impl GrammarMatcher {
                         row.len()
                     ),
                 ));
+            }
+            if let Some(ledger) = &matcher.ledger {
+                let (row, padding) = row.split_at_mut(words);
+                ledger.fill(&matcher.compiled, row)?;
+                padding.fill(if matcher.place() == Place::Ended {
+                    -1
+                } else {
+                    0
+                });
+                return Ok(());
             }
             match matcher.place() {
                 Place::Ended => row.fill(-1),
@@ -142,6 +192,9 @@ impl GrammarMatcher {
             })
         })?;
         self.history.truncate(kept);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.rollback(steps);
+        }
         Ok(())
     }
 
@@ -154,6 +207,9 @@ impl GrammarMatcher {
     /// Back to the start of the text; forgets a failure too.
     pub fn reset(&mut self) {
         self.history.clear();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.reset();
+        }
         self.failed = OnceLock::new();
     }
 
@@ -206,6 +262,15 @@ impl GrammarMatcher {
 
     /// How many of the tokens, from the first on, could be accepted in this order. Changes nothing.
     pub fn validate_tokens(&self, ids: &[u32]) -> Result<usize, Error> {
+        if self.ledger.is_some() {
+            let mut matcher = self.fork();
+            for (index, &id) in ids.iter().enumerate() {
+                if !matcher.accept_token(id)? {
+                    return Ok(index);
+                }
+            }
+            return Ok(ids.len());
+        }
         self.guard(|matcher| {
             let mut place = matcher.place();
             for (index, &id) in ids.iter().enumerate() {
@@ -267,6 +332,9 @@ impl GrammarMatcher {
     }
 
     fn place(&self) -> Place {
+        if let Some(ledger) = &self.ledger {
+            return ledger.place();
+        }
         self.history
             .last()
             .unwrap_or(Place::At(self.compiled.start()))
@@ -274,10 +342,23 @@ impl GrammarMatcher {
 
     /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
     fn is_known(&self, token: Option<u32>) -> bool {
+        if self.ledger.is_some() {
+            return false;
+        }
         match self.place() {
             Place::Ended => true,
             Place::At(state) => self.compiled.is_known(state, token),
         }
+    }
+
+    /// Goes where the bounds let a step lead; whether they do.
+    fn spend(&mut self, input: Input<'_>, verdict: Spending) -> bool {
+        let Spending::To(ledger) = verdict else {
+            return false;
+        };
+        self.history.push(input, ledger.place());
+        self.ledger = Some(ledger);
+        true
     }
 
     fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {

@@ -4,7 +4,8 @@
 //! state everywhere, and bring the way back with them. Layout, all numbers little-endian:
 //!
 //! ```text
-//! "SGMS"  version: u8  vocabulary: u128  grammar: u128  count  step*  check: u64
+//! "SGMS"  version: u8  vocabulary: u128  grammar: u128  bounds  bound*  count  step*  check: u64
+//! bound = unit: u8  most  length  label
 //! step = token << 1  |  (length << 1 | 1) bytes        count and step heads are LEB128 numbers
 //! ```
 
@@ -12,12 +13,13 @@ use std::sync::Arc;
 
 use super::GrammarMatcher;
 use super::history::Input;
+use crate::budget::{Bound, Unit};
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 
 const MAGIC: &[u8; 4] = b"SGMS";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const CHECK: usize = size_of::<u64>();
 
 impl GrammarMatcher {
@@ -30,6 +32,16 @@ impl GrammarMatcher {
             bytes.push(VERSION);
             bytes.extend(matcher.compiled.vocabulary().fingerprint().to_le_bytes());
             bytes.extend(matcher.compiled.fingerprint().to_le_bytes());
+            write_number(&mut bytes, matcher.bounds().len() as u64);
+            for bound in matcher.bounds() {
+                bytes.push(match bound.unit {
+                    Unit::Tokens => 0,
+                    Unit::Bytes => 1,
+                });
+                write_number(&mut bytes, u64::from(bound.most));
+                write_number(&mut bytes, bound.label.len() as u64);
+                bytes.extend_from_slice(bound.label.as_bytes());
+            }
             write_number(&mut bytes, matcher.history.len() as u64);
             for input in matcher.history.inputs() {
                 match input {
@@ -86,8 +98,12 @@ impl GrammarMatcher {
                 ));
             }
         }
+        let mut bounds = Vec::new();
+        for _ in 0..reader.number()? {
+            bounds.push(reader.bound()?);
+        }
         let count = reader.number()?;
-        let mut matcher = Self::new(compiled);
+        let mut matcher = Self::with_bounds(compiled, bounds)?;
         for step in 0..count {
             let head = reader.number()?;
             let taken = if head & 1 == 0 {
@@ -145,6 +161,21 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| malformed("they end too early"))?;
         self.bytes = rest;
         Ok(taken)
+    }
+
+    fn bound(&mut self) -> Result<Bound, Error> {
+        let unit = match self.take(1)?[0] {
+            0 => Unit::Tokens,
+            1 => Unit::Bytes,
+            _ => return Err(malformed("a bound counts something unknown")),
+        };
+        let most = u32::try_from(self.number()?).map_err(|_| malformed("a bound is too large"))?;
+        let length =
+            usize::try_from(self.number()?).map_err(|_| malformed("a label is too long"))?;
+        let label = std::str::from_utf8(self.take(length)?)
+            .map_err(|_| malformed("a label is no text"))?
+            .into();
+        Ok(Bound { label, unit, most })
     }
 
     fn number(&mut self) -> Result<u64, Error> {

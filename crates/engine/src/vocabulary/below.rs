@@ -5,7 +5,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::trie::Node;
 
 /// Nodes with so many nodes below them are worth a note.
-pub(super) const LARGE: u32 = 8;
+pub(super) const LARGE: u32 = 4;
 
 /// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
 pub(crate) const PLACES: usize = 8;
@@ -43,23 +43,36 @@ pub(crate) fn place_behind(place: usize, byte: u8) -> Option<usize> {
 pub(crate) struct Below {
     /// The ASCII bytes that occur.
     pub(crate) ascii: u128,
+    /// The bytes that begin a character of more than one byte, as [`lead`] tells their bits.
+    pub(crate) leads: u64,
     /// The places from which on every way down is UTF-8 (perhaps cut off), as bits; and [`ASCII`].
     pub(crate) from: u16,
-    /// How many bytes the longest way down has; None for very many.
-    pub(crate) height: Option<u32>,
+    /// How many characters begin on the way down on which most do; 255 stands for any larger number too.
+    pub(crate) height: u8,
+    /// How many characters began on the way to the node, that of its byte included; 255 as before.
+    pub(crate) begun: u8,
+}
+
+/// The bit of a byte that may begin a character of more than one byte, 0 for others.
+pub(crate) fn lead(byte: u8) -> u64 {
+    if (0xc2..=0xf4).contains(&byte) {
+        1 << (byte - 0xc2)
+    } else {
+        0
+    }
+}
+
+/// Whether a character begins with a byte, or is one.
+fn begins(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
 }
 
 impl Below {
     /// Every byte that may occur.
+    #[inline]
     pub(crate) fn bytes(&self) -> ByteSet {
-        let ascii = (0..0x80).filter(|&byte| self.ascii >> byte & 1 == 1);
-        let mut bytes = if self.from & ASCII == 0 {
-            ByteSet::range(0x80, 0xff)
-        } else {
-            ByteSet::EMPTY
-        };
-        ascii.for_each(|byte| bytes.insert(byte));
-        bytes
+        let others = if self.from & ASCII == 0 { u64::MAX } else { 0 };
+        ByteSet::of_words([self.ascii as u64, (self.ascii >> 64) as u64, others, others])
     }
 }
 
@@ -69,7 +82,7 @@ pub(crate) struct Belows {
     /// By node: an index into `large`, or `u32::MAX`.
     index: Vec<u32>,
     large: Vec<Below>,
-    /// How many bytes each token has, in the order of the trie; 255 for more.
+    /// How many characters begin in each token, in the order of the trie; 255 for more.
     lengths: Vec<u8>,
 }
 
@@ -77,27 +90,39 @@ impl Belows {
     /// Reads a trie from its last node to its first, so that children come before their parents. `tokens` counts those that
     /// end at a node.
     pub(super) fn new(nodes: &[Node], tokens: impl Fn(usize) -> usize) -> Self {
-        let lengths = nodes.iter().enumerate().flat_map(|(at, node)| {
-            let length = u8::try_from(node.depth).unwrap_or(u8::MAX);
-            std::iter::repeat_n(length, tokens(at))
-        });
-        let lengths = lengths.collect();
+        let mut lengths = Vec::new();
+        let mut begun = Vec::with_capacity(nodes.len());
+        let mut path: Vec<u8> = vec![0];
+        for (at, node) in nodes.iter().enumerate() {
+            path.truncate(usize::from(node.depth));
+            let above = path.last().copied().unwrap_or(0);
+            let length = above.saturating_add(u8::from(begins(node.byte)));
+            path.push(length);
+            begun.push(length);
+            lengths.extend(std::iter::repeat_n(length, tokens(at)));
+        }
         let mut index = vec![u32::MAX; nodes.len()];
         let mut large = Vec::new();
         let nothing = Below {
             ascii: 0,
+            leads: 0,
             from: (ASCII << 1) - 1,
-            height: None,
+            height: 0,
+            begun: 0,
         };
         let mut all = vec![nothing; nodes.len()];
         for at in (0..nodes.len()).rev() {
             let end = nodes[at].next as usize;
-            let mut below = nothing;
+            let mut below = Below {
+                begun: begun[at],
+                ..nothing
+            };
             let mut child = at + 1;
             while child < end {
                 let Node { byte, next, .. } = nodes[child];
                 let further = all[child];
                 below.ascii |= further.ascii;
+                below.leads |= further.leads | lead(byte);
                 let mut from = 0;
                 if byte < 0x80 {
                     below.ascii |= 1 << byte;
@@ -108,16 +133,14 @@ impl Belows {
                     from |= behind.map_or(0, |behind| (further.from >> behind & 1) << place);
                 }
                 below.from &= from;
+                let height = further.height.saturating_add(u8::from(begins(byte)));
+                below.height = below.height.max(height);
                 child = next as usize;
             }
             all[at] = below;
             if nodes[at].next - at as u32 > LARGE {
-                let height = nodes[at].height;
                 index[at] = large.len() as u32;
-                large.push(Below {
-                    height: (height < u8::MAX).then_some(u32::from(height)),
-                    ..below
-                });
+                large.push(below);
             }
         }
         Self {

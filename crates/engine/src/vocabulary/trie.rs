@@ -124,8 +124,8 @@ impl Trie {
         self.belows.get(node)
     }
 
-    /// How many bytes each token has, in the order of [`Self::order`], 255 standing for any larger number; only in tries
-    /// [with notes](Self::with_belows).
+    /// How many characters begin in each token, in the order of [`Self::order`], 255 standing for any larger number; only in
+    /// tries [with notes](Self::with_belows).
     pub(crate) fn lengths(&self) -> &[u8] {
         self.belows.lengths()
     }

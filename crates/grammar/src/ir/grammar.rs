@@ -239,6 +239,21 @@ impl Grammar {
         grammar
     }
 
+    /// The grammar as a part that has a label.
+    #[must_use]
+    pub fn labelled(label: &str, inner: &Arc<Self>) -> Self {
+        let mut grammar = Self::of(|b| {
+            let inner = b.add(Expr::Embed(Arc::clone(inner)));
+            b.add(Expr::Capture {
+                label: label.into(),
+                inner,
+            })
+        });
+        grammar.report = inner.report.clone();
+        grammar.warnings.clone_from(&inner.warnings);
+        grammar
+    }
+
     fn combine(parts: &[Arc<Self>], join: fn(Arc<[ExprId]>) -> Expr) -> Self {
         let mut grammar = Self::of(|b| {
             let ids: Vec<ExprId> = parts

@@ -9,6 +9,7 @@ pub mod lnf;
 mod nodes;
 mod parts;
 mod regex;
+mod spelled;
 pub mod text;
 mod validate;
 

@@ -74,10 +74,28 @@ impl ByteSet {
         Self(self.0.map(|word| !word))
     }
 
-    /// The members as bits: byte `b` is bit `b % 64` of word `b / 64`.
+    /// The bytes whose bits are set: byte `b` is bit `b % 64` of word `b / 64`.
+    #[must_use]
+    pub const fn of_words(words: [u64; 4]) -> Self {
+        Self(words)
+    }
+
+    /// The members as bits, as [`Self::of_words`] takes them.
     #[must_use]
     pub fn words(&self) -> [u64; 4] {
         self.0
+    }
+
+    /// The members below 128, as bits.
+    #[must_use]
+    pub const fn ascii(&self) -> u128 {
+        self.0[0] as u128 | (self.0[1] as u128) << 64
+    }
+
+    /// Whether all members are below 128.
+    #[must_use]
+    pub const fn is_ascii(&self) -> bool {
+        self.0[2] | self.0[3] == 0
     }
 
     /// The members in ascending order.

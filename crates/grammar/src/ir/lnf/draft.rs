@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::{NonterminalId, Symbol};
@@ -83,6 +83,8 @@ pub(super) struct Draft {
     pub(super) names: Vec<Name>,
     pub(super) rules: Vec<Vec<Rhs>>,
     pub(super) start: NonterminalId,
+    /// Nonterminals that are labelled parts: no pass takes them apart, merges them or puts their productions elsewhere.
+    pub(super) labels: FxHashMap<NonterminalId, Arc<str>>,
     regexes: Interner<Regex>,
     facts: Vec<Facts>,
     markers: Interner<Arc<str>>,
@@ -105,6 +107,7 @@ impl Draft {
             names: Vec::new(),
             rules: Vec::new(),
             start: NonterminalId(0),
+            labels: FxHashMap::default(),
             regexes: Interner::default(),
             facts: Vec::new(),
             markers: Interner::default(),
@@ -201,6 +204,11 @@ impl Draft {
     /// The productions of one nonterminal.
     pub(super) fn rules_of(&self, id: NonterminalId) -> &[Rhs] {
         &self.rules[id.0 as usize]
+    }
+
+    /// Whether a nonterminal is a labelled part.
+    pub(super) fn is_labelled(&self, id: NonterminalId) -> bool {
+        !self.labels.is_empty() && self.labels.contains_key(&id)
     }
 
     /// How often each nonterminal stands on a right-hand side; the start counts once more.

@@ -38,7 +38,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
             continue;
         };
         queued[id.0 as usize] = false;
-        if target[id.0 as usize] != id || draft.rules_of(id).is_empty() {
+        if target[id.0 as usize] != id || draft.rules_of(id).is_empty() || draft.is_labelled(id) {
             continue;
         }
         let size = draft.rules_of(id).iter().map(Rhs::len).sum::<usize>();

@@ -1,5 +1,7 @@
 //! Pass 1: expressions become productions. Embedded grammars, groups and alternatives become nonterminals; each
-//! grammar, rule and expression does so once, however often it is used. Capture labels are dropped.
+//! grammar, rule and expression does so once, however often it is used. A labelled part becomes a nonterminal of its own.
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
@@ -184,6 +186,12 @@ impl<'g> Flattener<'g> {
                 self.symbols(owner, parts, lhs, &mut rhs)?;
                 self.draft.add(lhs, rhs)?;
             }
+            Expr::Capture { label, inner } => {
+                self.draft.labels.insert(lhs, Arc::clone(label));
+                let mut rhs = Rhs::new();
+                self.symbols(owner, vec![*inner], lhs, &mut rhs)?;
+                self.draft.add(lhs, rhs)?;
+            }
             _ => {
                 let mut rhs = Rhs::new();
                 self.symbol(owner, expr, lhs, &mut rhs)?;
@@ -219,35 +227,28 @@ impl<'g> Flattener<'g> {
     fn symbol(
         &mut self,
         owner: usize,
-        mut expr: ExprId,
+        expr: ExprId,
         lhs: NonterminalId,
         out: &mut Rhs,
     ) -> Result<(), Error> {
         let grammar = self.owners[owner].grammar;
-        loop {
-            let symbol = match grammar.expr(expr) {
-                Expr::Empty => return Ok(()),
-                Expr::Capture { inner, .. } => {
-                    self.draft.spend(1)?;
-                    expr = *inner;
-                    continue;
-                }
-                Expr::Regex(Regex::Literal(bytes)) if bytes.is_empty() => return Ok(()),
-                Expr::Regex(regex) => self.draft.regex(regex.clone()),
-                Expr::Rule(rule) => Symbol::Nonterminal(self.rule(owner, *rule)?),
-                Expr::Marker(text) => self.draft.marker(text),
-                Expr::Token(token) => self.draft.token(token),
-                Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. } => {
-                    self.group(owner, expr, lhs)?
-                }
-                Expr::Embed(inner) => {
-                    let inner_owner = self.grammar(inner);
-                    Symbol::Nonterminal(self.rule(inner_owner, inner.start())?)
-                }
-            };
-            out.push(symbol);
-            return Ok(());
-        }
+        let symbol = match grammar.expr(expr) {
+            Expr::Empty => return Ok(()),
+            Expr::Regex(Regex::Literal(bytes)) if bytes.is_empty() => return Ok(()),
+            Expr::Regex(regex) => self.draft.regex(regex.clone()),
+            Expr::Rule(rule) => Symbol::Nonterminal(self.rule(owner, *rule)?),
+            Expr::Marker(text) => self.draft.marker(text),
+            Expr::Token(token) => self.draft.token(token),
+            Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. } | Expr::Capture { .. } => {
+                self.group(owner, expr, lhs)?
+            }
+            Expr::Embed(inner) => {
+                let inner_owner = self.grammar(inner);
+                Symbol::Nonterminal(self.rule(inner_owner, inner.start())?)
+            }
+        };
+        out.push(symbol);
+        Ok(())
     }
 
     /// A repetition of one regular language stays one terminal.

@@ -38,7 +38,8 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
 /// A start that only names another nonterminal gives way to it, and leaves it its name.
 fn move_start(draft: &mut Draft) {
     let mut steps = draft.rules.len();
-    while let [rhs] = draft.rules_of(draft.start)
+    while !draft.is_labelled(draft.start)
+        && let [rhs] = draft.rules_of(draft.start)
         && let [Symbol::Nonterminal(next)] = rhs[..]
         && steps > 0
     {
@@ -57,7 +58,7 @@ fn names(draft: &Draft, uses: &[u32]) -> Vec<bool> {
             let ([rhs], count) = (draft.rules_of(id), uses[id.0 as usize]) else {
                 return false;
             };
-            if id == draft.start || count == 0 {
+            if id == draft.start || count == 0 || draft.is_labelled(id) {
                 return false;
             }
             match rhs[..] {
@@ -209,5 +210,8 @@ fn spread_units(draft: &mut Draft) -> Result<(), Error> {
 
 fn spreads(draft: &Draft, uses: &[u32], id: NonterminalId) -> bool {
     // A nonterminal whose productions are being moved has none at the moment and is left alone.
-    uses[id.0 as usize] == 1 && id != draft.start && !draft.rules_of(id).is_empty()
+    uses[id.0 as usize] == 1
+        && id != draft.start
+        && !draft.is_labelled(id)
+        && !draft.rules_of(id).is_empty()
 }

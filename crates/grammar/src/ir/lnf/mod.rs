@@ -64,6 +64,8 @@ pub struct SymbolTable {
     pub markers: Vec<Arc<str>>,
     /// Tokens.
     pub tokens: Vec<TokenSet>,
+    /// Labelled parts, ascending: nonterminals that match the part and nothing else, with their labels.
+    pub labels: Vec<(NonterminalId, Arc<str>)>,
 }
 
 /// `lhs ::= rhs`; an empty right-hand side is the empty string.
@@ -156,6 +158,12 @@ impl Lnf {
             nonterminals: draft.names.iter().map(draft::Name::text).collect(),
             ..SymbolTable::default()
         };
+        symbols.labels = draft
+            .labels
+            .iter()
+            .map(|(&id, label)| (id, Arc::clone(label)))
+            .collect();
+        symbols.labels.sort_unstable();
         let mut regexes: Vec<Option<Symbol>> = vec![None; draft.regex_count()];
         let mut others: FxHashMap<Symbol, Symbol> = FxHashMap::default();
         let mut productions = Vec::with_capacity(draft.rules.iter().map(Vec::len).sum());

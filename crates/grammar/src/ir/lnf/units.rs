@@ -15,7 +15,10 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     let edges = graph::Lists::new(draft.rules.len(), |tell| {
         for lhs in draft.nonterminals() {
             for to in draft.rules_of(lhs).iter().filter_map(unit) {
-                tell(lhs.0, to.0);
+                // What a labelled part names is inside of it, and so is not the same.
+                if !draft.is_labelled(lhs) && !draft.is_labelled(to) {
+                    tell(lhs.0, to.0);
+                }
             }
         }
     });

@@ -34,6 +34,10 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         }
         rules.push(own);
     }
+    draft.labels = std::mem::take(&mut draft.labels)
+        .into_iter()
+        .filter_map(|(id, label)| Some((new_ids[id.0 as usize]?, label)))
+        .collect();
     draft.names = names;
     draft.rules = rules;
     draft.start = NonterminalId(0);

@@ -1,0 +1,634 @@
+//! Counting along one text, and what the bounds allow.
+//!
+//! A place in the text is a list of pieces, each with its counts. What a piece wants is its count and the shortest way out of
+//! its part; what that is more than the bound is its excess. A token is allowed if one way of reading it leads to an excess
+//! not larger than before. The shortest way out always does, so a bound never leads into a dead end; and of several ways of
+//! reading a text, only those with the least excess live on, so that a part is left as soon as its bound is spent. A part
+//! that begins may always take its shortest text, whatever the bound.
+
+use std::sync::Arc;
+
+use super::parts::{OUTSIDE, PieceId};
+use super::table::{Table, Work};
+use super::token::Outcome;
+use super::{Bound, Unit};
+use crate::compiled::{CompiledGrammar, Found};
+use crate::earley::{StateId, Sym, View};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::mask::{Step, allow};
+use crate::matcher::{Costs, Place};
+use crate::vocabulary::bitmask_words;
+
+/// At most so many pieces are kept, those with the lowest counts.
+const PIECES: usize = 64;
+
+/// A piece with what has been counted on the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Branch {
+    piece: PieceId,
+    /// By part: tokens in all, or bytes of the part that is under way.
+    counts: Box<[u32]>,
+}
+
+/// A place in the text.
+#[derive(Debug)]
+struct Node {
+    before: Option<Arc<Node>>,
+    place: Place,
+    /// Where the grammar alone would be.
+    free: Option<StateId>,
+    branches: Box<[Branch]>,
+    /// The excess of each of them.
+    excess: u32,
+    /// Whether no bound has taken any alternative away so far.
+    whole: bool,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // One after the other: a chain is as long as the text, and dropping it by recursion would use up the stack.
+        let mut next = self.before.take();
+        while let Some(mut node) = next.and_then(Arc::into_inner) {
+            next = node.before.take();
+        }
+    }
+}
+
+/// What becomes of a token.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// The grammar refuses it.
+    Refused,
+    /// The grammar would take it, but a bound is spent.
+    Spent,
+    /// It leads here.
+    To(Ledger),
+}
+
+/// The bounds of a matcher, and how far they are spent. Cloning copies nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    bounds: Arc<[Bound]>,
+    table: usize,
+    start: Arc<Node>,
+    now: Arc<Node>,
+}
+
+/// A way of going on, before it is known which ones do.
+struct Candidate {
+    branch: Branch,
+    excess: u32,
+    /// Whether its excess is not more than what cannot be avoided.
+    fits: bool,
+}
+
+impl Ledger {
+    /// Nothing is spent yet.
+    ///
+    /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
+    /// label or too many of them.
+    pub(crate) fn new(compiled: &CompiledGrammar, bounds: Vec<Bound>) -> Result<Self, Error> {
+        let repeated = |(at, bound): (usize, &Bound)| {
+            bounds[..at].iter().any(|other| other.label == bound.label)
+        };
+        if bounds.len() > 60 || bounds.iter().enumerate().any(repeated) {
+            return Err(Error::argument(
+                "E-BUDGET-BOUNDS",
+                "a label has one bound, and there are at most 60 bounds",
+            ));
+        }
+        let found = &mut *compiled.write();
+        if found.recognizer.dots.labels.is_empty() {
+            return Err(Error::argument(
+                "E-BUDGET-LABEL",
+                "the grammar has no labelled parts that could be bounded",
+            )
+            .with_hint("the grammar of a turn has them where it is made with budgets; EBNF labels parts as @label(…)"));
+        }
+        let labels: Vec<_> = bounds
+            .iter()
+            .map(|bound| (Arc::clone(&bound.label), bound.unit))
+            .collect();
+        let table = found.tables.of(&labels, &found.recognizer);
+        let nothing = Arc::new(Node {
+            before: None,
+            place: Place::At(compiled.start()),
+            free: Some(compiled.start()),
+            branches: Box::default(),
+            excess: 0,
+            whole: true,
+        });
+        let mut ledger = Self {
+            bounds: bounds.into(),
+            table,
+            start: Arc::clone(&nothing),
+            now: nothing,
+        };
+        let start = ledger.with_work(compiled, found, |ledger, table, work| {
+            let pieces = table
+                .parts
+                .split(compiled.start(), work.recognizer, work.fuel)?;
+            let mut candidates = Vec::new();
+            for &piece in pieces.iter() {
+                let branch = Branch {
+                    piece,
+                    counts: vec![0; ledger.bounds.len()].into(),
+                };
+                let excess = ledger.excess(table, &branch, work)?;
+                candidates.push(Candidate {
+                    branch,
+                    excess,
+                    fits: true,
+                });
+            }
+            let free = Some(compiled.start());
+            Ok(ledger.chosen(candidates, None, free, table, work))
+        })?;
+        ledger.now = Arc::clone(&start);
+        ledger.start = start;
+        Ok(ledger)
+    }
+
+    /// The bounds.
+    pub(crate) fn bounds(&self) -> &[Bound] {
+        &self.bounds
+    }
+
+    /// Where the text is.
+    pub(crate) fn place(&self) -> Place {
+        self.now.place
+    }
+
+    /// Back to the start.
+    pub(crate) fn reset(&mut self) {
+        self.now = Arc::clone(&self.start);
+    }
+
+    /// Takes back the last steps.
+    pub(crate) fn rollback(&mut self, steps: usize) {
+        for _ in 0..steps {
+            if let Some(before) = &self.now.before {
+                self.now = Arc::clone(before);
+            }
+        }
+    }
+
+    /// Where a token leads.
+    pub(crate) fn step(&self, compiled: &CompiledGrammar, id: u32) -> Result<Verdict, Error> {
+        if self.now.place == Place::Ended {
+            return Ok(Verdict::Refused);
+        }
+        let is_eos = compiled.vocabulary().is_eos(id);
+        let found = &mut *compiled.write();
+        let accepts = |found: &Found, state: StateId| found.recognizer.state(state).accept;
+        if is_eos {
+            let table = found.tables.get_mut(self.table);
+            let states: Vec<StateId> = self.states(table).collect();
+            if states.into_iter().any(|state| accepts(found, state)) {
+                return Ok(Verdict::To(self.ended()));
+            }
+        }
+        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+            let mut candidates = Vec::new();
+            for branch in &ledger.now.branches {
+                let read = table.read_token(branch.piece, id, work)?;
+                for (outcome, length) in read.iter() {
+                    candidates.push(ledger.judge(table, branch, outcome, *length, work)?);
+                }
+            }
+            Ok(candidates)
+        })?;
+        let free = self.free(compiled, found, |found, state, fuel| {
+            Ok(match found.step(compiled.vocabulary(), state, id, fuel)? {
+                Step::To(state) => Some(state),
+                Step::End | Step::Refused => None,
+            })
+        })?;
+        if candidates.is_empty() {
+            return Ok(refused(free));
+        }
+        let mut candidates = candidates;
+        if !candidates.iter().any(|candidate| candidate.fits) {
+            if self.with_work(compiled, found, Self::allows_any)? {
+                return Ok(Verdict::Spent);
+            }
+            // No token keeps to the bounds, which a vocabulary without single bytes can bring about.
+            for candidate in &mut candidates {
+                candidate.fits = true;
+            }
+        }
+        let now = self.with_work(compiled, found, |ledger, table, work| {
+            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
+        })?;
+        if is_eos {
+            // A grammar that ends in a marker which is itself an end of the turn needs no second one.
+            let only_ends = |state: StateId| {
+                let state = found.recognizer.state(state);
+                state.accept && state.fresh.is_none() && state.threads.is_empty()
+            };
+            if matches!(now.place, Place::At(state) if only_ends(state)) {
+                return Ok(Verdict::To(self.ended()));
+            }
+        }
+        Ok(Verdict::To(Self {
+            now,
+            ..self.clone()
+        }))
+    }
+
+    /// Where text leads; it counts as one token.
+    pub(crate) fn step_text(
+        &self,
+        compiled: &CompiledGrammar,
+        text: &[u8],
+    ) -> Result<Verdict, Error> {
+        if self.now.place == Place::Ended {
+            return Ok(Verdict::Refused);
+        }
+        if text.is_empty() {
+            let mut same = self.clone();
+            same.now = Arc::new(Node {
+                before: Some(Arc::clone(&self.now)),
+                place: self.now.place,
+                free: self.now.free,
+                branches: self.now.branches.clone(),
+                excess: self.now.excess,
+                whole: self.now.whole,
+            });
+            return Ok(Verdict::To(same));
+        }
+        let found = &mut *compiled.write();
+        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+            let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            let mut candidates = Vec::new();
+            for branch in &ledger.now.branches {
+                for outcome in table.read_text(branch.piece, text, work)? {
+                    candidates.push(ledger.judge(table, branch, &outcome, length, work)?);
+                }
+            }
+            Ok(candidates)
+        })?;
+        let free = self.free(compiled, found, |found, state, fuel| {
+            found.step_bytes(state, text, fuel)
+        })?;
+        if candidates.is_empty() {
+            return Ok(refused(free));
+        }
+        if !candidates.iter().any(|candidate| candidate.fits) {
+            return Ok(Verdict::Spent);
+        }
+        let now = self.with_work(compiled, found, |ledger, table, work| {
+            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
+        })?;
+        Ok(Verdict::To(Self {
+            now,
+            ..self.clone()
+        }))
+    }
+
+    /// Writes which tokens may come next into a row of the vocabulary's width.
+    pub(crate) fn fill(&self, compiled: &CompiledGrammar, row: &mut [i32]) -> Result<(), Error> {
+        let Place::At(place) = self.now.place else {
+            row.fill(-1);
+            return Ok(());
+        };
+        row.fill(0);
+        let mut states = {
+            let found = &mut *compiled.write();
+            let states = self.with_work(compiled, found, |ledger, table, work| {
+                ledger.fill_bounded(table, row, work)
+            })?;
+            let table = found.tables.get_mut(self.table);
+            let all: Vec<StateId> = self.states(table).collect();
+            let accepts = all
+                .iter()
+                .any(|&state| found.recognizer.state(state).accept);
+            if accepts {
+                for &id in compiled.vocabulary().eos_ids() {
+                    allow(row, id);
+                }
+            }
+            let none = states.is_empty() && row.iter().all(|&word| word == 0);
+            if none { all } else { states }
+        };
+        if self.now.whole && states.len() == self.now.branches.len() {
+            states = vec![place];
+        }
+        let mut part = vec![0; bitmask_words(compiled.vocabulary().size())];
+        for state in states {
+            compiled.mask(state)?.write(&mut part);
+            for (word, more) in row.iter_mut().zip(&part) {
+                *word |= more;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens of the shortest way out of the part that the text is in; none where it is in none.
+    pub(crate) fn way_out(&self, compiled: &CompiledGrammar) -> Result<Vec<u32>, Error> {
+        let found = &mut *compiled.write();
+        self.with_work(compiled, found, |ledger, table, work| {
+            let Some(first) = ledger.now.branches.first() else {
+                return Ok(Vec::new());
+            };
+            if table.parts.piece(first.piece).class == OUTSIDE {
+                return Ok(Vec::new());
+            }
+            Ok(table.way_out(first.piece, work)?.unwrap_or_default())
+        })
+    }
+
+    /// The states of the branches.
+    fn states<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = StateId> + 'a {
+        let pieces = self.now.branches.iter();
+        pieces.map(|branch| table.parts.piece(branch.piece).state)
+    }
+
+    /// Behind the end of the text.
+    fn ended(&self) -> Self {
+        let now = Arc::new(Node {
+            before: Some(Arc::clone(&self.now)),
+            place: Place::Ended,
+            free: None,
+            branches: Box::default(),
+            excess: 0,
+            whole: true,
+        });
+        Self {
+            now,
+            ..self.clone()
+        }
+    }
+
+    /// Where the grammar alone leads.
+    fn free(
+        &self,
+        compiled: &CompiledGrammar,
+        found: &mut Found,
+        step: impl FnOnce(&mut Found, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
+    ) -> Result<Option<StateId>, Error> {
+        match self.now.free {
+            Some(state) => step(found, state, &mut compiled.fuel()),
+            None => Ok(None),
+        }
+    }
+
+    fn with_work<T>(
+        &self,
+        compiled: &CompiledGrammar,
+        found: &mut Found,
+        call: impl FnOnce(&Self, &mut Table, &mut Work<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut fuel = compiled.scan_fuel();
+        if found.costs.is_none() {
+            found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
+        }
+        let Found {
+            recognizer,
+            frames,
+            costs,
+            tables,
+            ..
+        } = found;
+        let mut work = Work {
+            recognizer,
+            frames,
+            rest: costs.as_ref().map_or(&[], Costs::rest),
+            vocabulary: compiled.vocabulary(),
+            fuel: &mut fuel,
+        };
+        call(self, tables.get_mut(self.table), &mut work)
+    }
+
+    /// Writes the tokens of those branches that a bound touches; returns the states of the others.
+    fn fill_bounded(
+        &self,
+        table: &mut Table,
+        row: &mut [i32],
+        work: &mut Work<'_>,
+    ) -> Result<Vec<StateId>, Error> {
+        let mut states = Vec::new();
+        for branch in &self.now.branches {
+            let effects = table.effects(branch.piece, work)?;
+            let mut left = self.bounds.iter().zip(&branch.counts).zip(&effects.most);
+            if left.all(|((bound, count), most)| count.saturating_add(*most) <= bound.most) {
+                states.push(table.parts.piece(branch.piece).state);
+                if let Some((_, tags)) = &table.parts.piece(branch.piece).symbols {
+                    for &tag in tags {
+                        for id in symbol_ids(work, tag) {
+                            allow(row, id);
+                        }
+                    }
+                }
+                continue;
+            }
+            for group in &effects.groups {
+                if self.fits(table, branch, (&group.outcomes, group.length), work)? {
+                    for &id in &group.tokens {
+                        allow(row, id);
+                    }
+                }
+            }
+        }
+        Ok(states)
+    }
+
+    /// Whether any token at all keeps to the bounds.
+    fn allows_any(&self, table: &mut Table, work: &mut Work<'_>) -> Result<bool, Error> {
+        for branch in &self.now.branches {
+            if work
+                .recognizer
+                .state(table.parts.piece(branch.piece).state)
+                .accept
+                && !work.vocabulary.eos_ids().is_empty()
+            {
+                return Ok(true);
+            }
+            for group in &table.effects(branch.piece, work)?.groups {
+                if self.fits(table, branch, (&group.outcomes, group.length), work)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn fits(
+        &self,
+        table: &mut Table,
+        branch: &Branch,
+        (outcomes, length): (&[Outcome], u32),
+        work: &mut Work<'_>,
+    ) -> Result<bool, Error> {
+        for outcome in outcomes {
+            if self.judge(table, branch, outcome, length, work)?.fits {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What a branch wants more than its bound allows.
+    fn excess(
+        &self,
+        table: &mut Table,
+        branch: &Branch,
+        work: &mut Work<'_>,
+    ) -> Result<u32, Error> {
+        let class = table.parts.piece(branch.piece).class;
+        if class == OUTSIDE {
+            return Ok(0);
+        }
+        let at = usize::from(class) - 1;
+        let (count, most) = (branch.counts[at], self.bounds[at].most);
+        let need = table.need(branch.piece, most.saturating_sub(count), work)?;
+        Ok(count.saturating_add(need).saturating_sub(most))
+    }
+
+    /// Counts a way of reading a token.
+    fn judge(
+        &self,
+        table: &mut Table,
+        from: &Branch,
+        outcome: &Outcome,
+        length: u32,
+        work: &mut Work<'_>,
+    ) -> Result<Candidate, Error> {
+        let mut counts = from.counts.clone();
+        for (at, bound) in self.bounds.iter().enumerate() {
+            if bound.unit == Unit::Tokens && outcome.touched >> (at + 1) & 1 == 1 {
+                counts[at] = counts[at].saturating_add(1);
+            }
+        }
+        let mut fits = true;
+        let before = table.parts.piece(from.piece).class;
+        if before != OUTSIDE {
+            let at = usize::from(before) - 1;
+            let in_bytes = table.parts.in_bytes(before);
+            if let Some(bytes) = outcome.left {
+                let taken = counts[at].saturating_add(if in_bytes { bytes } else { 0 });
+                fits &= taken.saturating_sub(self.bounds[at].most) <= self.now.excess;
+                if in_bytes {
+                    counts[at] = 0;
+                }
+            } else if in_bytes {
+                counts[at] = counts[at].saturating_add(outcome.run(length));
+            }
+        }
+        for &(entry, bytes) in &outcome.passed {
+            let class = table.parts.piece(entry).class;
+            let at = usize::from(class) - 1;
+            let (so_far, taken) = if table.parts.in_bytes(class) {
+                (0, bytes)
+            } else {
+                (from.counts[at], counts[at])
+            };
+            let need = table.need(entry, 0, work)?;
+            fits &= taken <= self.bounds[at].most.max(so_far.saturating_add(need));
+        }
+        let class = table.parts.piece(outcome.piece).class;
+        if let (Some(_), true) = (outcome.entry, table.parts.in_bytes(class)) {
+            counts[usize::from(class) - 1] = outcome.run(length);
+        }
+        let branch = Branch {
+            piece: outcome.piece,
+            counts,
+        };
+        let excess = self.excess(table, &branch, work)?;
+        if class != OUTSIDE {
+            match outcome.entry {
+                None => fits &= excess <= self.now.excess,
+                // Where it has only just begun, it takes what it needs.
+                Some(_) if outcome.run(length) == 0 => {}
+                Some(entry) => {
+                    let at = usize::from(class) - 1;
+                    let so_far = if table.parts.in_bytes(class) {
+                        0
+                    } else {
+                        from.counts[at]
+                    };
+                    let need = table.need(entry, 0, work)?;
+                    let most = self.bounds[at].most;
+                    fits &= excess <= so_far.saturating_add(need).saturating_sub(most);
+                }
+            }
+        }
+        Ok(Candidate {
+            branch,
+            excess,
+            fits,
+        })
+    }
+
+    /// The place that candidates lead to: those that fit, and of these the ones with the least excess. `free` is where the
+    /// grammar alone leads.
+    fn chosen(
+        &self,
+        mut candidates: Vec<Candidate>,
+        before: Option<&Arc<Node>>,
+        free: Option<StateId>,
+        table: &Table,
+        work: &mut Work<'_>,
+    ) -> Arc<Node> {
+        let fitting = candidates.iter().filter(|candidate| candidate.fits);
+        let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
+        let count = candidates.len();
+        candidates.retain(|candidate| candidate.fits && candidate.excess == excess);
+        let whole = self.now.whole && candidates.len() == count;
+        let mut branches: Vec<Branch> = Vec::new();
+        candidates.sort_by(|a, b| a.branch.counts.cmp(&b.branch.counts));
+        for Candidate { branch, .. } in candidates {
+            let is_worse = |known: &Branch| {
+                known.piece == branch.piece
+                    && known.counts.iter().zip(&branch.counts).all(|(a, b)| a <= b)
+            };
+            if branches.len() < PIECES && !branches.iter().any(is_worse) {
+                branches.push(branch);
+            }
+        }
+        let state = free.filter(|_| whole).unwrap_or_else(|| {
+            let mut threads = Vec::new();
+            let (mut fresh, mut accept) = (None, false);
+            for branch in &branches {
+                let piece = table.parts.piece(branch.piece);
+                let state = work.recognizer.state(piece.state);
+                threads.extend_from_slice(&state.threads);
+                fresh = fresh
+                    .or(state.fresh)
+                    .or(piece.symbols.as_ref().map(|(set, _)| *set));
+                accept |= state.accept;
+            }
+            work.recognizer.intern_threads(threads, fresh, accept)
+        });
+        Arc::new(Node {
+            before: before.cloned(),
+            place: Place::At(state),
+            free,
+            branches: branches.into(),
+            excess,
+            whole,
+        })
+    }
+}
+
+/// What becomes of a token that no branch takes.
+fn refused(free: Option<StateId>) -> Verdict {
+    if free.is_some() {
+        Verdict::Spent
+    } else {
+        Verdict::Refused
+    }
+}
+
+/// The tokens that a symbol matches.
+fn symbol_ids(work: &Work<'_>, tag: u32) -> Vec<u32> {
+    match Sym(tag).view() {
+        View::Token(index) => work.recognizer.dots.tokens[index as usize]
+            .ids
+            .iter()
+            .flat_map(|&(first, last)| first..=last)
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,312 @@
+//! Which part of the text an alternative is in, and states split by that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::Unit;
+use crate::earley::{Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread, View};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// A part by the number of its bound, from 1 on; or [`OUTSIDE`].
+pub(crate) type Class = u8;
+
+/// Outside of every part that has a bound.
+pub(crate) const OUTSIDE: Class = 0;
+
+/// Parts as bits, [`OUTSIDE`] included.
+type Classes = u64;
+
+/// An interned [`Piece`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PieceId(u32);
+
+/// The alternatives of a state whose next byte or token is in one part.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Piece {
+    pub(crate) class: Class,
+    pub(crate) state: StateId,
+    /// Token symbols, as tags of a set whose other token symbols are in other parts.
+    pub(crate) symbols: Option<(SetId, Box<[u32]>)>,
+}
+
+/// Pieces, one for each part that a state is in.
+pub(crate) type Pieces = Arc<[PieceId]>;
+
+/// Where all alternatives of a grammar are.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The parts that nonterminals are.
+    labelled: FxHashMap<u32, Class>,
+    /// What each part is counted in.
+    units: Box<[Unit]>,
+    continuations: FxHashMap<RetId, Classes>,
+    waits: FxHashMap<(SetId, u32), Class>,
+    interned: IndexSet<Piece, FxBuildHasher>,
+    splits: FxHashMap<StateId, Pieces>,
+    steps: FxHashMap<(PieceId, u8), Pieces>,
+}
+
+impl Parts {
+    /// For these labels, the first of which is part 1.
+    pub(crate) fn new(recognizer: &Recognizer, labels: &[(Arc<str>, Unit)]) -> Self {
+        let labelled = recognizer.dots.labels.iter().filter_map(|(&id, label)| {
+            let index = labels.iter().position(|(known, _)| known == label)?;
+            Some((id, index as Class + 1))
+        });
+        Self {
+            labelled: labelled.collect(),
+            units: labels.iter().map(|&(_, unit)| unit).collect(),
+            continuations: FxHashMap::from_iter([(ROOT, 1 << OUTSIDE)]),
+            waits: FxHashMap::default(),
+            interned: IndexSet::default(),
+            splits: FxHashMap::default(),
+            steps: FxHashMap::default(),
+        }
+    }
+
+    /// Whether a part's bytes are counted, and not its tokens.
+    pub(crate) fn in_bytes(&self, class: Class) -> bool {
+        class != OUTSIDE && self.units[usize::from(class) - 1] == Unit::Bytes
+    }
+
+    /// A piece that was made here.
+    pub(crate) fn piece(&self, id: PieceId) -> &Piece {
+        &self.interned[id.0 as usize]
+    }
+
+    /// The part that an item with this continuation is in.
+    pub(crate) fn of_continuation(
+        &mut self,
+        ret: RetId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Class, Error> {
+        self.classes(ret, recognizer, fuel).map(single)
+    }
+
+    /// All parts that an item with this continuation may be in: the outermost labels on the ways to the end of the text.
+    fn classes(
+        &mut self,
+        ret: RetId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Classes, Error> {
+        if let Some(&known) = self.continuations.get(&ret) {
+            return Ok(known);
+        }
+        let mut order = vec![ret];
+        let mut numbers: FxHashMap<RetId, usize> = FxHashMap::from_iter([(ret, 0)]);
+        let mut above: Vec<Vec<RetId>> = Vec::new();
+        while let Some(&at) = order.get(above.len()) {
+            let answers = recognizer.sets.answer(at, &recognizer.dots);
+            fuel.spend(1 + answers.len())?;
+            let mut targets: Vec<RetId> = answers.into_iter().map(|(_, next)| next).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for &next in &targets {
+                if !self.continuations.contains_key(&next) && !numbers.contains_key(&next) {
+                    numbers.insert(next, order.len());
+                    order.push(next);
+                }
+            }
+            above.push(targets);
+        }
+        // What is met later is mostly further out.
+        let mut found = vec![0; order.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for index in (0..order.len()).rev() {
+                fuel.spend(1)?;
+                let mut classes: Classes = above[index].iter().fold(0, |classes, next| {
+                    let known = self.continuations.get(next).copied();
+                    classes | known.unwrap_or_else(|| found[numbers[next]])
+                });
+                let nonterminal = recognizer.sets.nonterminal(order[index]);
+                if let Some(&class) = nonterminal.and_then(|id| self.labelled.get(&id))
+                    && classes & 1 << OUTSIDE != 0
+                {
+                    classes = classes & !(1 << OUTSIDE) | 1 << class;
+                }
+                changed |= classes != found[index];
+                found[index] = classes;
+            }
+        }
+        for (&ret, classes) in order.iter().zip(found) {
+            self.continuations.insert(ret, classes);
+        }
+        Ok(self.continuations[&ret])
+    }
+
+    /// The part that what waits for a symbol in a set is in.
+    fn of_wait(
+        &mut self,
+        set: SetId,
+        tag: u32,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Class, Error> {
+        if let Some(&known) = self.waits.get(&(set, tag)) {
+            return Ok(known);
+        }
+        let mut classes = 0;
+        let dots = &recognizer.dots;
+        for (_, ret) in recognizer.sets.continuations(set, Sym(tag), dots) {
+            classes |= self.classes(ret, recognizer, fuel)?;
+        }
+        let class = single(classes);
+        self.waits.insert((set, tag), class);
+        Ok(class)
+    }
+
+    /// The pieces of a state.
+    pub(crate) fn split(
+        &mut self,
+        id: StateId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Pieces, Error> {
+        if let Some(known) = self.splits.get(&id) {
+            return Ok(Arc::clone(known));
+        }
+        let state = recognizer.state(id);
+        let (alive, begins, ends) = (state.threads.to_vec(), state.fresh, state.accept);
+        let mut threads: BTreeMap<Class, Vec<Thread>> = BTreeMap::new();
+        for (set, union) in alive {
+            let mut by_class: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
+            for index in 0..recognizer.unions.parts(union).len() {
+                let (tag, _) = recognizer.unions.parts(union)[index];
+                let class = self.of_wait(set, tag, recognizer, fuel)?;
+                by_class.entry(class).or_default().push(tag);
+            }
+            let whole = by_class.len() == 1;
+            for (class, tags) in by_class {
+                let union = if whole {
+                    union
+                } else {
+                    let union = recognizer.unions.written_out(union, fuel)?;
+                    let mut parts = recognizer.unions.parts(union).to_vec();
+                    parts.retain(|(tag, _)| tags.contains(tag));
+                    recognizer.unions.intern(parts)
+                };
+                threads.entry(class).or_default().push((set, union));
+            }
+        }
+        let mut symbols: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
+        if let Some(set) = begins {
+            let tags: Vec<u32> = recognizer.sets.tokens(set).map(|(sym, _)| sym.0).collect();
+            for tag in tags {
+                let class = self.of_wait(set, tag, recognizer, fuel)?;
+                symbols.entry(class).or_default().push(tag);
+            }
+        }
+        let mut classes: Vec<Class> = threads.keys().chain(symbols.keys()).copied().collect();
+        if ends {
+            classes.push(OUTSIDE);
+        }
+        classes.sort_unstable();
+        classes.dedup();
+        let mut pieces = Vec::with_capacity(classes.len());
+        let (all, divided) = (classes.len() == 1, symbols.len() > 1);
+        for class in classes {
+            let own = symbols.remove(&class);
+            let (state, symbols) = if all {
+                (id, None)
+            } else {
+                let fresh = begins.filter(|_| own.is_some() && !divided);
+                let threads = threads.remove(&class).unwrap_or_default();
+                let accept = ends && class == OUTSIDE;
+                let state_id = recognizer.intern_threads(threads, fresh, accept);
+                let symbols = begins.zip(own).filter(|_| divided);
+                (
+                    state_id,
+                    symbols.map(|(set, tags)| (set, tags.into_boxed_slice())),
+                )
+            };
+            let piece = Piece {
+                class,
+                state,
+                symbols,
+            };
+            pieces.push(PieceId(self.interned.insert_full(piece).0 as u32));
+        }
+        let pieces: Pieces = pieces.into();
+        self.splits.insert(id, Arc::clone(&pieces));
+        Ok(pieces)
+    }
+
+    /// Where a byte leads from a piece.
+    pub(crate) fn step(
+        &mut self,
+        piece: PieceId,
+        byte: u8,
+        recognizer: &mut Recognizer,
+        frames: &mut Frames,
+        fuel: &mut Fuel,
+    ) -> Result<Pieces, Error> {
+        fuel.spend(1)?;
+        if let Some(known) = self.steps.get(&(piece, byte)) {
+            return Ok(Arc::clone(known));
+        }
+        frames.load(recognizer.state(self.piece(piece).state));
+        let pieces = if recognizer.push(frames, byte, fuel)? {
+            let state = recognizer.intern(frames);
+            self.split(state, recognizer, fuel)?
+        } else {
+            Pieces::default()
+        };
+        self.steps.insert((piece, byte), Arc::clone(&pieces));
+        Ok(pieces)
+    }
+
+    /// The token symbols that may come next in a piece, as tags of a set.
+    pub(crate) fn symbols(
+        &self,
+        piece: PieceId,
+        recognizer: &Recognizer,
+    ) -> Option<(SetId, Box<[u32]>)> {
+        let piece = self.piece(piece);
+        if piece.symbols.is_some() {
+            return piece.symbols.clone();
+        }
+        let set = recognizer.state(piece.state).fresh?;
+        let tags = recognizer.sets.tokens(set).map(|(sym, _)| sym.0);
+        Some((set, tags.collect()))
+    }
+
+    /// Where a token leads from a piece that names it; `tags` are the symbols that it matches.
+    pub(crate) fn step_symbols(
+        &mut self,
+        piece: PieceId,
+        (set, tags): (SetId, Vec<u32>),
+        recognizer: &mut Recognizer,
+        frames: &mut Frames,
+        fuel: &mut Fuel,
+    ) -> Result<Pieces, Error> {
+        frames.load(recognizer.state(self.piece(piece).state));
+        let fired = recognizer.unions.fire(tags);
+        if !recognizer.push_symbols(frames, (set, fired), fuel)? {
+            return Ok(Pieces::default());
+        }
+        let state = recognizer.intern(frames);
+        self.split(state, recognizer, fuel)
+    }
+}
+
+/// Whether a token symbol matches a token.
+pub(crate) fn matches(recognizer: &Recognizer, tag: u32, id: u32) -> bool {
+    matches!(Sym(tag).view(), View::Token(index) if recognizer.dots.tokens[index as usize].contains(id))
+}
+
+/// One part for several.
+fn single(classes: Classes) -> Class {
+    if classes == 0 {
+        OUTSIDE
+    } else {
+        classes.trailing_zeros() as Class
+    }
+}

@@ -1,0 +1,414 @@
+//! What is found out about the parts of a compiled grammar, for all matchers with bounds on the same labels.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use syntagma_grammar::ir::ByteSet;
+
+use super::Unit;
+use super::parts::{Class, OUTSIDE, Parts, PieceId, matches};
+use super::token::{Outcome, longer, read_symbols, read_text};
+use crate::earley::{Frames, Recognizer, StateId, Sym, View};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::matcher::{Ends, Goal, Way};
+use crate::vocabulary::Vocabulary;
+
+/// Tokens that were followed are forgotten beyond so many, effects on the vocabulary beyond so many bytes.
+const KEPT_TOKENS: usize = 1 << 16;
+const KEPT_BYTES: usize = 32 << 20;
+
+/// Stands for the length of a token where it must not matter.
+const ANY_LENGTH: u32 = 1 << 24;
+
+/// The tables of one compiled grammar.
+#[derive(Debug, Default)]
+pub(crate) struct Tables(Vec<(Box<[(Arc<str>, Unit)]>, Table)>);
+
+impl Tables {
+    /// The number of the table for these labels.
+    pub(crate) fn of(&mut self, labels: &[(Arc<str>, Unit)], recognizer: &Recognizer) -> usize {
+        if let Some(known) = self.0.iter().position(|(known, _)| **known == *labels) {
+            return known;
+        }
+        let table = Table {
+            parts: Parts::new(recognizer, labels),
+            ends: labels.iter().map(|_| Ends::default()).collect(),
+            bytes: FxHashMap::default(),
+            tokens: FxHashMap::default(),
+            followed: FxHashMap::default(),
+            effects: FxHashMap::default(),
+            effect_bytes: 0,
+        };
+        self.0.push((labels.into(), table));
+        self.0.len() - 1
+    }
+
+    pub(crate) fn get_mut(&mut self, number: usize) -> &mut Table {
+        &mut self.0[number].1
+    }
+}
+
+/// Everything that a table works with.
+pub(crate) struct Work<'a> {
+    pub(crate) recognizer: &'a mut Recognizer,
+    pub(crate) frames: &'a mut Frames,
+    /// By dot: the shortest string of the rest of its rule.
+    pub(crate) rest: &'a [u32],
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) fuel: &'a mut Fuel,
+}
+
+/// Tokens with the same ways of being read.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) outcomes: Arc<[Outcome]>,
+    /// The length of the tokens, where it matters.
+    pub(crate) length: u32,
+    pub(crate) tokens: Vec<u32>,
+}
+
+/// What each token does from a piece on.
+#[derive(Debug)]
+pub(crate) struct Effects {
+    pub(crate) groups: Vec<Group>,
+    /// By part: what no token takes more of, the shortest way out included.
+    pub(crate) most: Box<[u32]>,
+}
+
+/// What is known of the parts.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) parts: Parts,
+    /// By part: distances of continuations.
+    ends: Box<[Ends]>,
+    /// From pieces out of their parts.
+    bytes: FxHashMap<PieceId, u32>,
+    tokens: FxHashMap<PieceId, u32>,
+    followed: FxHashMap<(PieceId, u32), Arc<[(Outcome, u32)]>>,
+    effects: FxHashMap<PieceId, Arc<Effects>>,
+    effect_bytes: usize,
+}
+
+impl Table {
+    /// The shortest way out of a piece's part, or anything up to `enough` if it is not longer than that.
+    pub(crate) fn need(
+        &mut self,
+        piece: PieceId,
+        enough: u32,
+        work: &mut Work<'_>,
+    ) -> Result<u32, Error> {
+        let class = self.parts.piece(piece).class;
+        let bytes = if let Some(&known) = self.bytes.get(&piece) {
+            known
+        } else {
+            let bytes = self.way(piece, work, |way, state| way.byte_count(state))?;
+            self.bytes.insert(piece, bytes);
+            bytes
+        };
+        // No way has more tokens than bytes.
+        if bytes <= enough || self.parts.in_bytes(class) {
+            return Ok(bytes);
+        }
+        if let Some(&known) = self.tokens.get(&piece) {
+            return Ok(known);
+        }
+        let tokens = self.way(piece, work, |way, state| way.token_count(state))?;
+        self.tokens.insert(piece, tokens);
+        Ok(tokens)
+    }
+
+    /// The tokens of the shortest way out of a piece's part.
+    pub(crate) fn way_out(
+        &mut self,
+        piece: PieceId,
+        work: &mut Work<'_>,
+    ) -> Result<Option<Vec<u32>>, Error> {
+        self.way(piece, work, |way, state| way.tokens(state, usize::MAX))
+    }
+
+    fn way<T>(
+        &mut self,
+        piece: PieceId,
+        work: &mut Work<'_>,
+        ask: impl FnOnce(&mut Way<'_>, StateId) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let found = self.parts.piece(piece).clone();
+        let mut way = Way {
+            recognizer: work.recognizer,
+            frames: work.frames,
+            rest: work.rest,
+            ends: &mut self.ends[usize::from(found.class) - 1],
+            goal: Goal::Outside(&mut self.parts, found.class),
+            first: found.symbols,
+            vocabulary: work.vocabulary,
+            fuel: work.fuel,
+        };
+        ask(&mut way, found.state)
+    }
+
+    /// The ways of reading text from a piece on.
+    pub(crate) fn read_text(
+        &mut self,
+        piece: PieceId,
+        text: &[u8],
+        work: &mut Work<'_>,
+    ) -> Result<Vec<Outcome>, Error> {
+        let both = (&mut *work.recognizer, &mut *work.frames);
+        read_text(piece, text, &mut self.parts, both, work.fuel)
+    }
+
+    /// The ways of reading a token from a piece on, each with the token's length.
+    pub(crate) fn read_token(
+        &mut self,
+        piece: PieceId,
+        id: u32,
+        work: &mut Work<'_>,
+    ) -> Result<Arc<[(Outcome, u32)]>, Error> {
+        if let Some(known) = self.followed.get(&(piece, id)) {
+            return Ok(Arc::clone(known));
+        }
+        let mut outcomes = Vec::new();
+        if let Some(text) = work.vocabulary.text(id) {
+            let length = text.len() as u32;
+            let read = self.read_text(piece, text, work)?;
+            outcomes.extend(read.into_iter().map(|outcome| (outcome, length)));
+        }
+        if let Some((set, tags)) = self.parts.symbols(piece, work.recognizer) {
+            let matching = |tag: &u32| matches(work.recognizer, *tag, id);
+            let tags: Vec<u32> = tags.iter().copied().filter(matching).collect();
+            if !tags.is_empty() {
+                let both = (&mut *work.recognizer, &mut *work.frames);
+                let read = read_symbols(piece, (set, tags), &mut self.parts, both, work.fuel)?;
+                outcomes.extend(read.into_iter().map(|outcome| (outcome, 1)));
+            }
+        }
+        if self.followed.len() == KEPT_TOKENS {
+            self.followed.clear();
+        }
+        let outcomes: Arc<[(Outcome, u32)]> = outcomes.into();
+        self.followed.insert((piece, id), Arc::clone(&outcomes));
+        Ok(outcomes)
+    }
+
+    /// What each token does from a piece on.
+    pub(crate) fn effects(
+        &mut self,
+        piece: PieceId,
+        work: &mut Work<'_>,
+    ) -> Result<Arc<Effects>, Error> {
+        if let Some(known) = self.effects.get(&piece) {
+            return Ok(Arc::clone(known));
+        }
+        let mut groups = Groups::default();
+        self.read_trie(piece, &mut groups, work)?;
+        self.read_symbols(piece, &mut groups, work)?;
+        let mut most = vec![0; self.ends.len()];
+        let mut list = Vec::with_capacity(groups.tokens.len());
+        for ((set, length), tokens) in groups.tokens {
+            let outcomes: Arc<[Outcome]> = groups.sets[set].as_slice().into();
+            for outcome in outcomes.iter() {
+                self.take_most(piece, outcome, length, &mut most, work)?;
+            }
+            list.push(Group {
+                outcomes,
+                length,
+                tokens,
+            });
+        }
+        let bytes: usize = list.iter().map(|group| group.tokens.len() * 4 + 64).sum();
+        if self.effect_bytes + bytes > KEPT_BYTES {
+            self.effects.clear();
+            self.effect_bytes = 0;
+        }
+        self.effect_bytes += bytes;
+        let effects = Arc::new(Effects {
+            groups: list,
+            most: most.into(),
+        });
+        self.effects.insert(piece, Arc::clone(&effects));
+        Ok(effects)
+    }
+
+    /// Raises what a way of reading a token may take of each part.
+    fn take_most(
+        &mut self,
+        from: PieceId,
+        outcome: &Outcome,
+        length: u32,
+        most: &mut [u32],
+        work: &mut Work<'_>,
+    ) -> Result<(), Error> {
+        let mut raise = |class: Class, bytes: u32, need: u32, in_bytes: bool| {
+            let taken = if in_bytes { bytes } else { 1 };
+            let known = &mut most[usize::from(class) - 1];
+            *known = (*known).max(taken.saturating_add(need));
+        };
+        if let Some(bytes) = outcome.left {
+            let class = self.parts.piece(from).class;
+            raise(class, bytes, 0, self.parts.in_bytes(class));
+        }
+        for &(entry, bytes) in &outcome.passed {
+            let class = self.parts.piece(entry).class;
+            raise(class, bytes, 0, self.parts.in_bytes(class));
+        }
+        let class = self.parts.piece(outcome.piece).class;
+        if class != OUTSIDE {
+            let need = self.need(outcome.piece, u32::MAX, work)?;
+            let in_bytes = self.parts.in_bytes(class);
+            raise(class, outcome.run(length), need, in_bytes);
+        }
+        Ok(())
+    }
+
+    /// Follows all tokens that are text, along the trie. Where the ways of reading do not change with any byte below a
+    /// node, what is below it is not looked at.
+    fn read_trie(
+        &mut self,
+        piece: PieceId,
+        groups: &mut Groups,
+        work: &mut Work<'_>,
+    ) -> Result<(), Error> {
+        let trie = work.vocabulary.trie();
+        let nodes = trie.nodes();
+        let start = groups.set(vec![Outcome::start(piece)]);
+        // By depth: the ways of reading what stands before.
+        let mut before = vec![start];
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            let depth = usize::from(node.depth);
+            before.truncate(depth);
+            let length = depth as u32;
+            let read = self.longer(groups, before[depth - 1], length - 1, node.byte, work)?;
+            if read.is_empty() {
+                at = node.next as usize;
+                continue;
+            }
+            let set = groups.set(read);
+            let matters = groups.length_matters(set, &self.parts);
+            let shown = |length: u32| if matters { length } else { 0 };
+            for &id in trie.tokens(at) {
+                groups.add(set, shown(length), id);
+            }
+            if let Some(below) = trie.below(at)
+                && self.stays(groups, set, &below.bytes(), work)?
+            {
+                let (first, end) = (trie.before(at + 1), trie.before(node.next as usize));
+                for position in first as usize..end as usize {
+                    let id = trie.order()[position];
+                    let length = work.vocabulary.token(id).len() as u32;
+                    groups.add(set, shown(length), id);
+                }
+                work.fuel.spend((end - first) as usize)?;
+                at = node.next as usize;
+                continue;
+            }
+            before.push(set);
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Follows the tokens that the grammar names.
+    fn read_symbols(
+        &mut self,
+        piece: PieceId,
+        groups: &mut Groups,
+        work: &mut Work<'_>,
+    ) -> Result<(), Error> {
+        let Some((set, tags)) = self.parts.symbols(piece, work.recognizer) else {
+            return Ok(());
+        };
+        let mut known: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut ids: Vec<u32> = Vec::new();
+        for &tag in &tags {
+            if let View::Token(index) = Sym(tag).view() {
+                for &(first, last) in &work.recognizer.dots.tokens[index as usize].ids {
+                    ids.extend(first..=last);
+                }
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        work.fuel.spend(ids.len())?;
+        for id in ids {
+            let matching = |tag: &u32| matches(work.recognizer, *tag, id);
+            let own: Vec<u32> = tags.iter().copied().filter(matching).collect();
+            let number = if let Some(&number) = known.get(&own) {
+                number
+            } else {
+                let both = (&mut *work.recognizer, &mut *work.frames);
+                let symbols = (set, own.clone());
+                let read = read_symbols(piece, symbols, &mut self.parts, both, work.fuel)?;
+                let number = groups.set(read);
+                known.insert(own, number);
+                number
+            };
+            groups.add(number, 1, id);
+        }
+        Ok(())
+    }
+
+    fn longer(
+        &mut self,
+        groups: &Groups,
+        set: usize,
+        length: u32,
+        byte: u8,
+        work: &mut Work<'_>,
+    ) -> Result<Vec<Outcome>, Error> {
+        let both = (&mut *work.recognizer, &mut *work.frames);
+        let outcomes = &groups.sets[set];
+        longer(outcomes, length, byte, &mut self.parts, both, work.fuel)
+    }
+
+    /// Whether none of the bytes changes the ways of reading, wherever it stands.
+    fn stays(
+        &mut self,
+        groups: &mut Groups,
+        set: usize,
+        bytes: &ByteSet,
+        work: &mut Work<'_>,
+    ) -> Result<bool, Error> {
+        for byte in bytes.iter() {
+            let stays = if let Some(&known) = groups.stays.get(&(set, byte)) {
+                known
+            } else {
+                let read = self.longer(groups, set, ANY_LENGTH, byte, work)?;
+                let stays = read == groups.sets[set];
+                groups.stays.insert((set, byte), stays);
+                stays
+            };
+            if !stays {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Tokens by the ways of reading them, while they are being read.
+#[derive(Default)]
+struct Groups {
+    sets: IndexSet<Vec<Outcome>, FxBuildHasher>,
+    stays: FxHashMap<(usize, u8), bool>,
+    tokens: FxHashMap<(usize, u32), Vec<u32>>,
+}
+
+impl Groups {
+    fn set(&mut self, outcomes: Vec<Outcome>) -> usize {
+        self.sets.insert_full(outcomes).0
+    }
+
+    fn add(&mut self, set: usize, length: u32, id: u32) {
+        self.tokens.entry((set, length)).or_default().push(id);
+    }
+
+    /// Whether the length of a token matters beside the ways of reading it.
+    fn length_matters(&self, set: usize, parts: &Parts) -> bool {
+        self.sets[set].iter().any(|outcome| {
+            outcome.entry.is_some() || parts.in_bytes(parts.piece(outcome.piece).class)
+        })
+    }
+}
