@@ -27,7 +27,8 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         };
         let ambiguous = of(Kind::Infix) || (of(Kind::Prefix) && of(Kind::Postfix));
         // Without anything to begin with there is nothing to say.
-        if ambiguous && !draft.is_labelled(lhs) && (of(Kind::Prefix) || of(Kind::Operand)) {
+        let begins = of(Kind::Prefix) || of(Kind::Operand);
+        if ambiguous && begins && !draft.is_labelled(lhs) {
             rewrite(draft, lhs)?;
         }
     }
