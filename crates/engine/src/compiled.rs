@@ -318,6 +318,7 @@ impl CompiledGrammar {
         if bytes > self.limits.grammar_cache_bytes {
             found.memo.forget();
             found.composer.forget();
+            found.tables.forget();
             bytes = found.memory_bytes();
         }
         self.size.store(bytes, Ordering::Relaxed);
@@ -371,6 +372,9 @@ impl Found {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.recognizer.memory_bytes() + self.memo.memory_bytes() + self.composer.memory_bytes()
+        self.recognizer.memory_bytes()
+            + self.memo.memory_bytes()
+            + self.composer.memory_bytes()
+            + self.tables.memory_bytes()
     }
 }
