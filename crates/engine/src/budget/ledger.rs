@@ -12,9 +12,9 @@ use super::parts::{OUTSIDE, PieceId};
 use super::table::{Table, Work};
 use super::token::Outcome;
 use super::{Bound, Unit};
-use crate::compiled::{CompiledGrammar, Found};
 use crate::earley::{StateId, Sym, View};
 use crate::error::Error;
+use crate::generation::{Found, Generation};
 use crate::limits::Fuel;
 use crate::mask::{Step, allow};
 use crate::matcher::{Costs, Place};
@@ -57,7 +57,7 @@ impl Drop for Node {
 
 /// What becomes of a token.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum Spending {
     /// The grammar refuses it.
     Refused,
     /// The grammar would take it, but a bound is spent.
@@ -88,7 +88,7 @@ impl Ledger {
     ///
     /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
     /// label or too many of them.
-    pub(crate) fn new(compiled: &CompiledGrammar, bounds: Vec<Bound>) -> Result<Self, Error> {
+    pub(crate) fn new(generation: &Generation, bounds: Vec<Bound>) -> Result<Self, Error> {
         let repeated = |(at, bound): (usize, &Bound)| {
             bounds[..at].iter().any(|other| other.label == bound.label)
         };
@@ -98,7 +98,7 @@ impl Ledger {
                 "a label has one bound, and there are at most 60 bounds",
             ));
         }
-        let found = &mut *compiled.write();
+        let found = &mut *generation.write();
         if found.recognizer.dots.labels.is_empty() {
             return Err(Error::argument(
                 "E-BUDGET-LABEL",
@@ -113,8 +113,8 @@ impl Ledger {
         let table = found.tables.of(&labels, &found.recognizer);
         let nothing = Arc::new(Node {
             before: None,
-            place: Place::At(compiled.start()),
-            free: Some(compiled.start()),
+            place: Place::At(generation.start()),
+            free: Some(generation.start()),
             branches: Box::default(),
             excess: 0,
             whole: true,
@@ -125,10 +125,10 @@ impl Ledger {
             start: Arc::clone(&nothing),
             now: nothing,
         };
-        let start = ledger.with_work(compiled, found, |ledger, table, work| {
+        let start = ledger.with_work(generation, found, |ledger, table, work| {
             let pieces = table
                 .parts
-                .split(compiled.start(), work.recognizer, work.fuel)?;
+                .split(generation.start(), work.recognizer, work.fuel)?;
             let mut candidates = Vec::new();
             for &piece in pieces.iter() {
                 let branch = Branch {
@@ -142,12 +142,18 @@ impl Ledger {
                     fits: true,
                 });
             }
-            let free = Some(compiled.start());
+            let free = Some(generation.start());
             Ok(ledger.chosen(candidates, None, free, table, work))
         })?;
         ledger.now = Arc::clone(&start);
         ledger.start = start;
         Ok(ledger)
+    }
+
+    /// Approximate bytes of what is kept of so many steps.
+    pub(crate) fn memory_bytes(&self, steps: usize) -> usize {
+        let branch = size_of::<Branch>() + self.bounds.len() * 4;
+        steps * (size_of::<Node>() + self.now.branches.len() * branch)
     }
 
     /// The bounds.
@@ -175,21 +181,21 @@ impl Ledger {
     }
 
     /// Where a token leads.
-    pub(crate) fn step(&self, compiled: &CompiledGrammar, id: u32) -> Result<Verdict, Error> {
+    pub(crate) fn step(&self, generation: &Generation, id: u32) -> Result<Spending, Error> {
         if self.now.place == Place::Ended {
-            return Ok(Verdict::Refused);
+            return Ok(Spending::Refused);
         }
-        let is_eos = compiled.vocabulary().is_eos(id);
-        let found = &mut *compiled.write();
+        let is_eos = generation.vocabulary().is_eos(id);
+        let found = &mut *generation.write();
         let accepts = |found: &Found, state: StateId| found.recognizer.state(state).accept;
         if is_eos {
             let table = found.tables.get_mut(self.table);
             let states: Vec<StateId> = self.states(table).collect();
             if states.into_iter().any(|state| accepts(found, state)) {
-                return Ok(Verdict::To(self.ended()));
+                return Ok(Spending::To(self.ended()));
             }
         }
-        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+        let candidates = self.with_work(generation, found, |ledger, table, work| {
             let mut candidates = Vec::new();
             for branch in &ledger.now.branches {
                 let read = table.read_token(branch.piece, id, work)?;
@@ -199,26 +205,28 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
-        let free = self.free(compiled, found, |found, state, fuel| {
-            Ok(match found.step(compiled.vocabulary(), state, id, fuel)? {
-                Step::To(state) => Some(state),
-                Step::End | Step::Refused => None,
-            })
+        let free = self.free(generation, found, |found, state, fuel| {
+            Ok(
+                match found.step(generation.vocabulary(), state, id, fuel)? {
+                    Step::To(state) => Some(state),
+                    Step::End | Step::Refused => None,
+                },
+            )
         })?;
         if candidates.is_empty() {
             return Ok(refused(free));
         }
         let mut candidates = candidates;
         if !candidates.iter().any(|candidate| candidate.fits) {
-            if self.with_work(compiled, found, Self::allows_any)? {
-                return Ok(Verdict::Spent);
+            if self.with_work(generation, found, Self::allows_any)? {
+                return Ok(Spending::Spent);
             }
             // No token keeps to the bounds, which a vocabulary without single bytes can bring about.
             for candidate in &mut candidates {
                 candidate.fits = true;
             }
         }
-        let now = self.with_work(compiled, found, |ledger, table, work| {
+        let now = self.with_work(generation, found, |ledger, table, work| {
             Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
         if is_eos {
@@ -228,10 +236,10 @@ impl Ledger {
                 state.accept && state.fresh.is_none() && state.threads.is_empty()
             };
             if matches!(now.place, Place::At(state) if only_ends(state)) {
-                return Ok(Verdict::To(self.ended()));
+                return Ok(Spending::To(self.ended()));
             }
         }
-        Ok(Verdict::To(Self {
+        Ok(Spending::To(Self {
             now,
             ..self.clone()
         }))
@@ -240,11 +248,11 @@ impl Ledger {
     /// Where text leads; it counts as one token.
     pub(crate) fn step_text(
         &self,
-        compiled: &CompiledGrammar,
+        generation: &Generation,
         text: &[u8],
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Spending, Error> {
         if self.now.place == Place::Ended {
-            return Ok(Verdict::Refused);
+            return Ok(Spending::Refused);
         }
         if text.is_empty() {
             let mut same = self.clone();
@@ -256,10 +264,10 @@ impl Ledger {
                 excess: self.now.excess,
                 whole: self.now.whole,
             });
-            return Ok(Verdict::To(same));
+            return Ok(Spending::To(same));
         }
-        let found = &mut *compiled.write();
-        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+        let found = &mut *generation.write();
+        let candidates = self.with_work(generation, found, |ledger, table, work| {
             let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
             let mut candidates = Vec::new();
             for branch in &ledger.now.branches {
@@ -269,34 +277,34 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
-        let free = self.free(compiled, found, |found, state, fuel| {
+        let free = self.free(generation, found, |found, state, fuel| {
             found.step_bytes(state, text, fuel)
         })?;
         if candidates.is_empty() {
             return Ok(refused(free));
         }
         if !candidates.iter().any(|candidate| candidate.fits) {
-            return Ok(Verdict::Spent);
+            return Ok(Spending::Spent);
         }
-        let now = self.with_work(compiled, found, |ledger, table, work| {
+        let now = self.with_work(generation, found, |ledger, table, work| {
             Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
-        Ok(Verdict::To(Self {
+        Ok(Spending::To(Self {
             now,
             ..self.clone()
         }))
     }
 
     /// Writes which tokens may come next into a row of the vocabulary's width.
-    pub(crate) fn fill(&self, compiled: &CompiledGrammar, row: &mut [i32]) -> Result<(), Error> {
+    pub(crate) fn fill(&self, generation: &Generation, row: &mut [i32]) -> Result<(), Error> {
         let Place::At(place) = self.now.place else {
             row.fill(-1);
             return Ok(());
         };
         row.fill(0);
         let mut states = {
-            let found = &mut *compiled.write();
-            let states = self.with_work(compiled, found, |ledger, table, work| {
+            let found = &mut *generation.write();
+            let states = self.with_work(generation, found, |ledger, table, work| {
                 ledger.fill_bounded(table, row, work)
             })?;
             let table = found.tables.get_mut(self.table);
@@ -305,7 +313,7 @@ impl Ledger {
                 .iter()
                 .any(|&state| found.recognizer.state(state).accept);
             if accepts {
-                for &id in compiled.vocabulary().eos_ids() {
+                for &id in generation.vocabulary().eos_ids() {
                     allow(row, id);
                 }
             }
@@ -315,9 +323,9 @@ impl Ledger {
         if self.now.whole && states.len() == self.now.branches.len() {
             states = vec![place];
         }
-        let mut part = vec![0; bitmask_words(compiled.vocabulary().size())];
+        let mut part = vec![0; bitmask_words(generation.vocabulary().size())];
         for state in states {
-            compiled.mask(state)?.write(&mut part);
+            generation.mask(state)?.write(&mut part);
             for (word, more) in row.iter_mut().zip(&part) {
                 *word |= more;
             }
@@ -326,9 +334,9 @@ impl Ledger {
     }
 
     /// The tokens of the shortest way out of the part that the text is in; none where it is in none.
-    pub(crate) fn way_out(&self, compiled: &CompiledGrammar) -> Result<Vec<u32>, Error> {
-        let found = &mut *compiled.write();
-        self.with_work(compiled, found, |ledger, table, work| {
+    pub(crate) fn way_out(&self, generation: &Generation) -> Result<Vec<u32>, Error> {
+        let found = &mut *generation.write();
+        self.with_work(generation, found, |ledger, table, work| {
             let Some(first) = ledger.now.branches.first() else {
                 return Ok(Vec::new());
             };
@@ -364,23 +372,23 @@ impl Ledger {
     /// Where the grammar alone leads.
     fn free(
         &self,
-        compiled: &CompiledGrammar,
+        generation: &Generation,
         found: &mut Found,
         step: impl FnOnce(&mut Found, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
     ) -> Result<Option<StateId>, Error> {
         match self.now.free {
-            Some(state) => step(found, state, &mut compiled.fuel()),
+            Some(state) => step(found, state, &mut generation.fuel()),
             None => Ok(None),
         }
     }
 
     fn with_work<T>(
         &self,
-        compiled: &CompiledGrammar,
+        generation: &Generation,
         found: &mut Found,
         call: impl FnOnce(&Self, &mut Table, &mut Work<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut fuel = compiled.scan_fuel();
+        let mut fuel = generation.scan_fuel();
         if found.costs.is_none() {
             found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
         }
@@ -395,7 +403,7 @@ impl Ledger {
             recognizer,
             frames,
             rest: costs.as_ref().map_or(&[], Costs::rest),
-            vocabulary: compiled.vocabulary(),
+            vocabulary: generation.vocabulary(),
             fuel: &mut fuel,
         };
         call(self, tables.get_mut(self.table), &mut work)
@@ -575,7 +583,7 @@ impl Ledger {
         let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
         let count = candidates.len();
         candidates.retain(|candidate| candidate.fits && candidate.excess == excess);
-        let whole = self.now.whole && candidates.len() == count;
+        let mut whole = self.now.whole && candidates.len() == count;
         let mut branches: Vec<Branch> = Vec::new();
         candidates.sort_by(|a, b| a.branch.counts.cmp(&b.branch.counts));
         for Candidate { branch, .. } in candidates {
@@ -583,9 +591,14 @@ impl Ledger {
                 known.piece == branch.piece
                     && known.counts.iter().zip(&branch.counts).all(|(a, b)| a <= b)
             };
-            if branches.len() < PIECES && !branches.iter().any(is_worse) {
-                branches.push(branch);
+            if branches.iter().any(is_worse) {
+                continue;
             }
+            if branches.len() == PIECES {
+                whole = false;
+                break;
+            }
+            branches.push(branch);
         }
         let state = free.filter(|_| whole).unwrap_or_else(|| {
             let mut threads = Vec::new();
@@ -613,11 +626,11 @@ impl Ledger {
 }
 
 /// What becomes of a token that no branch takes.
-fn refused(free: Option<StateId>) -> Verdict {
+fn refused(free: Option<StateId>) -> Spending {
     if free.is_some() {
-        Verdict::Spent
+        Spending::Spent
     } else {
-        Verdict::Refused
+        Spending::Refused
     }
 }
 

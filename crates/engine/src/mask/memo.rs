@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::depths::Depths;
 use super::row::{allow, is_allowed};
-use crate::earley::StateId;
+use crate::earley::{Recognizer, StateId};
 
 /// Up to so many tokens are kept as a list.
 pub(super) const SPARSE: usize = 600;
@@ -117,6 +118,7 @@ pub(crate) struct Memo {
     masks: FxHashMap<StateId, Mask>,
     /// States whose masks are those of others.
     same: FxHashMap<StateId, StateId>,
+    depths: Depths,
     steps: FxHashMap<(StateId, u32), Step>,
     mask_bytes: usize,
 }
@@ -125,6 +127,16 @@ impl Memo {
     pub(crate) fn mask(&self, state: StateId) -> Option<&Mask> {
         let known = self.masks.get(&state);
         known.or_else(|| self.masks.get(self.same.get(&state)?))
+    }
+
+    /// A state that has the mask of this one, and whose mask is known.
+    pub(crate) fn alike(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
+        self.depths.find(recognizer, state)
+    }
+
+    /// Remembers that to find the mask of a state, which is known, it was looked so deep.
+    pub(crate) fn remember_depth(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
+        self.depths.remember(recognizer, state, depth);
     }
 
     pub(crate) fn step(&self, state: StateId, id: u32) -> Option<Step> {
@@ -154,7 +166,17 @@ impl Memo {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.mask_bytes + (self.masks.len() + self.same.len() + self.steps.len()) * 32
+        self.mask_bytes
+            + self.depths.memory_bytes()
+            + (self.masks.len() + self.same.len() + self.steps.len()) * 32
+    }
+
+    pub(crate) fn forget_masks(&mut self) {
+        let steps = std::mem::take(&mut self.steps);
+        *self = Self {
+            steps,
+            ..Self::default()
+        };
     }
 
     pub(crate) fn forget(&mut self) {
