@@ -11,7 +11,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
 
-.PHONY: help run test lint fuzz exactness bench docs format test-rust test-python test-torch train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench docs format test-rust test-python test-torch train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,11 @@ test: test-rust test-python ## pass every test
 
 test-rust: toolchain
 	cargo test --workspace --quiet
+
+test-format: build ## check one format against its cases and its grammar: make test-format NAME=…
+	@test -n "$(NAME)" || { echo "which format? make test-format NAME=…"; exit 1; }
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m pytest -q tests/formats tests/constraints/test_agreement.py -k "$(NAME)"
 
 test-python: build
 	$(BIN)/python -m pytest

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 import syntagma as sg
 from syntagma.cli.app import app
+from syntagma.format_schema import FormatSpec
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by `make docs`; change what it describes instead. -->\n\n"
@@ -42,9 +43,44 @@ def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield prefix + name, command
 
 
+TOOL = {"name": "tool", "parameters": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
+
+def _arguments(spec: FormatSpec) -> str:
+    """How the arguments of calls are spelled, which says what of a schema a grammar can hold."""
+    tools = spec.tools
+    if tools is None:
+        return ""
+    try:
+        sg.ChatFormat(spec).grammar([TOOL], enforce="parameters")
+    except sg.FormatError as error:
+        return f"not held: {error}"
+    if not tools.argument or "arguments" not in tools.call[0].holes:
+        return "JSON" if tools.literals.writes_json else "a literal of its notation"
+    if tools.element is not None:
+        return "elements"
+    return "literals with keys" if tools.values == "literal" else "text with types" if tools.types else "text"
+
+
+HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends on how a format spells arguments:
+
+* **JSON** and **literals** (an object of them, or one behind each key): all that `docs/reference/json-schema.md` lists.
+* **text with types**: every value is text or JSON, as the wire says; text is held by `enum`, `const`, lengths and an
+  anchored `pattern`, JSON by its schema.
+* **text**: the same; where a value may be text, its numbers and booleans are not written.
+* **elements**: the same for what elements hold, as deep as the schema nests; keys are those that are declared.
+
+"""
+
+
 def formats() -> str:
     """Every registered format, as its file says it."""
-    pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n"]
+    pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n\n" + HELD]
+    pages.append("| format | other names | thoughts | arguments |\n|---|---|---|---|\n")
+    for name in sg.formats.names():
+        spec = sg.formats.get(name).spec
+        thoughts = "" if spec.reasoning is None else f"start {spec.reasoning.start}"
+        pages.append(f"| [{name}](#{name}) | {', '.join(spec.aliases)} | {thoughts} | {_arguments(spec)} |\n")
     pages += [f"\n## {name}\n\n```toml\n{sg.formats.get(name).to_toml()}```\n" for name in sg.formats.names()]
     return "".join(pages)
 

@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     grammar_bytes: int = 2 * _MIB
     """EBNF, GBNF, Lark, structural tag or choices, bytes."""
     grammar_nesting: int = 256
-    """groups in groups."""
+    """groups in groups; in a regular expression anything in anything, 200 at most."""
     grammar_alternatives: int = 200_000
     """alternatives in all rules."""
 

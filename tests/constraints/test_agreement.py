@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from syntagma import formats
 from syntagma.constraints.literals import forbidden_in_content
@@ -62,14 +63,16 @@ OWN = {
     "messages and thoughts that the next one ends": '[messages]\nstart = "<s>bot"\nfields = ["<to>"]\nbody = "<b>"\n'
     '[reasoning]\nblock = "<to>self<b>{reasoning}"\n[content]\nblock = "<to>all<b>{content}"\n'
     '[tools]\ncall = "<to>{name}<b>{arguments}"\n',
+    "elements": '[tools]\ncall = "<c={name}>{arguments}</c>"\nargument = "<{key}>{value}</{key}>"\n',
+    "elements on lines": '[tools]\ncall = "<c={name}>\\n{arguments}</c>"\n'
+    'argument = "<arg {key}>\\n{value}\\n</arg {key}>\\n"\nitem = "entry"\nvalues = "json"\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
-NESTED = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.item is not None]
-NESTED_FORMATS = {name: FORMATS.pop(name) for name in NESTED}
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
+ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
 
@@ -81,6 +84,9 @@ def _hints(fmt: ChatFormat) -> list[str]:
         tools = fmt.spec.tools
         behind = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
         closers += [one.around("value")[1] for one in tools.argument[:1]] + [behind, tools.call[0].closer]
+        if tools.element is not None:
+            keys = ("place", "days", "text", "tags", "meta", "pinned", *filter(None, [tools.item]))
+            closers += [tools.element[2] + key + tools.element[3] for key in keys]
         if not tools.literals.writes_json:
             quote = tools.literals.quotes[0]
             closers += [one.around("key")[1] + "0" for one in tools.argument[:1]]
@@ -201,8 +207,18 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     assume(not any(word in content for word in forbidden_in_content(fmt.spec)))
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
     with suppress(FormatError):
-        text = fmt.write(message, TOOLS)
+        text = fmt.write(_declared(message) if name in ELEMENTS else message, TOOLS)
         assert accepts(fmt.grammar(TOOLS), text), text
+
+
+def _declared(message: Message) -> Message:
+    """Without the arguments that no schema declares."""
+    calls = []
+    for call in message.tool_calls:
+        arguments = json.loads(call.arguments)
+        known = {key: arguments[key] for key in arguments if key in SCHEMAS[call.name]["properties"]}
+        calls.append(ToolCall(id="", name=call.name, arguments=json.dumps(known)))
+    return Message(content=message.content, reasoning_content=message.reasoning_content, tool_calls=tuple(calls))
 
 
 @pytest.mark.parametrize("name", CALLING)
@@ -224,17 +240,83 @@ def test_invalid_calls_are_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CALLING)
 def test_undeclared_tools_leave_names_open(name: str) -> None:
     fmt = FORMATS[name]
+    plain = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments="{}"),)))
     text = fmt.write(Message(tool_calls=(ToolCall(id="", name="nobody", arguments='{"a": "1"}'),)))
-    assert accepts(fmt.grammar(None), text)
+    assert accepts(fmt.grammar(None), plain)
+    # Elements close with their keys: a grammar can hold only keys that it knows.
+    assert accepts(fmt.grammar(None), text) is (name not in ELEMENTS)
     assert not accepts(fmt.grammar([]), text)
 
 
-@pytest.mark.parametrize("name", NESTED_FORMATS)
-def test_calls_that_nest_are_refused(name: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        NESTED_FORMATS[name].grammar(TOOLS)
-    assert caught.value.code == "E-FORMAT-UNSUPPORTED"
-    assert accepts(NESTED_FORMATS[name].grammar(TOOLS, tool_choice="none"), "Yes, 1 < 2.")
+TREE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"root": {"$ref": "#/$defs/node"}},
+    "required": ["root"],
+    "additionalProperties": False,
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "weight": {"type": "integer", "minimum": 0},
+                "label": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                "free": {"type": "object"},
+                "next": {"type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 2},
+            },
+            "required": ["weight"],
+            "additionalProperties": False,
+        }
+    },
+}
+LABELS = st.none() | st.text("ab <", max_size=5)
+NODES = st.recursive(
+    st.fixed_dictionaries({"weight": st.integers(0, 99)}, optional={"label": LABELS}),
+    lambda inner: st.fixed_dictionaries({"weight": st.integers(0, 9), "next": st.lists(inner, max_size=2)}),
+    max_leaves=4,
+)
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+@settings(max_examples=25, deadline=None)
+@given(node=NODES)
+def test_elements_nest_as_the_schema_does(name: str, node: Any) -> None:
+    fmt = FORMATS[name]
+    tools = [Tool(name="grow", parameters=TREE)]
+    call = ToolCall(id="", name="grow", arguments=json.dumps({"root": _in_order(node)}))
+    text = fmt.write(Message(tool_calls=(call,)), tools)
+    assert accepts(fmt.grammar(tools), text), text
+    assert accepts(fmt.grammar(tools, tool_choice="required"), text), text
+
+
+def _in_order(node: Any) -> Any:
+    """Members as the schema lists them."""
+    ordered = {key: node[key] for key in TREE["$defs"]["node"]["properties"] if key in node}
+    return {**ordered, **({"next": [_in_order(inner) for inner in node["next"]]} if "next" in node else {})}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements_that_may_be_written_are_valid(name: str) -> None:
+    fmt = FORMATS[name]
+    tools = [Tool(name="grow", parameters=TREE)]
+    grammar = fmt.grammar(tools, tool_choice="required")
+    assert fmt.spec.tools is not None
+    assert fmt.spec.tools.element is not None
+    opening, opened, closing, closed = fmt.spec.tools.element
+    keys = [key for key in ("root", "weight", "label", "free", "next", fmt.spec.tools.item) if key]
+    hints = [f"{before}{key}{behind}" for key in keys for before, behind in ((opening, opened), (closing, closed))]
+    rng = random.Random(name)
+    read = 0
+    for _ in range(40):
+        text = walk(grammar, rng, [*_hints(fmt), *hints, *hints, "1"], steps=60)
+        if text is None:
+            continue
+        read += 1
+        parser = fmt.parser(tools)
+        events = [*parser.feed(text), *parser.finish()]
+        assert not any(isinstance(event, Malformed) for event in events), text
+        for call in parser.message.tool_calls:
+            assert call.complete, text
+            jsonschema.validate(json.loads(call.arguments), TREE)
+    assert read > 5
 
 
 def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:

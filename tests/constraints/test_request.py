@@ -138,7 +138,6 @@ def test_parts_are_labelled_only_for_budgets() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}</k><v>{value}</v>"\nitem = "x"\n',
         '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
         'argument_separator = "e"\nvalues = "literal"\n',
     ],

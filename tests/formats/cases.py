@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -41,13 +41,28 @@ class CaseFile(msgspec.Struct, forbid_unknown_fields=True):
     reasoning: str | None = None
 
 
-def load() -> Iterator[tuple[str, ChatFormat, Case]]:
-    """Every case: its id, its format, itself."""
+class Loaded(NamedTuple):
+    """A case, with the format that it is of and its place in the file, as tests name it."""
+
+    id: str
+    fmt: ChatFormat
+    case: Case
+    place: str
+
+
+def load() -> Iterator[Loaded]:
+    """Every case. A file that cannot be read stops here, with its name."""
     for path in sorted(FOLDER.glob("*.toml")):
-        file = msgspec.convert(tomllib.loads(path.read_text()), CaseFile)
+        text = path.read_text()
+        try:
+            file = msgspec.convert(tomllib.loads(text), CaseFile)
+        except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+            raise ValueError(f"{path.relative_to(FOLDER.parents[1])}: {error}") from None
         fmt = formats.get(file.format or path.stem, file.reasoning)
-        for case in file.case:
-            yield f"{path.stem}: {case.name}", fmt, case
+        starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[case]]"]
+        for line, case in zip(starts, file.case, strict=True):
+            place = f"{path.relative_to(FOLDER.parents[1])}:{line}"
+            yield Loaded(f"{path.stem}: {case.name}", fmt, case, place)
 
 
 def chunkings(text: str) -> Iterator[list[str]]:

@@ -10,17 +10,18 @@ import pytest
 from syntagma import formats
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
-from tests.formats.cases import FOLDER, TOOLS, Case, chunkings, load
+from tests.formats.cases import FOLDER, TOOLS, Case, Loaded, chunkings, load
 
 CASES = list(load())
-READ = pytest.mark.parametrize(("fmt", "case"), [(f, c) for _, f, c in CASES], ids=[name for name, _, _ in CASES])
-WRITE = pytest.mark.parametrize(
-    ("fmt", "case"), [(f, c) for _, f, c in CASES if c.write], ids=[name for name, _, c in CASES if c.write]
-)
+READ = pytest.mark.parametrize("one", CASES, ids=[one.id for one in CASES])
+WRITTEN = [one for one in CASES if one.case.write]
+WRITE = pytest.mark.parametrize("one", WRITTEN, ids=[one.id for one in WRITTEN])
 
 
-def test_every_format_has_cases() -> None:
-    assert {path.stem for path in FOLDER.glob("*.toml")} >= set(formats.names())
+@pytest.mark.parametrize("name", formats.names())
+def test_every_format_has_cases(name: str) -> None:
+    file = FOLDER / f"{name}.toml"
+    assert file.is_file(), f"conformance/formats/{file.name} is missing: the cases of {name}, raw text and message"
 
 
 def _read(fmt: ChatFormat, case: Case, chunks: list[str]) -> Message:
@@ -39,26 +40,30 @@ def _calls(message: Message) -> list[tuple[str, Any, bool]]:
 
 
 @READ
-def test_reading(fmt: ChatFormat, case: Case) -> None:
+def test_reading(one: Loaded) -> None:
+    _, fmt, case, place = one
     wanted = [
         (call.name, json.loads(call.arguments) if call.complete else call.arguments, call.complete)
         for call in case.calls
     ]
     for chunks in chunkings(case.raw):
         message = _read(fmt, case, chunks)
-        assert (message.content or "", message.reasoning_content or "") == (case.content, case.reasoning), chunks
-        assert _calls(message) == wanted, chunks
+        assert (message.content or "", message.reasoning_content or "") == (case.content, case.reasoning), (
+            f"{place}, fed {chunks}"
+        )
+        assert _calls(message) == wanted, f"{place}, fed {chunks}"
         for call, expected in zip(message.tool_calls, case.calls, strict=True):
-            assert expected.id is None or call.id == expected.id
+            assert expected.id is None or call.id == expected.id, place
         odd = False if case.write and case.odd is None else case.odd
-        assert odd is None or bool(message.diagnostics) == odd, message.diagnostics
+        assert odd is None or bool(message.diagnostics) == odd, f"{place}: {message.diagnostics}"
 
 
 @WRITE
-def test_writing(fmt: ChatFormat, case: Case) -> None:
+def test_writing(one: Loaded) -> None:
+    _, fmt, case, place = one
     message = Message(
         content=case.content or None,
         reasoning_content=case.reasoning or None,
         tool_calls=tuple(ToolCall(id=c.id or "", name=c.name, arguments=c.arguments) for c in case.calls),
     )
-    assert fmt.write(message, TOOLS) == case.raw
+    assert fmt.write(message, TOOLS) == case.raw, place

@@ -15,7 +15,7 @@ from tests.formats.cases import TOOLS, load
 
 NAMES = formats.names()
 RAW: dict[str, list[str]] = {}
-for _, _fmt, _case in load():
+for _, _fmt, _case, _ in load():
     RAW.setdefault(_fmt.name or "", []).append(_case.raw)
 BITS = [
     "weather",

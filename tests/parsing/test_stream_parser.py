@@ -285,7 +285,6 @@ def test_the_blank_before_what_was_no_call_stays() -> None:
 @pytest.mark.parametrize(
     "toml",
     [
-        '[tools]\ncall = "<call>{name}{arguments}</call>"\nargument = "<k>{key}</k>{value};"\nitem = "x"\n',
         '[content]\nblock = "<to>you<m><q>{content}</q><e>"\n'
         '[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',

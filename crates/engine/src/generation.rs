@@ -320,7 +320,16 @@ impl Generation {
         // Another thread may have computed it while this one waited for the lock.
         let shared = recognizer.representative(state, &mut self.fuel())?;
         memo.remember_same(state, shared);
+        let depths = self.basis.layers.has(Layer::Depths);
+        if depths
+            && memo.mask(shared).is_none()
+            && let Some(alike) = memo.alike(recognizer, shared)
+        {
+            memo.remember_same(shared, alike);
+            memo.remember_same(state, alike);
+        }
         let known = memo.mask(shared).cloned();
+        let mut looked = None;
         let mask = match known {
             Some(mask) if !self.basis.verify => return Ok(mask),
             Some(mask) => mask,
@@ -329,13 +338,17 @@ impl Generation {
                 let row = plain_row(recognizer, &self.basis.vocabulary, state, frames, fuel)?;
                 Mask::of_row(row)
             }
-            None => composer.mask(
-                recognizer,
-                &self.basis.vocabulary,
-                shared,
-                frames,
-                &self.basis.limits,
-            )?,
+            None => {
+                let (mask, depth) = composer.mask(
+                    recognizer,
+                    &self.basis.vocabulary,
+                    shared,
+                    frames,
+                    &self.basis.limits,
+                )?;
+                looked = Some(depth);
+                mask
+            }
         };
         if self.basis.verify {
             let fuel = &mut self.fuel();
@@ -350,6 +363,9 @@ impl Generation {
         }
         if self.basis.layers.has(Layer::Memo) {
             memo.remember_mask(shared, mask.clone());
+            if let Some(depth) = looked.filter(|_| depths) {
+                memo.remember_depth(recognizer, shared, depth);
+            }
         }
         Ok(mask)
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from syntagma.constraints.elements import ElementArguments
 from syntagma.constraints.keywords import LiteralArguments
 from syntagma.constraints.parts import Parts
 from syntagma.constraints.request import Choice, Enforce
@@ -80,9 +81,12 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
 
 
 def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce: Enforce, limits: Limits) -> Grammar:
-    tagged: TaggedArguments | None = None
+    tagged: TaggedArguments | ElementArguments | None = None
     if tools.argument and writer.bare_arguments:
-        tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
+        if tools.element is not None:
+            tagged = ElementArguments(tools, limits)
+        else:
+            tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
     notation = value_notation(tools.literals)
     anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
     if writer.encoded:
@@ -108,7 +112,11 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
 
 
 def _arguments(
-    index: int, tool: Tool, tagged: TaggedArguments | None, notation: ValueNotation | None, limits: Limits
+    index: int,
+    tool: Tool,
+    tagged: TaggedArguments | ElementArguments | None,
+    notation: ValueNotation | None,
+    limits: Limits,
 ) -> Grammar:
     schema = arguments_schema(tool)
     pointer = f"/tools/{index}/function/parameters"

@@ -14,7 +14,7 @@ from syntagma.format_schema import ToolsSpec
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
-__all__ = ["TaggedArguments", "Value", "unsupported"]
+__all__ = ["TaggedArguments", "Value", "properties_of", "unsupported"]
 
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a value's closer that is made of these alone could stand inside JSON"""
@@ -40,15 +40,12 @@ class TaggedArguments:
         self._check()
 
     def _check(self) -> None:
-        tools = self._tools
-        if tools.item is not None:
-            raise unsupported("arguments that nest")
         if not self._pattern.around("value")[0].strip() or not set(self._closer) - _IN_JSON:
             raise unsupported("arguments whose values have no marker on both sides")
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
         """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""
-        properties = _properties(schema)
+        properties = properties_of(schema)
         choices = [
             self._argument(Grammar.literal(key), *self._loose(properties[key], schema))
             for key in properties
@@ -64,7 +61,7 @@ class TaggedArguments:
             FormatError: `E-FORMAT-UNSUPPORTED`, a required key cannot be written.
             UnsupportedSchema: a value's schema is refused; the pointer says where.
         """
-        properties = _properties(schema)
+        properties = properties_of(schema)
         required = [key for key in schema.get("required", ()) if isinstance(key, str)]
         members: list[tuple[Grammar, bool]] = []
         for key in (*properties, *(key for key in required if key not in properties)):
@@ -178,7 +175,8 @@ class TaggedArguments:
         return bool(key) and not bad and not (follower and follower in key)
 
 
-def _properties(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def properties_of(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The schemas of the members that an object declares."""
     found = schema.get("properties") if schema is not None else None
     return found if isinstance(found, Mapping) else {}
 

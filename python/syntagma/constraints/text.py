@@ -8,7 +8,7 @@ from syntagma.constraints.literals import core, forbidden_in_content, forbidden_
 from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, message_ends, pieces
 from syntagma.grammars import Grammar
 
-__all__ = ["answer_text", "has_bare_calls", "literal", "quoted", "reasoning_text", "unclosed_text"]
+__all__ = ["answer_text", "has_bare_calls", "held_off", "literal", "quoted", "reasoning_text", "unclosed_text"]
 
 
 def literal(text: str) -> list[Grammar]:
@@ -35,7 +35,12 @@ def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
 def unclosed_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
     """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
     ends = message_ends(messages)
-    held = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *forbidden_in_content(spec))))
+    return Grammar.from_ebnf(f"start ::= {held_off(ends, forbidden_in_content(spec), followed=followed)} ;")
+
+
+def held_off(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:
+    """EBNF of text that holds none of `ends` and `others`; `followed`: nor does it with one of `ends` behind it."""
+    held = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *others)))
     joined = {
         end[:size]
         for end in ends
@@ -44,7 +49,7 @@ def unclosed_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -
         if (end[:size] + behind).startswith(end)
     }
     edges = "".join(f" & ~(any! {quoted(text)})" for text in sorted(joined)) if followed else ""
-    return Grammar.from_ebnf(f"start ::= except!({held}){edges} ;")
+    return f"except!({held}){edges}"
 
 
 def has_bare_calls(spec: FormatSpec) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from syntagma.constraints.text import quoted
+from syntagma.constraints.text import held_off, quoted
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar
 
-__all__ = ["TextValue", "any_text", "json_type", "plain_text", "text_value"]
+__all__ = ["TextValue", "any_text", "json_type", "plain_text", "resolved", "text_value"]
 
 _HOPS = 16
 _NOTES = ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
@@ -25,8 +25,9 @@ class TextValue:
         loose: the text is not held by all that the schema says.
     """
 
-    def __init__(self, closer: str, *, escaped: bool, told: bool) -> None:
+    def __init__(self, closer: str, *, escaped: bool, told: bool, not_first: str) -> None:
         self.closer = closer
+        self.not_first = not_first
         self.escaped = escaped
         self.told = told
         self.texts: list[Grammar] = []
@@ -54,7 +55,7 @@ def plain_text(*, closer: str, notation: Notation) -> Grammar:
     words = (*notation.quotes, *notation.true, *notation.false, *notation.null)
     signs = "".join(f"\\u{{{ord(sign):x}}}" for sign in sorted({word[0] for word in words} - set('"tfn')))
     plain = f"""#'([^\\s\\x1c-\\x1f"{{\\[tfn0-9{signs}-](?s:.)*)?'"""
-    return Grammar.from_ebnf(f"start ::= except!({quoted(closer)}) & {plain} ;")
+    return Grammar.from_ebnf(f"start ::= {held_off([closer])} & {plain} ;")
 
 
 def json_type(schema: Any) -> str:
@@ -64,7 +65,9 @@ def json_type(schema: Any) -> str:
     return "object"
 
 
-def text_value(schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bool, told: bool) -> TextValue:
+def text_value(
+    schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bool, told: bool, not_first: str = ""
+) -> TextValue:
     """Divide a value's schema.
 
     Args:
@@ -73,8 +76,9 @@ def text_value(schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bo
         closer: what text may not hold.
         escaped: text is written with XML escapes.
         told: the wire says which values are text, so that no other can be taken for it.
+        not_first: what text may not begin with, blanks or not.
     """
-    found = TextValue(closer, escaped=escaped, told=told)
+    found = TextValue(closer, escaped=escaped, told=told, not_first=not_first)
     _divide(schema, root, found, _HOPS)
     if found.texts and not told:
         # Beside text, a scalar's spelling is read as text; objects, arrays and null are told by what they look like.
@@ -86,12 +90,10 @@ def _divide(schema: Any, root: Mapping[str, Any], found: TextValue, hops: int) -
     if not isinstance(schema, Mapping):
         _anything(found)
         return
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/") and hops:
-        target = _resolve(reference, root)
-        if target is not None:
-            _divide(target, root, found, hops - 1)
-            return
+    target = resolved(schema, root) if hops else schema
+    if target is not schema:
+        _divide(target, root, found, hops - 1)
+        return
     union = next((key for key in _UNIONS if isinstance(schema.get(key), list)), None)
     if union is not None and set(schema) <= {union, *_NOTES}:
         for option in schema[union]:
@@ -104,7 +106,7 @@ def _divide(schema: Any, root: Mapping[str, Any], found: TextValue, hops: int) -
     if values is not None:
         words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
         spelled = [_escape(word) if found.escaped else word for word in words]
-        found.texts += [Grammar.literal(word) for word in spelled if found.closer not in word]
+        found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
         plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
         for kind in _OTHERS:
             same = [value for value in values if _kind_of(value) == kind]
@@ -133,7 +135,9 @@ def _add_text(schema: Mapping[str, Any], found: TextValue) -> None:
         found.loose = found.loose or not {"pattern", "minLength", "maxLength"}.isdisjoint(schema)
         found.texts.append(any_text(closer=found.closer, escaped=True))
         return
-    parts = [f"except!({quoted(found.closer)})"]
+    parts = [held_off([found.closer])]
+    if found.not_first:
+        parts.append(f"~(#'\\s*' {quoted(found.not_first)} any!)")
     low, high = schema.get("minLength", 0), schema.get("maxLength", "")
     if low or high != "":
         parts.append(f"#'(?s:.){{{low},{high}}}'")
@@ -145,10 +149,15 @@ def _add_text(schema: Mapping[str, Any], found: TextValue) -> None:
             parts.append(f"#'{inner}'")
         else:
             found.loose = True
-    if len(parts) == 1:
+    if len(parts) == 1 and not found.not_first:
         found.texts.append(any_text(closer=found.closer, escaped=False))
     else:
         found.texts.append(Grammar.from_ebnf(f"start ::= {' & '.join(parts)} ;"))
+
+
+def _can_be_text(word: str, found: TextValue) -> bool:
+    begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
+    return (word + found.closer).find(found.closer) == len(word) and not begins
 
 
 def _escape(word: str) -> str:
@@ -170,6 +179,17 @@ def _structured(schema: Any) -> bool:
     if not isinstance(schema, Mapping):
         return False
     return schema.get("type") in ("object", "array", "null")
+
+
+def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
+    """What a schema refers to, if it is a reference that leads somewhere; else itself."""
+    for _ in range(_HOPS):
+        reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+        target = _resolve(reference, root) if isinstance(reference, str) and reference.startswith("#/") else None
+        if target is None:
+            break
+        schema = target
+    return schema
 
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:

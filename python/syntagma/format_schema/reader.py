@@ -201,8 +201,8 @@ class _Reader:
         escape = frozenset(self._texts(f"{path}.escape", table.get("escape", [])))
         if not escape <= {"attributes", "values"}:
             self.fail("VALUE", f"{path}.escape", 'may hold "attributes" and "values"')
-        call = self._patterns("tools.call", table, required=True)
-        argument = self._patterns("tools.argument", table)
+        call = self._patterns(f"{path}.call", table, required=True)
+        argument = self._patterns(f"{path}.argument", table)
         envelope = self._envelopes(f"{path}.envelope", table.get("envelope", []))
         needs_envelope = any("envelope" in pattern.holes for pattern in call)
         if needs_envelope != bool(envelope):
@@ -215,6 +215,8 @@ class _Reader:
             self.fail("CONFLICT", f"{path}.types", "{type} in `argument` and the key `types` need each other")
         if "item" in table and not argument:
             self.fail("CONFLICT", f"{path}.item", "means nothing without `argument`")
+        if "item" in table and (escape or types or values == "literal"):
+            self.fail("CONFLICT", f"{path}.item", "has no meaning beside `escape`, `types` or literal values")
         literals = self._notation(f"{path}.literals", table.get("literals", "json"))
         if not literals.is_json and any('"{arguments}"' in one.pattern.text for one in envelope):
             self.fail("CONFLICT", f"{path}.literals", "an object that is spelled as a string is JSON")
@@ -224,12 +226,12 @@ class _Reader:
         plain = {key: value for key, value in table.items() if key != "also"}
         for further in also:
             self._keys("tools", further)
-        return ToolsSpec(
-            section=self._patterns("tools.section", table) or (Pattern.of("{calls}"),),
+        spec = ToolsSpec(
+            section=self._patterns(f"{path}.section", table) or (Pattern.of("{calls}"),),
             separator=self._text(f"{path}.separator", table.get("separator", "")),
             call=call,
             envelope=envelope,
-            id=self._patterns("tools.id", table),
+            id=self._patterns(f"{path}.id", table),
             argument=argument,
             argument_separator=self._text(f"{path}.argument_separator", table.get("argument_separator", "")),
             values=values,
@@ -239,6 +241,12 @@ class _Reader:
             literals=literals,
             also=tuple(self._tools(self._further(plain, more), f"{path}.also") for more in also),
         )
+        if spec.item is not None and spec.element is None:
+            hint = "an element shows {key} a second time, where it closes"
+            self.fail("CONFLICT", f"{path}.item", "only elements that are named after their keys nest", hint)
+        if spec.element is not None and spec.argument_separator.strip():
+            self.fail("CONFLICT", f"{path}.argument_separator", "only blanks stand between elements")
+        return spec
 
     @staticmethod
     def _further(plain: dict[str, Any], more: Tables) -> dict[str, Any]:
@@ -287,11 +295,12 @@ class _Reader:
             self.fail(
                 "PATTERN", path, "holds a backslash", hint="TOML reads \\n in \"…\" only; '…' keeps it as it stands"
             )
+        kind = path.replace(".also.", ".")
         holes = pattern.holes
         for hole in holes:
-            if hole not in _ALLOWED_HOLES[path]:
+            if hole not in _ALLOWED_HOLES[kind]:
                 self.fail("PATTERN", path, f"{{{hole}}} has no meaning here")
-        for hole in _REQUIRED_HOLES.get(path, ()):
+        for hole in _REQUIRED_HOLES.get(kind, ()):
             if hole not in holes:
                 self.fail("PATTERN", path, f"lacks {{{hole}}}")
         for first, second in zip(pattern.items, pattern.items[1:], strict=False):

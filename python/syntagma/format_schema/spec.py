@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from syntagma.format_schema.envelope import Envelope
+from syntagma.format_schema.pattern import Literal as PatternLiteral
 from syntagma.format_schema.pattern import Pattern
 
 __all__ = [
@@ -102,6 +103,17 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True):
     literals: Notation = Notation()
     also: tuple[ToolsSpec, ...] = ()
     """further forms, read but never written"""
+
+    @property
+    def element(self) -> tuple[str, str, str, str] | None:
+        """The literals around key, value and key, where an argument is an element that is named after its key."""
+        pattern = self.argument[0] if self.argument else None
+        if pattern is None or pattern.holes != ("key", "value", "key"):
+            return None
+        texts = [item.text for item in pattern.items if isinstance(item, PatternLiteral)]
+        if len(texts) != 4 or not all(text.strip() for text in texts):
+            return None
+        return texts[0], texts[1], texts[2], texts[3]
 
     @property
     def forms(self) -> tuple[ToolsSpec, ...]:

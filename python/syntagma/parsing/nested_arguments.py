@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.json_string import json_text
 from syntagma.parsing.patterns import Alternative, Nesting
 from syntagma.parsing.scanner import Scanner
@@ -45,8 +46,8 @@ class NestedArguments:
     """
 
     __slots__ = (
-        *("_allowed", "_element", "_form", "_held", "_levels", "_runs", "_scanner", "_schema", "_state", "_values"),
-        *("_window", "bad", "done"),
+        *("_allowed", "_element", "_form", "_held", "_json", "_levels", "_runs", "_scanner", "_schema", "_state"),
+        *("_values", "_window", "bad", "done"),
     )
 
     def __init__(self, window: Window, alternative: Alternative, nesting: Nesting, *, key: str) -> None:
@@ -59,6 +60,7 @@ class NestedArguments:
         self._allowed: frozenset[str] = _LOOSE
         self._scanner: Scanner | None = None
         self._held = TextBuffer()
+        self._json: JsonMachine | None = None
         self._runs = 0
         self._state: State = "value"
         self.done = False
@@ -117,9 +119,15 @@ class NestedArguments:
                     return self._open(key, schema, inner == self._form.item, at, out)
             elif not ends and self._window.cut_at(at, opener):
                 return pos
+        edge = self._form.after_opener
+        if text.startswith(edge, pos, end):
+            pos += len(edge)
+        elif self._window.cut_at(pos, edge):
+            return pos
         self._name(key, out)
         self._allowed = allowed
-        self._scanner = Scanner({self._closer(key)})
+        self._json = None if "string" in allowed else JsonMachine()
+        self._scanner = Scanner({self._closer(key), self._form.before_closer + self._closer(key)})
         self._state = "text"
         if allowed == _STRING:
             out.append('"')
@@ -158,11 +166,14 @@ class NestedArguments:
         assert self._scanner is not None
         self._runs += 1
         piece = text[:end] if end < len(text) else text
-        at, closer = self._scanner.search(piece, pos, base=self._runs, final=False)
-        if self._allowed == _STRING:
-            out.append(json_text(text[pos:at]))
-        elif at > pos:
-            self._held.write(text[pos:at])
+        while True:
+            at, closer = self._scanner.search(piece, pos, base=self._runs, final=False)
+            self._pass(text[pos:at], out)
+            # A closer inside a string of a JSON value does not close the value.
+            if closer is None or self._json is None or not self._json.in_string:
+                break
+            self._pass(text[at : at + 1], out)
+            pos = at + 1
         if closer is None:
             return at
         if self._allowed == _STRING:
@@ -172,6 +183,14 @@ class NestedArguments:
             out.append(self._typed(held))
         self._state = "between"
         return at + len(closer)
+
+    def _pass(self, text: str, out: list[str]) -> None:
+        if self._allowed == _STRING:
+            out.append(json_text(text))
+        elif text:
+            self._held.write(text)
+            if self._json is not None:
+                self._json.feed(text, 0, len(text))
 
     def _typed(self, text: str) -> str:
         if not text.strip() and "string" not in self._allowed and self._allowed & {"object", "array"}:

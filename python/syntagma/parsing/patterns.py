@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Literal, Notation, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec, pieces
 from syntagma.parsing.kept import Kept
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "starts_of",
 ]
 
-_WORD = re.compile(r"\s+|\S+")
+_WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
 OpKind: TypeAlias = OneOf["literal", "blank", "hole"]
 
 
@@ -82,6 +82,9 @@ class Nesting(msgspec.Struct, frozen=True):
     close_end: str
     item: str | None
     """the name of an array's elements"""
+    after_opener: str
+    before_closer: str
+    """blanks beside a value: exactly that run is taken off text, where it is there"""
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -210,7 +213,10 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _ops(text: str) -> Iterator[Op]:
-    """A literal's steps; behind a marker, and between `>` and `<`, a blank may stand although none is shown."""
+    """A literal's steps.
+
+    A blank may stand although none is shown: behind a marker, between `>` and `<`, between a closing bracket and a fence.
+    """
     steps: list[Op] = []
     for piece in pieces(text):
         last = steps[-1] if steps else Op("blank")
@@ -223,7 +229,7 @@ def _ops(text: str) -> Iterator[Op]:
             if word.isspace():
                 steps.append(Op("blank"))
                 continue
-            if steps and steps[-1].marker:
+            if steps and steps[-1].kind == "literal":
                 steps.append(Op("blank"))
             steps.append(Op("literal", word))
     yield from steps
@@ -285,8 +291,6 @@ def _unsupported(what: str) -> FormatError:
 
 
 def _check(spec: ToolsSpec, *, named: bool) -> None:
-    if spec.item is not None and (_nesting(spec) is None or spec.escape or spec.types or spec.values == "literal"):
-        raise _unsupported("nested arguments (`item`) but in elements that are named after their keys")
     if len(spec.argument) > 1:
         raise _unsupported("several ways to write an argument")
     if spec.argument and spec.values == "literal":
@@ -304,15 +308,19 @@ def _check(spec: ToolsSpec, *, named: bool) -> None:
 
 
 def _nesting(spec: ToolsSpec) -> Nesting | None:
-    """The parts of an argument that ends with its own key; None: it has another shape."""
-    pattern = spec.argument[0] if spec.argument else None
-    if pattern is None or pattern.holes != ("key", "value", "key"):
+    """How elements are written that are named after their keys; None: arguments have another shape."""
+    if spec.element is None:
         return None
-    texts = [item.text for item in pattern.items if isinstance(item, Literal)]
-    if len(texts) != 4 or not all(text.strip() for text in texts):
-        return None
-    start, start_end, end, end_end = (text.strip() for text in texts)
-    return Nesting(start, start_end, end, end_end, spec.item)
+    start, start_end, end, end_end = spec.element
+    return Nesting(
+        start.lstrip(),
+        start_end.rstrip(),
+        end.lstrip(),
+        end_end.rstrip(),
+        spec.item,
+        after_opener=start_end[len(start_end.rstrip()) :],
+        before_closer=end[: len(end) - len(end.lstrip())],
+    )
 
 
 def _check_keywords(spec: ToolsSpec) -> None:

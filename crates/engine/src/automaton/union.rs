@@ -29,6 +29,11 @@ impl UnionId {
         }
     }
 
+    /// Its number, unless bounds stand beside it.
+    pub(crate) fn number(self) -> Option<u32> {
+        (!self.is_counted()).then_some(self.plain)
+    }
+
     /// Whether bounds stand beside it.
     #[inline]
     pub(crate) fn is_counted(self) -> bool {

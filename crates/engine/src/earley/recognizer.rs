@@ -3,6 +3,7 @@
 use syntagma_grammar::ir::{ByteSet, Lnf};
 
 use super::grammar::Dots;
+use super::reads::Reads;
 use super::sets::{Ended, Landing, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
 use crate::automaton::{Carried, FiredId, Unions};
@@ -17,6 +18,8 @@ pub(crate) struct Recognizer {
     pub(crate) unions: Unions,
     pub(crate) sets: Sets,
     states: States,
+    /// What the mask in the making looks into.
+    pub(crate) reads: Reads,
 }
 
 impl Recognizer {
@@ -88,6 +91,7 @@ impl Recognizer {
             unions,
             sets,
             states: States::default(),
+            reads: Reads::default(),
         };
         let mut frames = Frames::default();
         if !recognizer.begin(&mut frames, landing) {
@@ -152,6 +156,7 @@ impl Recognizer {
             + self.unions.memory_bytes()
             + self.sets.memory_bytes()
             + self.states.memory_bytes()
+            + self.reads.memory_bytes()
     }
 
     /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.
@@ -241,7 +246,9 @@ impl Recognizer {
 
     /// Where the position lands at which `ended` end, all at once.
     pub(crate) fn goto(&mut self, ended: &[Ended], fuel: &mut Fuel) -> Result<Landing, Error> {
-        self.sets.goto(ended, &self.dots, &mut self.unions, fuel)
+        let landing = self.sets.goto(ended, &self.dots, &mut self.unions, fuel)?;
+        self.reads.note(ended, landing);
+        Ok(landing)
     }
 
     fn push_with(
@@ -282,15 +289,12 @@ impl Recognizer {
             }
         }
         if frames.ended.is_empty() {
-            return Ok(Landing {
-                set: None,
-                accept: false,
-            });
+            return Ok(Landing::NONE);
         }
         frames.ended.sort_unstable();
         frames.ended.dedup();
-        self.sets
-            .goto(&frames.ended, &self.dots, &mut self.unions, fuel)
+        let Frames { ended, .. } = frames;
+        self.goto(ended, fuel)
     }
 
     /// Adds what begins at a landing and finishes the state.

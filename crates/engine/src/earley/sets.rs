@@ -36,7 +36,24 @@ pub(crate) struct Landing {
     pub(crate) set: Option<SetId>,
     /// Whether the text may end here.
     pub(crate) accept: bool,
+    /// How deep below the sets that were left those lie that had to be looked into.
+    pub(super) depth: u8,
+    /// How deep those lie that the set here may return to.
+    pub(super) reach: u8,
 }
+
+impl Landing {
+    /// Nowhere.
+    pub(super) const NONE: Self = Self {
+        set: None,
+        accept: false,
+        depth: 0,
+        reach: 0,
+    };
+}
+
+/// Depths are not told apart from here on.
+pub(crate) const DEEP: u8 = 64;
 
 /// A set. What was found out about it hangs on it.
 #[derive(Debug)]
@@ -62,8 +79,9 @@ struct Ret {
     next: u32,
     /// First of the sets whose newest continuation it is.
     sets: u32,
-    /// The landing at which it was called last.
+    /// The landing at which it was called last, and how deep its set was then.
     called: u32,
+    depth: u8,
 }
 
 /// Where the position lands at which something ended.
@@ -76,6 +94,8 @@ struct Goto {
     /// The set of what goes on, and whether the text may end.
     set: u32,
     accept: bool,
+    depth: u8,
+    reach: u8,
     /// The next one of the same set.
     next: u32,
 }
@@ -129,8 +149,10 @@ struct Work {
     items: Vec<Item>,
     /// Number of items at which those that occur more than once are dropped.
     full: usize,
-    /// Continuations to be called.
-    rets: Vec<RetId>,
+    /// Continuations to be called, and how deep below the sets that are left their own lie.
+    rets: Vec<(RetId, u8)>,
+    depth: u8,
+    reach: u8,
     shape: Vec<u32>,
 }
 
@@ -138,6 +160,7 @@ impl Work {
     fn begin(&mut self) {
         self.items.clear();
         self.rets.clear();
+        (self.depth, self.reach) = (0, 0);
         self.full = MANY;
     }
 
@@ -177,11 +200,12 @@ impl Sets {
             next: NONE,
             sets: NONE,
             called: 0,
+            depth: 0,
         });
         let mut work = Work::default();
         work.begin();
         sets.landings = 1;
-        sets.put(Dots::START, ROOT, &mut work, dots);
+        sets.put(Dots::START, ROOT, 0, &mut work, dots);
         let landing = sets.land(&mut work, dots, unions, fuel)?;
         Ok((sets, landing))
     }
@@ -282,7 +306,7 @@ impl Sets {
     /// What waits for a symbol in a set: the dot behind the symbol, and who goes on after that dot's rule.
     pub(crate) fn continuations(&mut self, set: SetId, sym: Sym, dots: &Dots) -> Vec<(u32, RetId)> {
         (0..self.core(set).waiting(sym).len())
-            .map(|index| self.continuation(set, sym, index, dots))
+            .map(|index| self.continuation(set, sym, index, dots).0)
             .collect()
     }
 
@@ -302,15 +326,30 @@ impl Sets {
         self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
     }
 
-    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> Item {
+    /// One of the continuations, and whether it belongs to a set further down.
+    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> (Item, bool) {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
-        let ret = match core.ret(slot, dots) {
-            Return::Slot(slot) => self.kernel(set)[slot as usize].1,
-            Return::Here(nonterminal) => self.ret(nonterminal, set),
-        };
-        (dot, ret)
+        match core.ret(slot, dots) {
+            Return::Slot(slot) => ((dot, self.kernel(set)[slot as usize].1), true),
+            Return::Here(nonterminal) => ((dot, self.ret(nonterminal, set)), false),
+        }
+    }
+
+    /// The items of a set's kernel: each dot, with the nonterminal and the set that it returns to unless that is the end of
+    /// the text.
+    pub(crate) fn items(
+        &self,
+        set: SetId,
+    ) -> impl Iterator<Item = (u32, Option<(u32, SetId)>)> + '_ {
+        self.kernel(set).iter().map(|&(dot, ret)| {
+            let below = (ret != ROOT).then(|| {
+                let ret = &self.rets[ret.0];
+                (ret.nonterminal, ret.set)
+            });
+            (dot, below)
+        })
     }
 
     /// The continuation of a nonterminal that was predicted in a set.
@@ -335,6 +374,7 @@ impl Sets {
             next: if is_full { NONE } else { head },
             sets: NONE,
             called: 0,
+            depth: 0,
         });
         if is_full {
             self.by_return.insert(hash(&key), at);
@@ -353,10 +393,7 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let Some(&(owner, fired)) = ended.last() else {
-            return Ok(Landing {
-                set: None,
-                accept: false,
-            });
+            return Ok(Landing::NONE);
         };
         let head = self.all[owner.0].gotos;
         let single = ended.len() == 1;
@@ -382,6 +419,8 @@ impl Sets {
             return Ok(Landing {
                 set: (goto.set != NONE).then_some(SetId(goto.set)),
                 accept: goto.accept,
+                depth: goto.depth,
+                reach: goto.reach,
             });
         }
         let landing = self.compute(ended, dots, unions, fuel)?;
@@ -396,6 +435,8 @@ impl Sets {
             len: ended.len() as u32,
             set: landing.set.map_or(NONE, |set| set.0),
             accept: landing.accept,
+            depth: landing.depth,
+            reach: landing.reach,
             next: if is_full { NONE } else { head },
         });
         if is_full {
@@ -419,7 +460,8 @@ impl Sets {
         let mut landing = Ok(());
         for &(set, fired) in ended {
             for &tag in unions.tags(fired) {
-                landing = landing.and_then(|()| self.advance(set, Sym(tag), &mut work, dots, fuel));
+                landing =
+                    landing.and_then(|()| self.advance((set, 0), Sym(tag), &mut work, dots, fuel));
             }
         }
         let landing = landing.and_then(|()| self.land(&mut work, dots, unions, fuel));
@@ -438,10 +480,10 @@ impl Sets {
         }
     }
 
-    /// Moves every item of a set that waits for a symbol behind it.
+    /// Moves every item of a set (which lies so deep) that waits for a symbol behind it.
     fn advance(
         &mut self,
-        set: SetId,
+        (set, depth): (SetId, u8),
         sym: Sym,
         work: &mut Work,
         dots: &Dots,
@@ -450,24 +492,27 @@ impl Sets {
         let count = self.core(set).waiting(sym).len();
         fuel.spend(count)?;
         for index in 0..count {
-            let (dot, ret) = self.continuation(set, sym, index, dots);
-            self.put(dot, ret, work, dots);
+            let ((dot, ret), below) = self.continuation(set, sym, index, dots);
+            let depth = (depth + u8::from(below)).min(DEEP);
+            self.put(dot, ret, depth, work, dots);
         }
         Ok(())
     }
 
     /// Adds an item, with its dot also behind the nullable symbols that follow; a finished one calls its continuation.
-    fn put(&mut self, mut dot: u32, ret: RetId, work: &mut Work, dots: &Dots) {
+    fn put(&mut self, mut dot: u32, ret: RetId, depth: u8, work: &mut Work, dots: &Dots) {
         loop {
             let sym = dots.sym(dot);
             if sym == Sym::END {
-                let called = &mut self.rets[ret.0].called;
-                if *called != self.landings {
-                    *called = self.landings;
-                    work.rets.push(ret);
+                let known = &mut self.rets[ret.0];
+                // What is reached on ways of several depths counts as deep as the deepest.
+                if known.called != self.landings || known.depth < depth {
+                    (known.called, known.depth) = (self.landings, depth);
+                    work.rets.push((ret, depth));
                 }
                 return;
             }
+            work.reach = work.reach.max(depth);
             work.add((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
@@ -485,7 +530,8 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut accept = false;
-        while let Some(ret) = work.rets.pop() {
+        while let Some((ret, depth)) = work.rets.pop() {
+            work.depth = work.depth.max(depth);
             if ret == ROOT {
                 accept = true;
                 continue;
@@ -494,20 +540,24 @@ impl Sets {
                 nonterminal, set, ..
             } = self.rets[ret.0];
             let sym = Sym::new(View::Nonterminal(nonterminal));
-            self.advance(set, sym, work, dots, fuel)?;
+            self.advance((set, depth), sym, work, dots, fuel)?;
         }
+        let mut landing = Landing {
+            set: None,
+            accept,
+            depth: work.depth,
+            reach: work.reach,
+        };
         if work.items.is_empty() {
-            return Ok(Landing { set: None, accept });
+            return Ok(landing);
         }
         work.settle();
         fuel.spend(work.items.len())?;
         let set = self.intern(work, dots, unions, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.union != UnionId::DEAD;
-        Ok(Landing {
-            set: goes_on.then_some(set),
-            accept,
-        })
+        landing.set = goes_on.then_some(set);
+        Ok(landing)
     }
 
     /// The set whose kernel lies in the work space.

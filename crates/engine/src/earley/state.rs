@@ -190,6 +190,15 @@ impl Frames {
         });
     }
 
+    /// Puts other threads (sorted, without repetitions) in place of those of the topmost state.
+    pub(crate) fn replace_threads(&mut self, threads: &[Thread]) {
+        if let Some(top) = self.stack.last_mut() {
+            self.threads.truncate(top.start);
+            self.threads.extend_from_slice(threads);
+            top.end = self.threads.len();
+        }
+    }
+
     /// Adds a thread to the state that is being made.
     pub(super) fn add(&mut self, set: SetId, union: UnionId) {
         if union != UnionId::DEAD {

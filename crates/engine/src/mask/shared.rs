@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
+use super::place::Place;
 use super::runs::Runs;
+use super::splits::Split;
 use crate::vocabulary::Trie;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
@@ -23,7 +25,8 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: FxHashMap<u128, Arc<Inside>>,
+    insides: FxHashMap<(u128, Place), Arc<Inside>>,
+    splits: FxHashMap<(u128, Place, u8), Split>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
     bytes: usize,
     /// The generation before. What is asked for there comes over; the rest goes with it.
@@ -67,21 +70,43 @@ impl Shared {
         result
     }
 
-    pub(super) fn get(&self, fingerprint: u128) -> Option<Arc<Inside>> {
+    pub(super) fn get(&self, fingerprint: u128, place: Place) -> Option<Arc<Inside>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = table.insides.get(&fingerprint) {
+        let key = (fingerprint, place);
+        if let Some(known) = table.insides.get(&key) {
             return Some(Arc::clone(known));
         }
-        let known = table.before.as_ref()?.insides.get(&fingerprint).cloned()?;
+        let known = table.before.as_ref()?.insides.get(&key).cloned()?;
         drop(table);
-        self.put(fingerprint, &known);
+        self.put(fingerprint, place, &known);
         Some(known)
     }
 
-    pub(super) fn put(&self, fingerprint: u128, inside: &Arc<Inside>) {
+    pub(super) fn put(&self, fingerprint: u128, place: Place, inside: &Arc<Inside>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         table.charge(inside.memory_bytes(), self.bytes.load(Ordering::Relaxed));
-        table.insides.insert(fingerprint, Arc::clone(inside));
+        let key = (fingerprint, place);
+        table.insides.insert(key, Arc::clone(inside));
+    }
+
+    /// What is known of tokens that leave a residual at a byte on which it goes on.
+    pub(super) fn split(&self, fingerprint: u128, place: Place, byte: u8) -> Option<Split> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let key = (fingerprint, place, byte);
+        if let Some(known) = table.splits.get(&key) {
+            return Some(known.clone());
+        }
+        let known = table.before.as_ref()?.splits.get(&key).cloned()?;
+        drop(table);
+        self.put_split(fingerprint, place, byte, &known);
+        Some(known)
+    }
+
+    pub(super) fn put_split(&self, fingerprint: u128, place: Place, byte: u8, split: &Split) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.charge(split.memory_bytes(), self.bytes.load(Ordering::Relaxed));
+        let key = (fingerprint, place, byte);
+        table.splits.insert(key, split.clone());
     }
 
     /// Runs of bytes of a set.

@@ -204,8 +204,7 @@ impl GrammarMatcher {
         self.history.truncate(kept);
         if let Some(ledger) = &mut self.ledger {
             ledger.rollback(steps);
-        }
-        if self.history.is_behind() {
+        } else if self.history.is_behind() {
             self.replay()?;
         }
         Ok(())
@@ -219,11 +218,18 @@ impl GrammarMatcher {
 
     /// Back to the start of the text; forgets a failure too.
     pub fn reset(&mut self) {
-        if let Some(ledger) = &mut self.ledger {
-            ledger.reset();
-        }
-        if self.ledger.is_none() {
-            self.generation = self.compiled.open();
+        let opened = self.compiled.open();
+        let retired = self.generation.is_retired();
+        match &mut self.ledger {
+            // It speaks of states of its own generation, and goes on there as long as it can.
+            Some(ledger) => match retired.then(|| Ledger::new(&opened, ledger.bounds().to_vec())) {
+                Some(Ok(anew)) => {
+                    *ledger = anew;
+                    self.generation = opened;
+                }
+                _ => ledger.reset(),
+            },
+            None => self.generation = opened,
         }
         self.history = History::new(self.generation.number());
         self.failed = OnceLock::new();

@@ -39,8 +39,8 @@ impl Grammar {
             }
             work.pop();
             if !done.contains_key(&Arc::as_ptr(grammar)) {
-                let spelled = speller.grammar(grammar, &done);
-                done.insert(Arc::as_ptr(grammar), Arc::new(spelled));
+                let inner = Arc::new(speller.grammar(grammar, &done));
+                done.insert(Arc::as_ptr(grammar), inner);
             }
         }
         Ok(Arc::clone(&done[&Arc::as_ptr(whole)]))
@@ -138,9 +138,8 @@ fn address(regex: &Regex) -> Option<(*const Regex, u8)> {
         Regex::Concat(parts) => Some((parts.as_ptr(), 0)),
         Regex::Alt(parts) => Some((parts.as_ptr(), 1)),
         Regex::And(parts) => Some((parts.as_ptr(), 2)),
-        // Their inner expressions are known by themselves.
-        Regex::Not(_) | Regex::Repeat { .. } => None,
-        Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => None,
+        // Of complements and repetitions the inner expression is known by itself.
+        _ => None,
     }
 }
 
