@@ -253,6 +253,10 @@ def test_thoughts_have_a_budget() -> None:
     answer = ask(script, thinking_token_budget=8)["choices"][0]
     assert answer["message"]["reasoning_content"] == "one, two"
     assert len(ask(script)["choices"][0]["message"]["reasoning_content"]) == 15
+    served = client(script, settings=Settings(thinking_tokens=3))
+    for fields, thoughts in (({}, "one"), ({"thinking_token_budget": 5}, "one, ")):
+        answer = served.post("/v1/chat/completions", json=body(**fields)).json()["choices"][0]
+        assert answer["message"]["reasoning_content"] == thoughts
     refused = client().post("/v1/chat/completions", json=body(thinking_token_budget=-1))
     assert refused.json()["error"]["param"] == "thinking_token_budget"
 

@@ -505,12 +505,16 @@ impl Found {
             Relief::Masks => {
                 self.memo.forget_masks();
                 self.composer.forget();
+                self.tables.forget();
             }
             Relief::Steps | Relief::Everything => self.memo.forget(),
         }
     }
 
     fn memory_bytes(&self) -> usize {
-        self.recognizer.memory_bytes() + self.memo.memory_bytes() + self.composer.memory_bytes()
+        self.recognizer.memory_bytes()
+            + self.memo.memory_bytes()
+            + self.composer.memory_bytes()
+            + self.tables.memory_bytes()
     }
 }

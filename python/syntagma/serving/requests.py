@@ -62,7 +62,7 @@ def read_chat_request(body: bytes, settings: Settings) -> ChatOrder:
         tools=_tools(request),
         options=_options(request, settings),
         n=_bounded("n", request.n, 1, 1, settings.limits.server_n),
-        budgets=_budgets(request),
+        budgets=_budgets(request, settings),
         ignored=tuple(name for name in data if name not in _FIELDS),
     )
 
@@ -170,8 +170,8 @@ def _options(request: ChatRequest, settings: Settings) -> GenerationOptions:
     )
 
 
-def _budgets(request: ChatRequest) -> Budgets | None:
-    most = request.thinking_token_budget
+def _budgets(request: ChatRequest, settings: Settings) -> Budgets | None:
+    most = settings.thinking_tokens if request.thinking_token_budget is None else request.thinking_token_budget
     if most is None:
         return None
     if most < 0:

@@ -57,7 +57,7 @@ impl Drop for Node {
 
 /// What becomes of a token.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum Spending {
     /// The grammar refuses it.
     Refused,
     /// The grammar would take it, but a bound is spent.
@@ -150,6 +150,12 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Approximate bytes of what is kept of so many steps.
+    pub(crate) fn memory_bytes(&self, steps: usize) -> usize {
+        let branch = size_of::<Branch>() + self.bounds.len() * 4;
+        steps * (size_of::<Node>() + self.now.branches.len() * branch)
+    }
+
     /// The bounds.
     pub(crate) fn bounds(&self) -> &[Bound] {
         &self.bounds
@@ -175,9 +181,9 @@ impl Ledger {
     }
 
     /// Where a token leads.
-    pub(crate) fn step(&self, generation: &Generation, id: u32) -> Result<Verdict, Error> {
+    pub(crate) fn step(&self, generation: &Generation, id: u32) -> Result<Spending, Error> {
         if self.now.place == Place::Ended {
-            return Ok(Verdict::Refused);
+            return Ok(Spending::Refused);
         }
         let is_eos = generation.vocabulary().is_eos(id);
         let found = &mut *generation.write();
@@ -186,7 +192,7 @@ impl Ledger {
             let table = found.tables.get_mut(self.table);
             let states: Vec<StateId> = self.states(table).collect();
             if states.into_iter().any(|state| accepts(found, state)) {
-                return Ok(Verdict::To(self.ended()));
+                return Ok(Spending::To(self.ended()));
             }
         }
         let candidates = self.with_work(generation, found, |ledger, table, work| {
@@ -213,7 +219,7 @@ impl Ledger {
         let mut candidates = candidates;
         if !candidates.iter().any(|candidate| candidate.fits) {
             if self.with_work(generation, found, Self::allows_any)? {
-                return Ok(Verdict::Spent);
+                return Ok(Spending::Spent);
             }
             // No token keeps to the bounds, which a vocabulary without single bytes can bring about.
             for candidate in &mut candidates {
@@ -230,19 +236,23 @@ impl Ledger {
                 state.accept && state.fresh.is_none() && state.threads.is_empty()
             };
             if matches!(now.place, Place::At(state) if only_ends(state)) {
-                return Ok(Verdict::To(self.ended()));
+                return Ok(Spending::To(self.ended()));
             }
         }
-        Ok(Verdict::To(Self {
+        Ok(Spending::To(Self {
             now,
             ..self.clone()
         }))
     }
 
     /// Where text leads; it counts as one token.
-    pub(crate) fn step_text(&self, generation: &Generation, text: &[u8]) -> Result<Verdict, Error> {
+    pub(crate) fn step_text(
+        &self,
+        generation: &Generation,
+        text: &[u8],
+    ) -> Result<Spending, Error> {
         if self.now.place == Place::Ended {
-            return Ok(Verdict::Refused);
+            return Ok(Spending::Refused);
         }
         if text.is_empty() {
             let mut same = self.clone();
@@ -254,7 +264,7 @@ impl Ledger {
                 excess: self.now.excess,
                 whole: self.now.whole,
             });
-            return Ok(Verdict::To(same));
+            return Ok(Spending::To(same));
         }
         let found = &mut *generation.write();
         let candidates = self.with_work(generation, found, |ledger, table, work| {
@@ -274,12 +284,12 @@ impl Ledger {
             return Ok(refused(free));
         }
         if !candidates.iter().any(|candidate| candidate.fits) {
-            return Ok(Verdict::Spent);
+            return Ok(Spending::Spent);
         }
         let now = self.with_work(generation, found, |ledger, table, work| {
             Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
-        Ok(Verdict::To(Self {
+        Ok(Spending::To(Self {
             now,
             ..self.clone()
         }))
@@ -573,7 +583,7 @@ impl Ledger {
         let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
         let count = candidates.len();
         candidates.retain(|candidate| candidate.fits && candidate.excess == excess);
-        let whole = self.now.whole && candidates.len() == count;
+        let mut whole = self.now.whole && candidates.len() == count;
         let mut branches: Vec<Branch> = Vec::new();
         candidates.sort_by(|a, b| a.branch.counts.cmp(&b.branch.counts));
         for Candidate { branch, .. } in candidates {
@@ -581,9 +591,14 @@ impl Ledger {
                 known.piece == branch.piece
                     && known.counts.iter().zip(&branch.counts).all(|(a, b)| a <= b)
             };
-            if branches.len() < PIECES && !branches.iter().any(is_worse) {
-                branches.push(branch);
+            if branches.iter().any(is_worse) {
+                continue;
             }
+            if branches.len() == PIECES {
+                whole = false;
+                break;
+            }
+            branches.push(branch);
         }
         let state = free.filter(|_| whole).unwrap_or_else(|| {
             let mut threads = Vec::new();
@@ -611,11 +626,11 @@ impl Ledger {
 }
 
 /// What becomes of a token that no branch takes.
-fn refused(free: Option<StateId>) -> Verdict {
+fn refused(free: Option<StateId>) -> Spending {
     if free.is_some() {
-        Verdict::Spent
+        Spending::Spent
     } else {
-        Verdict::Refused
+        Spending::Refused
     }
 }
 

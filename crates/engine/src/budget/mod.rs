@@ -16,7 +16,7 @@ mod token;
 
 use std::sync::Arc;
 
-pub(crate) use ledger::{Ledger, Verdict};
+pub(crate) use ledger::{Ledger, Spending};
 pub(crate) use parts::{Class, Parts};
 pub(crate) use table::Tables;
 

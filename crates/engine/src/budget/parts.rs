@@ -73,6 +73,18 @@ impl Parts {
         class != OUTSIDE && self.units[usize::from(class) - 1] == Unit::Bytes
     }
 
+    pub(crate) fn memory_bytes(&self) -> usize {
+        (self.continuations.len() + self.waits.len()) * 24
+            + self.interned.len() * 64
+            + (self.splits.len() + self.steps.len()) * 56
+    }
+
+    /// Forgets what can be found out anew; pieces keep their numbers.
+    pub(crate) fn forget(&mut self) {
+        self.splits.clear();
+        self.steps.clear();
+    }
+
     /// A piece that was made here.
     pub(crate) fn piece(&self, id: PieceId) -> &Piece {
         &self.interned[id.0 as usize]

@@ -50,6 +50,22 @@ impl Tables {
         self.0.len() - 1
     }
 
+    /// Approximate bytes of all tables.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let tables = self.0.iter();
+        tables.map(|(_, table)| table.memory_bytes()).sum()
+    }
+
+    /// Forgets what can be found out anew.
+    pub(crate) fn forget(&mut self) {
+        for (_, table) in &mut self.0 {
+            table.parts.forget();
+            table.followed.clear();
+            table.effects.clear();
+            table.effect_bytes = 0;
+        }
+    }
+
     pub(crate) fn get_mut(&mut self, number: usize) -> &mut Table {
         &mut self.0[number].1
     }
@@ -97,6 +113,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    fn memory_bytes(&self) -> usize {
+        let ends: usize = self.ends.iter().map(FxHashMap::len).sum();
+        self.parts.memory_bytes()
+            + (ends + self.bytes.len() + self.tokens.len()) * 16
+            + self.followed.len() * 128
+            + self.effect_bytes
+    }
+
     /// The shortest way out of a piece's part, or anything up to `enough` if it is not longer than that.
     pub(crate) fn need(
         &mut self,

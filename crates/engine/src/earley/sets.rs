@@ -162,6 +162,7 @@ impl Work {
         self.rets.clear();
         (self.depth, self.reach) = (0, 0);
         self.full = MANY;
+        (self.depth, self.reach) = (0, 0);
     }
 
     fn add(&mut self, item: Item) {

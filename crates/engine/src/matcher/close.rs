@@ -19,6 +19,9 @@ use crate::generation::Found;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
+/// Ways that bounds lead astray may have so many tokens.
+const LONGEST: usize = 1 << 16;
+
 /// No end can be reached.
 pub(crate) const NEVER: u32 = u32::MAX;
 
@@ -60,27 +63,22 @@ impl GrammarMatcher {
         }
         let mut matcher = self.fork();
         let mut tokens = Vec::new();
-        let most = budget.unwrap_or(usize::MAX);
+        let most = budget.unwrap_or(LONGEST);
         while !matcher.is_accepting()? {
             let Some(mut way) = matcher.close_within(None)? else {
                 return Ok(None);
             };
-            if matcher.validate_tokens(&way)? < way.len() {
+            way.truncate(matcher.validate_tokens(&way)?);
+            if way.is_empty() {
                 way = matcher.way_out()?;
+                way.truncate(matcher.validate_tokens(&way)?);
             }
-            let mut taken = 0;
-            for &id in &way {
-                if tokens.len() == most {
-                    return Ok(None);
-                }
-                if !matcher.accept_token(id)? {
-                    break;
-                }
-                tokens.push(id);
-                taken += 1;
-            }
-            if taken == 0 {
+            if way.is_empty() || tokens.len() + way.len() > most {
                 return Ok(None);
+            }
+            for id in way {
+                matcher.accept_token(id)?;
+                tokens.push(id);
             }
         }
         Ok(Some(tokens))

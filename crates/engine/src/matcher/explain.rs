@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{GrammarMatcher, Place};
-use crate::budget::Verdict as Spending;
+use crate::budget::Spending;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
 use crate::generation::Found;

@@ -18,7 +18,7 @@ pub(crate) use close::{Costs, Ends, Goal, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 
 use self::history::{History, Input};
-use crate::budget::{Bound, Ledger, Verdict as Spending};
+use crate::budget::{Bound, Ledger, Spending};
 use crate::compiled::CompiledGrammar;
 use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
@@ -350,7 +350,11 @@ impl GrammarMatcher {
     /// Approximate bytes that this matcher holds for itself, without the shared grammar.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.history.memory_bytes()
+        let steps = self.history.len();
+        let ledger = self.ledger.as_ref();
+        size_of::<Self>()
+            + self.history.memory_bytes()
+            + ledger.map_or(0, |ledger| ledger.memory_bytes(steps))
     }
 
     fn place(&self) -> Place {
