@@ -160,6 +160,7 @@ impl Work {
     fn begin(&mut self) {
         self.items.clear();
         self.rets.clear();
+        (self.depth, self.reach) = (0, 0);
         self.full = MANY;
         (self.depth, self.reach) = (0, 0);
     }
