@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     grammar_bytes: int = 2 * _MIB
     """EBNF, GBNF, Lark, structural tag or choices, bytes."""
     grammar_nesting: int = 256
-    """groups in groups."""
+    """groups in groups; in a regular expression anything in anything, 200 at most."""
     grammar_alternatives: int = 200_000
     """alternatives in all rules."""
 
@@ -55,9 +55,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     compiler_cache_entries: int = 1_000
     """compiled grammars of one compiler."""
     grammar_cache_bytes: int = 64 * _MIB
-    """states and masks of one grammar, bytes."""
+    """states and masks of one compiled grammar, bytes; more only where the places of its matchers need it."""
+    terminal_cache_bytes: int = 64 * _MIB
+    """what is known about terminals, one store for each vocabulary, bytes."""
     process_cache_bytes: int = 512 * _MIB
-    """states and masks of all grammars, bytes."""
+    """states and masks of all compiled grammars of the process, bytes."""
 
     template_bytes: int = 256 * _KIB
     """template source, bytes as UTF-8."""

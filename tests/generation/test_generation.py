@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from syntagma.constraints import Budgets
 from syntagma.decoding import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, GrammarError, MatcherError, ModelError
@@ -74,6 +75,61 @@ def test_a_complete_text_at_the_limit_was_not_cut() -> None:
     # Here the text could have gone on: that it may end there does not mean that the model wanted to end.
     open_end = generator.start("ask", grammar=grammar, options=options(max_tokens=3))
     assert (text_of(open_end), open_end.finish_reason) == ("abc", "length")
+
+
+OBJECT = Grammar.from_json_schema(
+    {
+        "type": "object",
+        "properties": {"names": {"type": "array", "items": {"type": "string"}}, "done": {"type": "boolean"}},
+        "required": ["names", "done"],
+        "additionalProperties": False,
+    },
+    whitespace="compact",
+)
+
+
+@pytest.mark.parametrize("limit", range(24, 44))
+def test_a_text_by_a_grammar_is_complete_at_any_limit(limit: int) -> None:
+    script = '{"names":["Ida","Ole and many more"],"done":false}'
+    generation = Generator(ScriptedBackend(script)).start("ask", grammar=OBJECT, options=options(max_tokens=limit))
+    text = text_of(generation)
+    assert set(json.loads(text)) == {"names", "done"}
+    assert len(text) <= limit
+    assert generation.finish_reason == "length"
+    # The model's own words stand as long as there is room for the rest.
+    assert text.startswith(script[: limit - len(',""],"done":true}')])
+
+
+def test_random_texts_are_complete_at_any_limit() -> None:
+    generator = Generator(ScriptedBackend(""))
+    for seed in range(40):
+        asked = GenerationOptions(sampling=Sampling(temperature=1.0, seed=seed), max_tokens=24 + seed)
+        generation = generator.start("ask", grammar=OBJECT, options=asked)
+        assert set(json.loads(text_of(generation))) == {"names", "done"}
+        assert generation.metrics.completion_tokens <= 24 + seed
+
+
+def test_a_text_is_cut_where_that_was_asked_or_cannot_be_helped() -> None:
+    generator = Generator(ScriptedBackend('{"names":["Ida"],"done":false}'))
+    cut = generator.start("ask", grammar=OBJECT, options=options(max_tokens=25, complete=False))
+    assert (text_of(cut), cut.finish_reason) == ('{"names":["Ida"],"done":f', "length")
+    # The shortest text has 24 bytes.
+    short = generator.start("ask", grammar=OBJECT, options=options(max_tokens=23))
+    assert (text_of(short), short.finish_reason) == ('{"names":["Ida"],"done":'[:23], "length")
+
+
+def test_what_fits_is_the_models_own() -> None:
+    script = '{"names":["Ida"],"done":false}'
+    generation = Generator(ScriptedBackend(script)).start("ask", grammar=OBJECT, options=options(max_tokens=31))
+    assert (text_of(generation), generation.finish_reason) == (script, "stop")
+
+
+def test_thoughts_stop_at_their_budget() -> None:
+    fmt = ChatFormat.from_toml('[reasoning]\nblock = "<note>{reasoning}</note>"\n')
+    backend = ScriptedBackend("<note>thinking on and on</note>fine", special=("<end>", "<note>", "</note>"))
+    grammar = fmt.grammar(budgets=Budgets(reasoning_tokens=8))
+    generation = Generator(backend).start("ask", grammar=grammar, options=options(max_tokens=30))
+    assert text_of(generation).startswith("<note>thinking</note>")
 
 
 def test_the_context_is_a_limit_too() -> None:

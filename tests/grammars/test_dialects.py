@@ -37,6 +37,35 @@ def test_ebnf_names_other_grammars() -> None:
     assert (caught.value.code, caught.value.line) == ("E-GRAMMAR-DUPLICATE", 2)
 
 
+def test_grammars_of_grammars_nest_without_end() -> None:
+    def deep(text: str) -> Grammar:
+        grammar = Grammar.literal(text)
+        for _ in range(20_000):
+            grammar = Grammar.concat(grammar, Grammar.literal(""))
+        return grammar
+
+    left, right = deep("a"), deep("a")
+    assert left == right
+    assert hash(left) == hash(right)
+    assert left != deep("b")
+    assert check_text(left, "a").accepted
+
+
+def test_separators_around_separators_take_room_for_what_was_written() -> None:
+    source = 'start ::= "a"' + "".join(f'+ % "{chr(98 + level)}"' for level in range(17)) + " ;"
+    grammar = Grammar.from_ebnf(source)
+    assert check_text(grammar, "abaracaba").accepted
+    assert not check_text(grammar, "abarba").accepted
+    for written in (grammar.to_ebnf(), str(grammar.to_gbnf()), grammar.dump_lnf()):
+        assert len(written) < 20_000
+
+
+def test_patterns_nest_within_a_limit() -> None:
+    with pytest.raises(LimitError) as caught:
+        Grammar.from_regex("(" * 201 + ")" * 201)
+    assert caught.value.code == "E-LIMIT-REGEX-NESTING"
+
+
 def test_another_start_rule() -> None:
     assert check_text(Grammar.from_gbnf('root ::= "a"\nother ::= "b"', start="other"), "b").accepted
     assert check_text(Grammar.from_lark('begin: "x"', start="begin"), "x").accepted

@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
+from starlette.testclient import TestClient
 
-from syntagma.serving import Settings
-from tests.serving.support import CALL, CLOCK, NO_REASONING, WEATHER, ask, body, client, joined, stream
+from syntagma.codec import ChatCodec
+from syntagma.formats import ChatFormat
+from syntagma.serving import ServedModel, Settings, create_app
+from syntagma.templates import ChatTemplate
+from syntagma.testing import ScriptedBackend
+from tests.serving.support import CALL, CLOCK, FORMAT, NO_REASONING, WEATHER, ask, body, client, joined, model, stream
 
 # What other servers have made common and OpenAI's types do not list.
 EXTRAS = {"reasoning_content", "extra"}
@@ -241,6 +246,52 @@ def test_text_parts_are_joined_and_a_conversation_with_calls_is_read() -> None:
     served = client(lambda prompt: "seen" if "be\nbrief" in prompt and "<tool>noon" in prompt else prompt)
     answer = served.post("/v1/chat/completions", json=body(messages=messages, tools=[CLOCK]))
     assert answer.json()["choices"][0]["message"]["content"] == "seen"
+
+
+def test_thoughts_have_a_budget() -> None:
+    script = "<note>one, two, three</note>Four."
+    answer = ask(script, thinking_token_budget=8)["choices"][0]
+    assert answer["message"]["reasoning_content"] == "one, two"
+    assert len(ask(script)["choices"][0]["message"]["reasoning_content"]) == 15
+    refused = client().post("/v1/chat/completions", json=body(thinking_token_budget=-1))
+    assert refused.json()["error"]["param"] == "thinking_token_budget"
+
+
+@pytest.mark.parametrize("limit", [64, 68, 72])
+def test_a_call_is_complete_where_the_tokens_run_out(limit: int) -> None:
+    fields = {"tools": [WEATHER], "tool_choice": "required", "max_tokens": limit}
+    script = CALL.replace("2}", "123456789}") * 3
+    choice = ask(script, **fields)["choices"][0]
+    assert choice["finish_reason"] == "length"
+    assert [json.loads(call["function"]["arguments"])["city"] for call in choice["message"]["tool_calls"]] == ["Oslo"]
+    cutting = client(script, settings=Settings(complete=False))
+    cut = cutting.post("/v1/chat/completions", json=body(**fields)).json()["choices"][0]
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(cut["message"]["tool_calls"][0]["function"]["arguments"])
+
+
+def test_a_final_message_goes_on() -> None:
+    served = model("ld")
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello wor"}]
+    answer = TestClient(create_app(served)).post(
+        "/v1/chat/completions", json=body(messages=messages, continue_final_message=True)
+    )
+    assert answer.json()["choices"][0]["message"]["content"] == "ld"
+    assert isinstance(served.backend, ScriptedBackend)
+    assert served.backend.prompts[-1].endswith("<assistant>hello wor")
+    TestClient(create_app(served)).post("/v1/chat/completions", json=body(add_generation_prompt=False))
+    assert served.backend.prompts[-1].endswith("<user>hi<end>")
+
+
+def test_documents_and_efforts_reach_the_template() -> None:
+    shown = "{{ documents[0].text }} {{ reasoning_effort }}<user>{{ messages[0].content }}"
+    codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(shown))
+    served = ServedModel(ScriptedBackend("ok"), codec)
+    fields = {"documents": [{"text": "a page"}], "reasoning_effort": "low"}
+    answer = TestClient(create_app(served)).post("/v1/chat/completions", json=body(**fields))
+    assert "x-syntagma-ignored" not in answer.headers
+    assert isinstance(served.backend, ScriptedBackend)
+    assert served.backend.prompts[-1].startswith("a page low<user>")
 
 
 def test_unknown_fields_are_named_and_change_nothing() -> None:

@@ -28,11 +28,13 @@ mod draft;
 mod earley;
 mod error;
 mod fingerprint;
+mod generation;
 mod jump;
 mod layers;
 mod limits;
 mod mask;
 mod matcher;
+mod process;
 mod vocabulary;
 
 pub use budget::{Bound, Unit};

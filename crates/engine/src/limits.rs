@@ -15,8 +15,14 @@ pub struct Limits {
     pub cache_bytes: usize,
     /// Compiled grammars in a compiler's cache.
     pub cache_entries: usize,
-    /// Bytes of states and masks of one compiled grammar beyond which it forgets masks.
+    /// Bytes of residuals, sets, states and masks of one compiled grammar. Beyond them it forgets masks, then where tokens
+    /// lead, then everything but the places of its matchers, which may need more.
     pub grammar_cache_bytes: usize,
+    /// Bytes of what is known about terminals, whatever grammar they stand in: one store for each vocabulary, for as much as
+    /// the most generous of its compilers allows.
+    pub terminal_cache_bytes: usize,
+    /// `grammar_cache_bytes` for all compiled grammars of the process together, those used longest ago first.
+    pub process_cache_bytes: usize,
 }
 
 impl Default for Limits {
@@ -28,6 +34,8 @@ impl Default for Limits {
             cache_bytes: 256 << 20,
             cache_entries: 1_000,
             grammar_cache_bytes: 64 << 20,
+            terminal_cache_bytes: 64 << 20,
+            process_cache_bytes: 512 << 20,
         }
     }
 }
@@ -69,6 +77,17 @@ impl Fuel {
         Self {
             left: limits.step_fuel.saturating_mul(3),
             ..Self::step(limits)
+        }
+    }
+
+    /// For taking over what could be made within limits before.
+    pub(crate) fn endless() -> Self {
+        Self {
+            left: u64::MAX,
+            code: "E-LIMIT-STEP",
+            limit: "step_fuel",
+            allowed: u64::MAX,
+            terminal_residuals: u32::MAX,
         }
     }
 

@@ -118,6 +118,18 @@ call ::= "{\"name\": \"" #"[a-z_]{1,20}" "\", \"value\": " value "}" ;
 value ::= #"\"[^\"\\]{0,30}\"" | #"-?[0-9]{1,9}" | "[" (value ("," #"[ ]{0,3}" value)*)? "]" | "(" value ")" ;
 "#;
 
+/// Names that may be followed by words of the same letters, with no blank between; blanks are a rule of their own.
+const WORDS: &str = r#"
+start ::= gap (statement gap)* "end." ;
+statement ::= name gap "=" gap value gap ";" | "if" gap "(" gap value gap ")" gap "{" gap (statement gap)* "}" ;
+value ::= both (gap "or" space both)* ;
+both ::= atom (gap "and" space atom)* ;
+atom ::= #"[0-9]+([.][0-9]+)?" | #"\"[^\"\n]*\"" | name gap "(" gap value gap ")" | name | "(" gap value gap ")" ;
+name ::= #"[a-z_][a-z0-9_]*" ;
+gap ::= #"[ \n]*" ;
+space ::= #"[ \n]+" ;
+"#;
+
 fn grammars() -> Vec<Arc<Grammar>> {
     let limits = syntagma_grammar::Limits::default();
     let options = json_schema::Options::default();
@@ -126,7 +138,11 @@ fn grammars() -> Vec<Arc<Grammar>> {
         .map(|schema| json_schema::parse(schema, &options, &limits).unwrap());
     let program = ebnf::parse(PROGRAM, "start", &limits).unwrap();
     let calls = ebnf::parse(CALLS, "start", &limits).unwrap();
-    schemas.chain([program, calls]).map(Arc::new).collect()
+    let words = ebnf::parse(WORDS, "start", &limits).unwrap();
+    schemas
+        .chain([program, calls, words])
+        .map(Arc::new)
+        .collect()
 }
 
 /// Follows random tokens, and compares every bit of every mask with simulated acceptance where there is a judge.
@@ -265,5 +281,90 @@ fn no_layer_changes_a_bit() {
                 }
             }
         }
+    }
+}
+
+/// Texts that nest, come back to where they were, and go on at another depth.
+fn nested() -> Vec<(&'static str, Vec<u8>)> {
+    let depth = 9;
+    let mut program = vec!["int name(){".to_owned()];
+    let mut words = Vec::new();
+    let mut calls = Vec::new();
+    for level in 0..depth {
+        let (open, close) = ("(".repeat(level), ")".repeat(level));
+        program.push(format!(
+            "a = {open}name{close} + value({open}b(1, x1){close});\n if (x1) {{ "
+        ));
+        words.push(format!(
+            " name = {open}value or b and (\"a b\" {close} ) ; if ({open}xor x1{close}) {{\n  "
+        ));
+        let (open, close) = ("[(".repeat(level), ")]".repeat(level));
+        let text = "a".repeat(level * 2);
+        calls.push(format!(
+            "text <call>{{\"name\": \"value\", \"value\": {open}\"{text}\"{close}}}</call>"
+        ));
+    }
+    program.push("return 12;".to_owned() + &"} ".repeat(depth) + "}");
+    words.push("a = aor b0and nd_;".to_owned() + &"}".repeat(depth) + "end.");
+    let [program, words, calls] = [program, words, calls].map(|parts| parts.concat());
+    vec![
+        (PROGRAM, program.into()),
+        (WORDS, words.into()),
+        (CALLS, calls.into()),
+    ]
+}
+
+/// The longest token at every place.
+fn tokens_of(vocabulary: &Vocabulary, text: &[u8]) -> Vec<u32> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let ids = 0..vocabulary.size() as u32;
+        let longest = ids
+            .filter(|&id| !vocabulary.token(id).is_empty())
+            .filter(|&id| {
+                !vocabulary.is_special(id) && text[at..].starts_with(vocabulary.token(id))
+            })
+            .max_by_key(|&id| vocabulary.token(id).len())
+            .unwrap();
+        at += vocabulary.token(longest).len();
+        tokens.push(longest);
+    }
+    tokens
+}
+
+#[test]
+fn no_layer_changes_a_bit_where_masks_are_shared() {
+    let vocabulary = vocabulary();
+    let words = bitmask_words(vocabulary.size());
+    let limits = syntagma_grammar::Limits::default();
+    for (source, text) in nested() {
+        let grammar = Arc::new(ebnf::parse(source, "start", &limits).unwrap());
+        let mut matchers: Vec<_> = layers()
+            .into_iter()
+            .map(|layers| {
+                let compiler = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
+                GrammarMatcher::new(compiler.with_layers(layers).compile(&grammar).unwrap())
+            })
+            .collect();
+        for token in tokens_of(&vocabulary, &text) {
+            let mut first = vec![0; words];
+            matchers[0].fill_next_token_bitmask(&mut first).unwrap();
+            for (matcher, layers) in matchers.iter_mut().zip(layers()) {
+                let mut row = vec![0; words];
+                matcher.fill_next_token_bitmask(&mut row).unwrap();
+                assert!(row == first, "{layers:?}");
+                assert!(matcher.accept_token(token).unwrap());
+            }
+        }
+        assert!(matchers[0].is_accepting().unwrap());
+        let masks = |without: Layer| {
+            let place = layers()
+                .into_iter()
+                .position(|layers| layers == Layers::default().without(without));
+            matchers[place.unwrap()].compiled().stats().masks
+        };
+        let (shared, alone) = (masks(Layer::Stretches), masks(Layer::Depths));
+        assert!(shared < alone, "{shared} masks, {alone} without sharing");
     }
 }

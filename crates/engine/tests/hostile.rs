@@ -114,7 +114,7 @@ fn nesting_at_the_limit_and_past_it() {
     for parse in [RUST, ECMA] {
         answers(parse, nested("(", "a", ")", 199), SourceLimits::default());
         let deep = within_time(parse, nested("(", "a", ")", 2_000), SourceLimits::default());
-        assert_eq!(deep, Err("E-REGEX-SYNTAX"));
+        assert_eq!(deep, Err("E-LIMIT-REGEX-NESTING"));
         ends(parse, nested("(?:a", "", "?)*", 60));
     }
     for (open, inner, close) in [

@@ -200,8 +200,8 @@ fn rewind(matcher: &GrammarMatcher) {
 
 /// Every combination of layers; all of them first.
 fn combinations() -> impl Iterator<Item = Layers> {
-    (0_u32..64).map(|missing| {
-        let missing = (0..6).filter(|bit| missing >> bit & 1 == 1);
+    (0_u32..1 << Layer::ALL.len()).map(|missing| {
+        let missing = (0..Layer::ALL.len()).filter(|bit| missing >> bit & 1 == 1);
         missing.fold(Layers::default(), |layers, bit| {
             layers.without(Layer::ALL[bit])
         })

@@ -5,7 +5,7 @@
 pub struct Limits {
     /// Bytes of an EBNF, GBNF or Lark source.
     pub grammar_bytes: usize,
-    /// Groups within groups.
+    /// Groups within groups; in a regular expression, anything in anything, and 200 at most.
     pub grammar_nesting: usize,
     /// Alternatives in all rules together.
     pub grammar_alternatives: usize,

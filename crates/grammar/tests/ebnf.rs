@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::{Expr, Grammar, Lnf, TokenSet};
 use syntagma_grammar::syntax::{ebnf, json_schema};
-use syntagma_grammar::{Error, Limits, Place, print};
+use syntagma_grammar::{Diagnostic, Error, Limits, Place, print};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     ebnf::parse(text, "start", &Limits::default())
@@ -529,11 +529,7 @@ fn other_grammars_by_name() {
         .map(|(place, _)| place.as_str())
         .collect();
     assert_eq!(places, ["/list/uniqueItems"]);
-    let warned: Vec<&str> = grammar
-        .warnings()
-        .iter()
-        .map(|warning| warning.code())
-        .collect();
+    let warned: Vec<&str> = grammar.warnings().iter().map(Diagnostic::code).collect();
     assert_eq!(warned, ["W-GRAMMAR-UNUSED"]);
     let printed = parsed(&print::to_ebnf(&grammar));
     assert!(reference::grammar_matches(&printed, b"(a(ccb)())"));

@@ -659,7 +659,13 @@ fn limits_hold_at_the_edge() {
         )
     };
     let bytes = |count: usize| format!("{{\"const\":\"{}\"}}", "a".repeat(count - 12));
+    let pattern = |pattern: String| format!("{{\"type\":\"string\",\"pattern\":\"{pattern}\"}}");
+    let nested = |depth: usize| pattern(format!("{}a{}", "(".repeat(depth), ")".repeat(depth)));
     let limits = Limits {
+        regex_bytes: 40,
+        regex_repetition: 50,
+        regex_expansion: 60,
+        grammar_nesting: 8,
         schema_bytes: 400,
         schema_depth: 6,
         schema_ref_hops: 5,
@@ -671,12 +677,46 @@ fn limits_hold_at_the_edge() {
         (hops(5), hops(6), "E-LIMIT-SCHEMA-REFS"),
         (values(7), values(8), "E-LIMIT-SCHEMA-ENUM"),
         (bytes(400), bytes(401), "E-LIMIT-SCHEMA-BYTES"),
+        (
+            pattern("a".repeat(40)),
+            pattern("a".repeat(41)),
+            "E-LIMIT-REGEX-BYTES",
+        ),
+        (
+            pattern("a{50}".to_owned()),
+            pattern("a{51}".to_owned()),
+            "E-LIMIT-REGEX-REPETITION",
+        ),
+        (
+            pattern("(a{6}){10}".to_owned()),
+            pattern("(a{6}){11}".to_owned()),
+            "E-LIMIT-REGEX-EXPANSION",
+        ),
+        (nested(8), nested(9), "E-LIMIT-REGEX-NESTING"),
     ] {
         let parsed = json_schema::parse(&at, &Options::default(), &limits);
         assert!(parsed.is_ok(), "{at}: {parsed:?}");
         let error = json_schema::parse(&past, &Options::default(), &limits).expect_err(&past);
         assert_eq!(error.code(), code);
+        assert!(error.limit_detail().is_some() && error.hint().is_some());
+        // What is too long is too long as a whole.
+        assert!(
+            error.place().is_some() || code == "E-LIMIT-SCHEMA-BYTES",
+            "{past}"
+        );
     }
+    // Fuel is for what is made of the schema.
+    let schema = "{\"properties\":{\"a\":{\"type\":\"integer\"}}}";
+    let with = |compile_fuel: u64| {
+        let limits = Limits {
+            compile_fuel,
+            ..Limits::default()
+        };
+        json_schema::parse(schema, &Options::default(), &limits)
+    };
+    let needed = (1..10_000).find(|&fuel| with(fuel).is_ok());
+    let needed = needed.expect("some fuel is enough");
+    assert_eq!(with(needed - 1).unwrap_err().code(), "E-LIMIT-FUEL");
     // The default depth is read without trouble.
     assert!(parse(&deep(256)).is_ok());
     assert_eq!(

@@ -188,6 +188,7 @@ fn limits_hold_at_the_edge() {
         regex_bytes: 12,
         regex_repetition: 30,
         regex_expansion: 60,
+        grammar_nesting: 4,
         ..Limits::default()
     };
     for (at, past, code) in [
@@ -195,11 +196,22 @@ fn limits_hold_at_the_edge() {
         ("a{30}", "a{31}", "E-LIMIT-REGEX-REPETITION"),
         ("a{30,}", "a{31,}", "E-LIMIT-REGEX-REPETITION"),
         ("(a{6}){10}", "(a{6}){11}", "E-LIMIT-REGEX-EXPANSION"),
+        ("((((a))))", "(((((a)))))", "E-LIMIT-REGEX-NESTING"),
     ] {
         for dialect in [Dialect::Rust, Dialect::Ecma] {
             assert!(parse(at, dialect, &limits).is_ok(), "{at}");
             assert_eq!(parse(past, dialect, &limits).expect_err(past).code(), code);
         }
+    }
+    let nested = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
+    for dialect in [Dialect::Rust, Dialect::Ecma] {
+        let read = |depth| parse(&nested(depth), dialect, &Limits::default());
+        assert!(read(200).is_ok());
+        let error = read(201).expect_err("too deep");
+        assert_eq!(error.code(), "E-LIMIT-REGEX-NESTING");
+        let detail = error.limit_detail().expect("a limit");
+        assert_eq!(detail, ("grammar_nesting", 201, 200));
+        assert!(error.hint().is_some() && error.place().is_some());
     }
     // A large count alone is no product, and nothing is expanded.
     assert!(parse("a{1000000}", Dialect::Ecma, &Limits::default()).is_ok());

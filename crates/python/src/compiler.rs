@@ -111,6 +111,7 @@ impl CompiledGrammar {
         dict.set_item("residuals", stats.residuals)?;
         dict.set_item("masks", stats.masks)?;
         dict.set_item("bytes", stats.bytes)?;
+        dict.set_item("generation", stats.generation)?;
         Ok(dict)
     }
 }

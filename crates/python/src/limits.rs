@@ -28,6 +28,8 @@ pub(crate) fn engine_limits(limits: &Bound<'_, PyAny>) -> PyResult<syntagma_engi
         cache_bytes: limits.getattr("compiler_cache_bytes")?.extract()?,
         cache_entries: limits.getattr("compiler_cache_entries")?.extract()?,
         grammar_cache_bytes: limits.getattr("grammar_cache_bytes")?.extract()?,
+        terminal_cache_bytes: limits.getattr("terminal_cache_bytes")?.extract()?,
+        process_cache_bytes: limits.getattr("process_cache_bytes")?.extract()?,
         ..syntagma_engine::Limits::default()
     })
 }

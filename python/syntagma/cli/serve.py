@@ -28,6 +28,10 @@ def serve(
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Length of an answer if a request does not say.")
     ] = None,
+    complete: Annotated[
+        bool,
+        typer.Option("--complete/--cut", help="Whether answers by a grammar come to a legal end before the limit."),
+    ] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Serve a model to OpenAI clients."""
@@ -42,7 +46,7 @@ def serve(
         ) from error
     if enforce not in ("off", "name", "parameters"):
         raise RequestError("E-REQUEST-ARGUMENT", f"--enforce is off, name or parameters, not {enforce!r}")
-    settings = Settings(enforce=enforce, parallel=parallel, max_tokens=max_tokens)  # type: ignore[arg-type]
+    settings = Settings(enforce=enforce, parallel=parallel, max_tokens=max_tokens, complete=complete)  # type: ignore[arg-type]
     served = load(model, name=name)
     with _listen(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import msgspec
 
@@ -137,12 +138,22 @@ class ChatRun:
             tool_choice="auto" if request.tool_choice is None else request.tool_choice,
             parallel_tool_calls=request.parallel_tool_calls is not False,
             response_format=request.response_format,
-            template_kwargs=request.chat_template_kwargs,
+            template_kwargs=self._template_kwargs(),
+            documents=request.documents,
+            add_generation_prompt=request.add_generation_prompt is not False,
+            continue_final_message=request.continue_final_message is True,
+            budgets=self._order.budgets,
             enforce=self._settings.enforce,
             reasoning_format="none" if request.separate_reasoning is False else "auto",
             stream_reasoning=request.stream_reasoning is not False,
             limits=self._settings.limits,
         )
+
+    def _template_kwargs(self) -> dict[str, Any]:
+        """The request's variables for the template; an effort is one of them, under its own name."""
+        request = self._order.request
+        effort = {} if request.reasoning_effort is None else {"reasoning_effort": request.reasoning_effort}
+        return effort | (request.chat_template_kwargs or {})
 
     def _start(self, turn: Turn, index: int) -> _ChoiceReader:
         options = self._order.options

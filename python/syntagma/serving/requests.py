@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from syntagma.constraints import Budgets
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError
 from syntagma.generation import GenerationOptions
@@ -34,6 +35,7 @@ class ChatOrder(NamedTuple):
     options: GenerationOptions
     """for the first choice; choice i has the seed plus i"""
     n: int
+    budgets: Budgets | None
     ignored: tuple[str, ...]
     """fields that nothing reads, in the order in which they came"""
 
@@ -60,6 +62,7 @@ def read_chat_request(body: bytes, settings: Settings) -> ChatOrder:
         tools=_tools(request),
         options=_options(request, settings),
         n=_bounded("n", request.n, 1, 1, settings.limits.server_n),
+        budgets=_budgets(request),
         ignored=tuple(name for name in data if name not in _FIELDS),
     )
 
@@ -161,9 +164,19 @@ def _options(request: ChatRequest, settings: Settings) -> GenerationOptions:
     return GenerationOptions(
         sampling=Sampling(temperature=temperature, top_p=top_p, seed=request.seed),
         max_tokens=settings.max_tokens if max_tokens is None else max_tokens,
+        complete=settings.complete,
         stop=_stop(request.stop, limits),
         logprobs=_logprobs(request, limits),
     )
+
+
+def _budgets(request: ChatRequest) -> Budgets | None:
+    most = request.thinking_token_budget
+    if most is None:
+        return None
+    if most < 0:
+        raise _field("/thinking_token_budget", f"at least 0, not {most}")
+    return Budgets(reasoning_tokens=most)
 
 
 def _stop(given: str | list[str] | None, limits: Limits) -> tuple[str, ...]:

@@ -19,10 +19,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             `parameters` the name and the arguments by schema. Tools with `strict: true` are always held by schema.
         parallel: generations that compute at once; further ones wait.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
+        complete: whether an answer that a grammar holds is brought to a legal end before its tokens run out; where
+            not, it is cut off.
         limits: bounds on requests.
     """
 
     enforce: Literal["off", "name", "parameters"] = "parameters"
     parallel: int = 2
     max_tokens: int | None = None
+    complete: bool = True
     limits: Limits = Limits()

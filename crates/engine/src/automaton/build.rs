@@ -19,13 +19,17 @@ pub(crate) type Built = FxHashMap<Regex, RegexId>;
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let index = if let Some(index) = self.literals.get_index_of(bytes) {
-            index
-        } else {
-            self.heap += bytes.len() + 32;
-            self.literals.insert_full(Arc::clone(bytes)).0
-        };
-        self.literal_from(index as u32, 0, RegexId::EMPTY, fuel)
+        let index = self.intern_literal(bytes);
+        self.literal_from(index, 0, RegexId::EMPTY, fuel)
+    }
+
+    /// The number of a literal.
+    pub(super) fn intern_literal(&mut self, bytes: &Arc<[u8]>) -> u32 {
+        if let Some(index) = self.literals.get_index_of(bytes) {
+            return index as u32;
+        }
+        self.heap += bytes.len() + 32;
+        self.literals.insert_full(Arc::clone(bytes)).0 as u32
     }
 
     /// The residual of a whole regular language. Shared parts are built once; nothing recurses.

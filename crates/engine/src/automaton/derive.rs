@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::limits::Fuel;
 
 /// A step of a derivation.
-enum Task {
+#[derive(Debug)]
+pub(super) enum Task {
     /// Derive this expression.
     Visit(RegexId),
     /// The parts of this expression are derived: put them together.
@@ -61,7 +62,7 @@ impl Residuals {
                 break;
             }
         }
-        self.nodes[id.0 as usize].trimmed = Some(trimmed);
+        self.facts_mut(id).trimmed = Some(trimmed);
         Ok(trimmed)
     }
 
@@ -111,7 +112,7 @@ impl Residuals {
         }
         let decided = self.has_word_by_length(*id, fuel)?;
         if decided.is_some() {
-            self.nodes[id.0 as usize].inhabited = decided;
+            self.facts_mut(*id).inhabited = decided;
         }
         Ok(decided)
     }
@@ -144,7 +145,7 @@ impl Residuals {
                         let (mut at, mut length) = (at, self.known_word(whole));
                         loop {
                             let (id, parent) = met[at];
-                            self.nodes[id.0 as usize].inhabited = Some(true);
+                            self.facts_mut(id).inhabited = Some(true);
                             length = length.and_then(|length| length.checked_add(1));
                             // Where a first part stands for all of it, the length of that says nothing.
                             match length {
@@ -169,7 +170,7 @@ impl Residuals {
             }
         }
         for (id, _) in met {
-            self.nodes[id.0 as usize].inhabited = Some(false);
+            self.facts_mut(id).inhabited = Some(false);
         }
         Ok(false)
     }
@@ -198,8 +199,26 @@ impl Residuals {
         if let Some(known) = self.known_derivative(id, byte, fuel)? {
             return Ok(known);
         }
-        let mut work = vec![Task::Visit(id)];
-        let mut values: Vec<RegexId> = Vec::new();
+        let (mut work, mut values) = (
+            std::mem::take(&mut self.tasks),
+            std::mem::take(&mut self.values),
+        );
+        work.clear();
+        values.clear();
+        work.push(Task::Visit(id));
+        let result = self.derive(byte, &mut work, &mut values, fuel);
+        (self.tasks, self.values) = (work, values);
+        result
+    }
+
+    /// Does what is to be done for a derivative.
+    fn derive(
+        &mut self,
+        byte: u8,
+        work: &mut Vec<Task>,
+        values: &mut Vec<RegexId>,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         while let Some(task) = work.pop() {
             match task {
                 Task::Visit(id) => {
@@ -238,7 +257,7 @@ impl Residuals {
                             let after_head = values.pop().unwrap_or(RegexId::NOTHING);
                             let through = self.concat(after_head, tail, fuel)?;
                             match after_tail {
-                                Some(after_tail) => self.alt(vec![through, after_tail], fuel)?,
+                                Some(after_tail) => self.either(through, after_tail, fuel)?,
                                 None => through,
                             }
                         }
@@ -348,7 +367,7 @@ impl Residuals {
             self.classes.class(classes, byte),
         );
         let end = self.derivatives.len();
-        let row = *self.nodes[id.0 as usize].row.get_or_insert(end as u32) as usize;
+        let row = *self.facts_mut(id).row.get_or_insert(end as u32) as usize;
         if row == end {
             self.derivatives.resize(end + count, None);
         }
@@ -409,7 +428,7 @@ impl Residuals {
                     }
                 }
             };
-            self.nodes[id.0 as usize].classes = Some(classes);
+            self.facts_mut(id).classes = Some(classes);
         }
         self.facts(root).classes.unwrap_or(ClassesId::ONE)
     }

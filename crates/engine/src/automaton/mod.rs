@@ -10,9 +10,11 @@
 //! * `lengths` knows how many units the words of an intersection with a count have;
 //! * `compare` finds what two residuals have in common;
 //! * `stretch` tells which text a residual reads without dying;
+//! * `carry` takes over what is still in use into a new store;
 //! * `union` runs all terminals that an Earley set waits for at once.
 
 mod build;
+mod carry;
 mod classes;
 mod compare;
 mod counted;
@@ -28,6 +30,7 @@ mod union;
 mod tests;
 
 pub(crate) use build::Built;
+pub(crate) use carry::Carried;
 pub(crate) use residual::{RegexId, Residuals};
 pub(crate) use stretch::{Needs, Stretch};
 pub(crate) use union::{FiredId, UnionId, Unions};

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::{Classes, ClassesId};
 use super::counted::Bounds;
+use super::derive::Task;
 use super::facts::Facts;
 use super::lengths::Lengths;
 use super::stretch::Unit;
@@ -71,10 +72,16 @@ pub(super) enum Node {
 
 /// Bounds up to this are never far, however short the tokens are.
 const LEAST_FAR: u32 = 16;
+
+/// Facts of so many expressions lie side by side.
+const CHUNK: usize = 64;
+
 /// All expressions met so far.
 #[derive(Debug)]
 pub(crate) struct Residuals {
-    pub(super) nodes: IndexMap<Node, Facts, FxBuildHasher>,
+    nodes: IndexSet<Node, FxBuildHasher>,
+    /// By expression, in chunks: nothing is moved when there are more.
+    facts: Vec<Vec<Facts>>,
     pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
     /// Sorted lists of literals.
     pub(super) tables: IndexSet<Arc<[u32]>, FxBuildHasher>,
@@ -110,13 +117,17 @@ pub(crate) struct Residuals {
     /// Bounds of repetitions above this are far: no token reaches them.
     pub(super) far: u32,
     pub(super) heap: usize,
+    /// Work space of [`Residuals::derivative`].
+    pub(super) tasks: Vec<Task>,
+    pub(super) values: Vec<RegexId>,
 }
 
 impl Residuals {
     /// No expressions but the simplest; tokens have up to `far` bytes.
     pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
-            nodes: IndexMap::default(),
+            nodes: IndexSet::default(),
+            facts: Vec::new(),
             literals: IndexSet::default(),
             tables: IndexSet::default(),
             classes: Classes::new(),
@@ -136,6 +147,8 @@ impl Residuals {
             owner: 0,
             far: far.max(LEAST_FAR),
             heap: 0,
+            tasks: Vec::new(),
+            values: Vec::new(),
         };
         let full = RegexId(2);
         for node in [
@@ -149,7 +162,7 @@ impl Residuals {
             },
         ] {
             let facts = residuals.facts_of(&node);
-            residuals.nodes.insert(node, facts);
+            residuals.add(node, facts);
         }
         residuals
     }
@@ -175,19 +188,36 @@ impl Residuals {
     pub(super) fn node(&self, id: RegexId) -> &Node {
         self.nodes
             .get_index(id.0 as usize)
-            .map_or(&Node::Nothing, |(node, _)| node)
+            .unwrap_or(&Node::Nothing)
     }
 
     pub(super) fn facts(&self, id: RegexId) -> &Facts {
-        &self.nodes[id.0 as usize]
+        let at = id.0 as usize;
+        &self.facts[at / CHUNK][at % CHUNK]
+    }
+
+    pub(super) fn facts_mut(&mut self, id: RegexId) -> &mut Facts {
+        let at = id.0 as usize;
+        &mut self.facts[at / CHUNK][at % CHUNK]
+    }
+
+    fn add(&mut self, node: Node, facts: Facts) -> RegexId {
+        let at = self.nodes.insert_full(node).0;
+        if at % CHUNK == 0 {
+            self.facts.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(last) = self.facts.last_mut() {
+            last.push(facts);
+        }
+        RegexId(at as u32)
     }
 
     pub(super) fn set_fingerprint(&mut self, id: RegexId, fingerprint: u128) {
-        self.nodes[id.0 as usize].fingerprint = Some(fingerprint);
+        self.facts_mut(id).fingerprint = Some(fingerprint);
     }
 
     pub(super) fn set_uncounted(&mut self, id: RegexId, uncounted: (u32, RegexId)) {
-        self.nodes[id.0 as usize].uncounted = Some(uncounted);
+        self.facts_mut(id).uncounted = Some(uncounted);
     }
 
     /// Whether the empty string is in it.
@@ -234,7 +264,7 @@ impl Residuals {
             }
         }
         let facts = self.facts_of(&node);
-        Ok(RegexId(self.nodes.insert_full(node, facts).0 as u32))
+        Ok(self.add(node, facts))
     }
 
     pub(super) fn class(&mut self, set: ByteSet, fuel: &mut Fuel) -> Result<RegexId, Error> {
@@ -387,6 +417,20 @@ impl Residuals {
         self.intern(Node::Concat(head, tail), fuel)
     }
 
+    /// Either of two.
+    pub(super) fn either(
+        &mut self,
+        a: RegexId,
+        b: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        match (a, b) {
+            (RegexId::NOTHING, only) | (only, RegexId::NOTHING) => Ok(only),
+            (a, b) if a == b => Ok(a),
+            (a, b) => self.alt(vec![a, b], fuel),
+        }
+    }
+
     pub(super) fn alt(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
         fuel.spend(parts.len())?;
         let mut flat = Vec::with_capacity(parts.len());
@@ -480,6 +524,9 @@ impl Residuals {
 
     pub(super) fn and(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
         fuel.spend(parts.len())?;
+        if parts.contains(&RegexId::NOTHING) {
+            return Ok(RegexId::NOTHING);
+        }
         let mut flat = Vec::with_capacity(parts.len());
         let mut set: Option<ByteSet> = None;
         let mut refused = Vec::new();

@@ -29,6 +29,11 @@ impl UnionId {
         }
     }
 
+    /// Its number, unless bounds stand beside it.
+    pub(crate) fn number(self) -> Option<u32> {
+        (!self.is_counted()).then_some(self.plain)
+    }
+
     /// Whether bounds stand beside it.
     #[inline]
     pub(crate) fn is_counted(self) -> bool {
@@ -38,6 +43,14 @@ impl UnionId {
     /// The union without its bounds.
     fn without_bounds(self) -> Self {
         Self::plain(self.plain)
+    }
+
+    /// The union with the bounds of another one.
+    pub(super) fn with_bounds_of(self, other: Self) -> Self {
+        Self {
+            bounds: other.bounds,
+            ..self
+        }
     }
 }
 
@@ -92,7 +105,7 @@ type Parts = Box<[Part]>;
 /// All unions met so far, over one store of residuals.
 #[derive(Debug)]
 pub(crate) struct Unions {
-    residuals: Residuals,
+    pub(super) residuals: Residuals,
     /// Residuals in a union are trimmed, and neither ∅ nor ε.
     interned: IndexSet<Parts, FxBuildHasher>,
     rows: Vec<Row>,
@@ -130,6 +143,11 @@ impl Unions {
         unions.intern(Vec::new());
         unions.fire(Vec::new());
         unions
+    }
+
+    /// How many bytes tokens have at most.
+    pub(crate) fn far(&self) -> u32 {
+        self.residuals.far()
     }
 
     pub(crate) fn residuals(&mut self) -> &mut Residuals {
@@ -275,11 +293,17 @@ impl Unions {
     }
 
     /// Makes sure that upper bounds beside a union are far by a margin.
-    fn raise_margin(&mut self, union: UnionId, margin: u32) {
+    pub(super) fn raise_margin(&mut self, union: UnionId, margin: u32) {
         if margin > 0 {
             let known = self.margins.entry(union).or_insert(0);
             *known = margin.max(*known);
         }
+    }
+
+    /// By how much upper bounds beside a union must be more than far.
+    pub(super) fn margin(&self, union: UnionId) -> u32 {
+        let known = self.margins.get(&union.without_bounds());
+        known.copied().unwrap_or(0)
     }
 
     /// Every byte that may come next in a union, and perhaps more.
@@ -392,7 +416,7 @@ impl Unions {
             Counted::Away(to, fired) => Ok((to, fired)),
             Counted::On(to, fired, units) => {
                 let bounds = bounds.less(units);
-                let margin = self.margins.get(&counters).copied().unwrap_or(0);
+                let margin = self.margin(counters);
                 let near = !bounds.are_far(self.residuals.far(), margin);
                 Ok((
                     if near {
@@ -430,7 +454,7 @@ impl Unions {
                     }
                 }
                 let to = self.intern(parts);
-                self.raise_margin(to, self.margins.get(&union).copied().unwrap_or(0));
+                self.raise_margin(to, self.margin(union));
                 Counted::On(to, self.fire(fired), units)
             }
             Taken::Unclear => {

@@ -12,9 +12,9 @@ use super::parts::{OUTSIDE, PieceId};
 use super::table::{Table, Work};
 use super::token::Outcome;
 use super::{Bound, Unit};
-use crate::compiled::{CompiledGrammar, Found};
 use crate::earley::{StateId, Sym, View};
 use crate::error::Error;
+use crate::generation::{Found, Generation};
 use crate::limits::Fuel;
 use crate::mask::{Step, allow};
 use crate::matcher::{Costs, Place};
@@ -88,7 +88,7 @@ impl Ledger {
     ///
     /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
     /// label or too many of them.
-    pub(crate) fn new(compiled: &CompiledGrammar, bounds: Vec<Bound>) -> Result<Self, Error> {
+    pub(crate) fn new(generation: &Generation, bounds: Vec<Bound>) -> Result<Self, Error> {
         let repeated = |(at, bound): (usize, &Bound)| {
             bounds[..at].iter().any(|other| other.label == bound.label)
         };
@@ -98,7 +98,7 @@ impl Ledger {
                 "a label has one bound, and there are at most 60 bounds",
             ));
         }
-        let found = &mut *compiled.write();
+        let found = &mut *generation.write();
         if found.recognizer.dots.labels.is_empty() {
             return Err(Error::argument(
                 "E-BUDGET-LABEL",
@@ -113,8 +113,8 @@ impl Ledger {
         let table = found.tables.of(&labels, &found.recognizer);
         let nothing = Arc::new(Node {
             before: None,
-            place: Place::At(compiled.start()),
-            free: Some(compiled.start()),
+            place: Place::At(generation.start()),
+            free: Some(generation.start()),
             branches: Box::default(),
             excess: 0,
             whole: true,
@@ -125,10 +125,10 @@ impl Ledger {
             start: Arc::clone(&nothing),
             now: nothing,
         };
-        let start = ledger.with_work(compiled, found, |ledger, table, work| {
+        let start = ledger.with_work(generation, found, |ledger, table, work| {
             let pieces = table
                 .parts
-                .split(compiled.start(), work.recognizer, work.fuel)?;
+                .split(generation.start(), work.recognizer, work.fuel)?;
             let mut candidates = Vec::new();
             for &piece in pieces.iter() {
                 let branch = Branch {
@@ -142,7 +142,7 @@ impl Ledger {
                     fits: true,
                 });
             }
-            let free = Some(compiled.start());
+            let free = Some(generation.start());
             Ok(ledger.chosen(candidates, None, free, table, work))
         })?;
         ledger.now = Arc::clone(&start);
@@ -175,12 +175,12 @@ impl Ledger {
     }
 
     /// Where a token leads.
-    pub(crate) fn step(&self, compiled: &CompiledGrammar, id: u32) -> Result<Verdict, Error> {
+    pub(crate) fn step(&self, generation: &Generation, id: u32) -> Result<Verdict, Error> {
         if self.now.place == Place::Ended {
             return Ok(Verdict::Refused);
         }
-        let is_eos = compiled.vocabulary().is_eos(id);
-        let found = &mut *compiled.write();
+        let is_eos = generation.vocabulary().is_eos(id);
+        let found = &mut *generation.write();
         let accepts = |found: &Found, state: StateId| found.recognizer.state(state).accept;
         if is_eos {
             let table = found.tables.get_mut(self.table);
@@ -189,7 +189,7 @@ impl Ledger {
                 return Ok(Verdict::To(self.ended()));
             }
         }
-        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+        let candidates = self.with_work(generation, found, |ledger, table, work| {
             let mut candidates = Vec::new();
             for branch in &ledger.now.branches {
                 let read = table.read_token(branch.piece, id, work)?;
@@ -199,18 +199,20 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
-        let free = self.free(compiled, found, |found, state, fuel| {
-            Ok(match found.step(compiled.vocabulary(), state, id, fuel)? {
-                Step::To(state) => Some(state),
-                Step::End | Step::Refused => None,
-            })
+        let free = self.free(generation, found, |found, state, fuel| {
+            Ok(
+                match found.step(generation.vocabulary(), state, id, fuel)? {
+                    Step::To(state) => Some(state),
+                    Step::End | Step::Refused => None,
+                },
+            )
         })?;
         if candidates.is_empty() {
             return Ok(refused(free));
         }
         let mut candidates = candidates;
         if !candidates.iter().any(|candidate| candidate.fits) {
-            if self.with_work(compiled, found, Self::allows_any)? {
+            if self.with_work(generation, found, Self::allows_any)? {
                 return Ok(Verdict::Spent);
             }
             // No token keeps to the bounds, which a vocabulary without single bytes can bring about.
@@ -218,7 +220,7 @@ impl Ledger {
                 candidate.fits = true;
             }
         }
-        let now = self.with_work(compiled, found, |ledger, table, work| {
+        let now = self.with_work(generation, found, |ledger, table, work| {
             Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
         if is_eos {
@@ -238,11 +240,7 @@ impl Ledger {
     }
 
     /// Where text leads; it counts as one token.
-    pub(crate) fn step_text(
-        &self,
-        compiled: &CompiledGrammar,
-        text: &[u8],
-    ) -> Result<Verdict, Error> {
+    pub(crate) fn step_text(&self, generation: &Generation, text: &[u8]) -> Result<Verdict, Error> {
         if self.now.place == Place::Ended {
             return Ok(Verdict::Refused);
         }
@@ -258,8 +256,8 @@ impl Ledger {
             });
             return Ok(Verdict::To(same));
         }
-        let found = &mut *compiled.write();
-        let candidates = self.with_work(compiled, found, |ledger, table, work| {
+        let found = &mut *generation.write();
+        let candidates = self.with_work(generation, found, |ledger, table, work| {
             let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
             let mut candidates = Vec::new();
             for branch in &ledger.now.branches {
@@ -269,7 +267,7 @@ impl Ledger {
             }
             Ok(candidates)
         })?;
-        let free = self.free(compiled, found, |found, state, fuel| {
+        let free = self.free(generation, found, |found, state, fuel| {
             found.step_bytes(state, text, fuel)
         })?;
         if candidates.is_empty() {
@@ -278,7 +276,7 @@ impl Ledger {
         if !candidates.iter().any(|candidate| candidate.fits) {
             return Ok(Verdict::Spent);
         }
-        let now = self.with_work(compiled, found, |ledger, table, work| {
+        let now = self.with_work(generation, found, |ledger, table, work| {
             Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
         })?;
         Ok(Verdict::To(Self {
@@ -288,15 +286,15 @@ impl Ledger {
     }
 
     /// Writes which tokens may come next into a row of the vocabulary's width.
-    pub(crate) fn fill(&self, compiled: &CompiledGrammar, row: &mut [i32]) -> Result<(), Error> {
+    pub(crate) fn fill(&self, generation: &Generation, row: &mut [i32]) -> Result<(), Error> {
         let Place::At(place) = self.now.place else {
             row.fill(-1);
             return Ok(());
         };
         row.fill(0);
         let mut states = {
-            let found = &mut *compiled.write();
-            let states = self.with_work(compiled, found, |ledger, table, work| {
+            let found = &mut *generation.write();
+            let states = self.with_work(generation, found, |ledger, table, work| {
                 ledger.fill_bounded(table, row, work)
             })?;
             let table = found.tables.get_mut(self.table);
@@ -305,7 +303,7 @@ impl Ledger {
                 .iter()
                 .any(|&state| found.recognizer.state(state).accept);
             if accepts {
-                for &id in compiled.vocabulary().eos_ids() {
+                for &id in generation.vocabulary().eos_ids() {
                     allow(row, id);
                 }
             }
@@ -315,9 +313,9 @@ impl Ledger {
         if self.now.whole && states.len() == self.now.branches.len() {
             states = vec![place];
         }
-        let mut part = vec![0; bitmask_words(compiled.vocabulary().size())];
+        let mut part = vec![0; bitmask_words(generation.vocabulary().size())];
         for state in states {
-            compiled.mask(state)?.write(&mut part);
+            generation.mask(state)?.write(&mut part);
             for (word, more) in row.iter_mut().zip(&part) {
                 *word |= more;
             }
@@ -326,9 +324,9 @@ impl Ledger {
     }
 
     /// The tokens of the shortest way out of the part that the text is in; none where it is in none.
-    pub(crate) fn way_out(&self, compiled: &CompiledGrammar) -> Result<Vec<u32>, Error> {
-        let found = &mut *compiled.write();
-        self.with_work(compiled, found, |ledger, table, work| {
+    pub(crate) fn way_out(&self, generation: &Generation) -> Result<Vec<u32>, Error> {
+        let found = &mut *generation.write();
+        self.with_work(generation, found, |ledger, table, work| {
             let Some(first) = ledger.now.branches.first() else {
                 return Ok(Vec::new());
             };
@@ -364,23 +362,23 @@ impl Ledger {
     /// Where the grammar alone leads.
     fn free(
         &self,
-        compiled: &CompiledGrammar,
+        generation: &Generation,
         found: &mut Found,
         step: impl FnOnce(&mut Found, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
     ) -> Result<Option<StateId>, Error> {
         match self.now.free {
-            Some(state) => step(found, state, &mut compiled.fuel()),
+            Some(state) => step(found, state, &mut generation.fuel()),
             None => Ok(None),
         }
     }
 
     fn with_work<T>(
         &self,
-        compiled: &CompiledGrammar,
+        generation: &Generation,
         found: &mut Found,
         call: impl FnOnce(&Self, &mut Table, &mut Work<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut fuel = compiled.scan_fuel();
+        let mut fuel = generation.scan_fuel();
         if found.costs.is_none() {
             found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
         }
@@ -395,7 +393,7 @@ impl Ledger {
             recognizer,
             frames,
             rest: costs.as_ref().map_or(&[], Costs::rest),
-            vocabulary: compiled.vocabulary(),
+            vocabulary: generation.vocabulary(),
             fuel: &mut fuel,
         };
         call(self, tables.get_mut(self.table), &mut work)

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use syntagma_grammar::ir::ByteSet;
 
 use super::Unit;
 use super::parts::{Class, OUTSIDE, Parts, PieceId, matches};
@@ -13,7 +12,7 @@ use crate::earley::{Frames, Recognizer, StateId, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::matcher::{Ends, Goal, Way};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{ASCII, Below, Vocabulary};
 
 /// Tokens that were followed are forgotten beyond so many, effects on the vocabulary beyond so many bytes.
 const KEPT_TOKENS: usize = 1 << 16;
@@ -22,9 +21,15 @@ const KEPT_BYTES: usize = 32 << 20;
 /// Stands for the length of a token where it must not matter.
 const ANY_LENGTH: u32 = 1 << 24;
 
+/// The labels of bounded parts, and what is counted of each.
+type Labels = Box<[(Arc<str>, Unit)]>;
+
+/// Ways of reading a token, each with the token's length.
+pub(crate) type Readings = Arc<[(Outcome, u32)]>;
+
 /// The tables of one compiled grammar.
 #[derive(Debug, Default)]
-pub(crate) struct Tables(Vec<(Box<[(Arc<str>, Unit)]>, Table)>);
+pub(crate) struct Tables(Vec<(Labels, Table)>);
 
 impl Tables {
     /// The number of the table for these labels.
@@ -86,7 +91,7 @@ pub(crate) struct Table {
     /// From pieces out of their parts.
     bytes: FxHashMap<PieceId, u32>,
     tokens: FxHashMap<PieceId, u32>,
-    followed: FxHashMap<(PieceId, u32), Arc<[(Outcome, u32)]>>,
+    followed: FxHashMap<(PieceId, u32), Readings>,
     effects: FxHashMap<PieceId, Arc<Effects>>,
     effect_bytes: usize,
 }
@@ -103,7 +108,8 @@ impl Table {
         let bytes = if let Some(&known) = self.bytes.get(&piece) {
             known
         } else {
-            let bytes = self.way(piece, work, |way, state| way.byte_count(state))?;
+            let (mut way, state) = self.way(piece, work);
+            let bytes = way.byte_count(state)?;
             self.bytes.insert(piece, bytes);
             bytes
         };
@@ -114,7 +120,8 @@ impl Table {
         if let Some(&known) = self.tokens.get(&piece) {
             return Ok(known);
         }
-        let tokens = self.way(piece, work, |way, state| way.token_count(state))?;
+        let (mut way, state) = self.way(piece, work);
+        let tokens = way.token_count(state)?;
         self.tokens.insert(piece, tokens);
         Ok(tokens)
     }
@@ -125,17 +132,14 @@ impl Table {
         piece: PieceId,
         work: &mut Work<'_>,
     ) -> Result<Option<Vec<u32>>, Error> {
-        self.way(piece, work, |way, state| way.tokens(state, usize::MAX))
+        let (mut way, state) = self.way(piece, work);
+        way.tokens(state, usize::MAX)
     }
 
-    fn way<T>(
-        &mut self,
-        piece: PieceId,
-        work: &mut Work<'_>,
-        ask: impl FnOnce(&mut Way<'_>, StateId) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    /// What finds the way out of a piece's part, and where it begins.
+    fn way<'a>(&'a mut self, piece: PieceId, work: &'a mut Work<'_>) -> (Way<'a>, StateId) {
         let found = self.parts.piece(piece).clone();
-        let mut way = Way {
+        let way = Way {
             recognizer: work.recognizer,
             frames: work.frames,
             rest: work.rest,
@@ -145,7 +149,7 @@ impl Table {
             vocabulary: work.vocabulary,
             fuel: work.fuel,
         };
-        ask(&mut way, found.state)
+        (way, found.state)
     }
 
     /// The ways of reading text from a piece on.
@@ -165,7 +169,7 @@ impl Table {
         piece: PieceId,
         id: u32,
         work: &mut Work<'_>,
-    ) -> Result<Arc<[(Outcome, u32)]>, Error> {
+    ) -> Result<Readings, Error> {
         if let Some(known) = self.followed.get(&(piece, id)) {
             return Ok(Arc::clone(known));
         }
@@ -187,7 +191,7 @@ impl Table {
         if self.followed.len() == KEPT_TOKENS {
             self.followed.clear();
         }
-        let outcomes: Arc<[(Outcome, u32)]> = outcomes.into();
+        let outcomes: Readings = outcomes.into();
         self.followed.insert((piece, id), Arc::clone(&outcomes));
         Ok(outcomes)
     }
@@ -280,19 +284,18 @@ impl Table {
             let depth = usize::from(node.depth);
             before.truncate(depth);
             let length = depth as u32;
-            let read = self.longer(groups, before[depth - 1], length - 1, node.byte, work)?;
-            if read.is_empty() {
+            let set = self.step(groups, before[depth - 1], length, node.byte, work)?;
+            if groups.sets[set].is_empty() {
                 at = node.next as usize;
                 continue;
             }
-            let set = groups.set(read);
             let matters = groups.length_matters(set, &self.parts);
             let shown = |length: u32| if matters { length } else { 0 };
             for &id in trie.tokens(at) {
                 groups.add(set, shown(length), id);
             }
             if let Some(below) = trie.below(at)
-                && self.stays(groups, set, &below.bytes(), work)?
+                && self.stays(groups, set, below, work)?
             {
                 let (first, end) = (trie.before(at + 1), trie.before(node.next as usize));
                 for position in first as usize..end as usize {
@@ -350,6 +353,28 @@ impl Table {
         Ok(())
     }
 
+    /// The ways of reading with one byte more, as the `length`-th; remembered where they do not tell the length.
+    fn step(
+        &mut self,
+        groups: &mut Groups,
+        set: usize,
+        length: u32,
+        byte: u8,
+        work: &mut Work<'_>,
+    ) -> Result<usize, Error> {
+        if let Some(&known) = groups.steps.get(&(set, byte)) {
+            work.fuel.spend(1)?;
+            return Ok(known);
+        }
+        let read = self.longer(groups, set, length - 1, byte, work)?;
+        let tells_length = read.iter().any(|outcome| outcome.tells(length));
+        let next = groups.set(read);
+        if !tells_length {
+            groups.steps.insert((set, byte), next);
+        }
+        Ok(next)
+    }
+
     fn longer(
         &mut self,
         groups: &Groups,
@@ -363,28 +388,30 @@ impl Table {
         longer(outcomes, length, byte, &mut self.parts, both, work.fuel)
     }
 
-    /// Whether none of the bytes changes the ways of reading, wherever it stands.
+    /// Whether no byte below a node changes the ways of reading, wherever it stands.
     fn stays(
         &mut self,
         groups: &mut Groups,
         set: usize,
-        bytes: &ByteSet,
+        below: &Below,
         work: &mut Work<'_>,
     ) -> Result<bool, Error> {
-        for byte in bytes.iter() {
-            let stays = if let Some(&known) = groups.stays.get(&(set, byte)) {
-                known
-            } else {
-                let read = self.longer(groups, set, ANY_LENGTH, byte, work)?;
-                let stays = read == groups.sets[set];
-                groups.stays.insert((set, byte), stays);
-                stays
-            };
-            if !stays {
-                return Ok(false);
+        let (ascii, others) = if let Some(&known) = groups.stays.get(&set) {
+            known
+        } else {
+            let (mut ascii, mut others) = (0_u128, true);
+            for byte in 0..=u8::MAX {
+                let stays = self.longer(groups, set, ANY_LENGTH, byte, work)? == groups.sets[set];
+                if byte < 0x80 {
+                    ascii |= u128::from(stays) << byte;
+                } else {
+                    others &= stays;
+                }
             }
-        }
-        Ok(true)
+            groups.stays.insert(set, (ascii, others));
+            (ascii, others)
+        };
+        Ok(below.ascii & !ascii == 0 && (others || below.from & ASCII != 0))
     }
 }
 
@@ -392,7 +419,9 @@ impl Table {
 #[derive(Default)]
 struct Groups {
     sets: IndexSet<Vec<Outcome>, FxBuildHasher>,
-    stays: FxHashMap<(usize, u8), bool>,
+    /// By set: the ASCII bytes that do not change it, and whether no other does.
+    stays: FxHashMap<usize, (u128, bool)>,
+    steps: FxHashMap<(usize, u8), usize>,
     tokens: FxHashMap<(usize, u32), Vec<u32>>,
 }
 

@@ -40,6 +40,11 @@ impl Outcome {
         length - self.since
     }
 
+    /// Whether it may have noted down that a part began or ended at this length.
+    pub(crate) fn tells(&self, length: u32) -> bool {
+        self.since == length || self.left == Some(length) || !self.passed.is_empty()
+    }
+
     /// The same after a byte or symbol that leads to another piece, as the `length`-th.
     fn after(&self, parts: &Parts, to: PieceId, length: u32) -> Self {
         let (class, next) = (parts.piece(self.piece).class, parts.piece(to).class);

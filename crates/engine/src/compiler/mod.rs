@@ -47,7 +47,7 @@ impl GrammarCompiler {
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
         Self {
-            shared: Arc::new(Shared::new(limits.grammar_cache_bytes)),
+            shared: vocabulary.terminals(limits.terminal_cache_bytes),
             vocabulary,
             limits,
             verify: false,
@@ -103,7 +103,7 @@ impl GrammarCompiler {
         })
     }
 
-    /// Forgets every compiled grammar; those in use live on.
+    /// Forgets every compiled grammar, and what is known about terminals; what is in use lives on.
     pub fn clear(&self) {
         if let Some(cache) = &self.cache {
             cache.clear();

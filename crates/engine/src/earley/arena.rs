@@ -31,7 +31,7 @@ impl<T> Chunks<T> {
     /// How many numbers are taken, those that slices left out included.
     pub(super) fn len(&self) -> usize {
         let last = self.chunks.last();
-        last.map_or(0, |last| (self.chunks.len() - 1 << CHUNK) + last.len())
+        last.map_or(0, |last| ((self.chunks.len() - 1) << CHUNK) + last.len())
     }
 
     /// Bytes of the values.
@@ -40,7 +40,7 @@ impl<T> Chunks<T> {
             // The first chunk grows with what is in it.
             [] => 0,
             [only] => only.capacity() * size_of::<T>(),
-            [.., last] => ((self.chunks.len() - 1 << CHUNK) + last.len()) * size_of::<T>(),
+            [.., last] => (((self.chunks.len() - 1) << CHUNK) + last.len()) * size_of::<T>(),
         }
     }
 
@@ -71,7 +71,7 @@ impl<T> Chunks<T> {
             self.chunks.push(Vec::with_capacity(room));
         }
         let last = self.chunks.last().map_or(0, Vec::len);
-        (self.chunks.len() - 1 << CHUNK | last) as u32
+        ((self.chunks.len() - 1) << CHUNK | last) as u32
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Dot {
 }
 
 /// A regular language in the grammar.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     pub(crate) residual: RegexId,
     source: Regex,
@@ -75,7 +75,7 @@ impl Terminal {
 }
 
 /// A token in the grammar.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct TokenTerminal {
     /// Inclusive ranges of ids, ascending, without ids that are never allowed.
     pub(crate) ids: Box<[(u32, u32)]>,
@@ -91,7 +91,7 @@ impl TokenTerminal {
 }
 
 /// A grammar as the recogniser reads it. Nonterminal 0 is an outer one whose only rule is the grammar's start.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Dots {
     pub(crate) places: Vec<Dot>,
     /// The first dots of all rules, by left-hand side.

@@ -6,11 +6,13 @@
 //! * `sets` interns sets and continuations and computes the set behind a terminal;
 //! * `arena` stores all of that;
 //! * `state` is a place in a text: the sets that are alive, each with what remains of its terminals;
+//! * `reads` follows how deep a run of steps looks into what lies below its first sets;
 //! * `recognizer` moves from state to state.
 
 mod arena;
 mod core;
 mod grammar;
+mod reads;
 mod recognizer;
 mod reduce;
 mod sets;
@@ -18,5 +20,5 @@ mod state;
 
 pub(crate) use grammar::{Dots, Sym, View};
 pub(crate) use recognizer::Recognizer;
-pub(crate) use sets::{ROOT, RetId, SetId};
-pub(crate) use state::{Frames, StateId, Thread};
+pub(crate) use sets::{Ended, ROOT, RetId, SetId, Sets};
+pub(crate) use state::{Frames, State, StateId, Thread};

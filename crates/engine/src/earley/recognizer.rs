@@ -3,9 +3,10 @@
 use syntagma_grammar::ir::{ByteSet, Lnf};
 
 use super::grammar::Dots;
+use super::reads::Reads;
 use super::sets::{Ended, Landing, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
-use crate::automaton::{FiredId, Unions};
+use crate::automaton::{Carried, FiredId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
@@ -17,6 +18,8 @@ pub(crate) struct Recognizer {
     pub(crate) unions: Unions,
     pub(crate) sets: Sets,
     states: States,
+    /// What the mask in the making looks into.
+    pub(crate) reads: Reads,
 }
 
 impl Recognizer {
@@ -30,12 +33,65 @@ impl Recognizer {
         let mut unions = Unions::new(vocabulary.trie().longest() as u32);
         let mut dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
         dots.tail_calls = tail_calls;
+        Self::of_dots(dots, unions, fuel)
+    }
+
+    /// A recogniser of the same grammar that has found out nothing yet, and its state at the start of the text.
+    pub(crate) fn anew(&self, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
+        let mut unions = Unions::new(self.unions.far());
+        let mut dots = self.dots.clone();
+        let mut carried = Carried::default();
+        for terminal in &mut dots.terminals {
+            terminal.residual =
+                unions.carry_residual(&self.unions, terminal.residual, &mut carried, fuel)?;
+        }
+        Self::of_dots(dots, unions, fuel)
+    }
+
+    /// Takes over states of another recogniser of the same grammar, in their order.
+    pub(crate) fn carry(
+        &mut self,
+        from: &Self,
+        states: &[StateId],
+        fuel: &mut Fuel,
+    ) -> Result<Vec<StateId>, Error> {
+        let sets = states.iter().flat_map(|&state| {
+            let state = from.state(state);
+            let threads = state.threads.iter().map(|&(set, _)| set);
+            threads.chain(state.fresh)
+        });
+        let sets = self
+            .sets
+            .carry(&from.sets, sets, &self.dots, &mut self.unions, fuel)?;
+        let mut carried = Carried::default();
+        let mut here = Vec::with_capacity(states.len());
+        for &state in states {
+            let state = from.state(state);
+            let mut threads = state.threads.to_vec();
+            for (set, union) in &mut threads {
+                *set = sets.get(*set);
+                *union = self
+                    .unions
+                    .carry(&from.unions, *union, &mut carried, fuel)?;
+            }
+            threads.sort_unstable();
+            here.push(self.states.insert(State {
+                threads: &threads,
+                fresh: state.fresh.map(|set| sets.get(set)),
+                accept: state.accept,
+            }));
+        }
+        Ok(here)
+    }
+
+    fn of_dots(dots: Dots, mut unions: Unions, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
         let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
         let mut recognizer = Self {
             dots,
             unions,
             sets,
             states: States::default(),
+            reads: Reads::default(),
         };
         let mut frames = Frames::default();
         if !recognizer.begin(&mut frames, landing) {
@@ -100,6 +156,7 @@ impl Recognizer {
             + self.unions.memory_bytes()
             + self.sets.memory_bytes()
             + self.states.memory_bytes()
+            + self.reads.memory_bytes()
     }
 
     /// Pushes the state behind a byte; false, with nothing pushed, if it cannot come next.
@@ -189,7 +246,9 @@ impl Recognizer {
 
     /// Where the position lands at which `ended` end, all at once.
     pub(crate) fn goto(&mut self, ended: &[Ended], fuel: &mut Fuel) -> Result<Landing, Error> {
-        self.sets.goto(ended, &self.dots, &mut self.unions, fuel)
+        let landing = self.sets.goto(ended, &self.dots, &mut self.unions, fuel)?;
+        self.reads.note(ended, landing);
+        Ok(landing)
     }
 
     fn push_with(
@@ -230,15 +289,12 @@ impl Recognizer {
             }
         }
         if frames.ended.is_empty() {
-            return Ok(Landing {
-                set: None,
-                accept: false,
-            });
+            return Ok(Landing::NONE);
         }
         frames.ended.sort_unstable();
         frames.ended.dedup();
-        self.sets
-            .goto(&frames.ended, &self.dots, &mut self.unions, fuel)
+        let Frames { ended, .. } = frames;
+        self.goto(ended, fuel)
     }
 
     /// Adds what begins at a landing and finishes the state.

@@ -36,7 +36,24 @@ pub(crate) struct Landing {
     pub(crate) set: Option<SetId>,
     /// Whether the text may end here.
     pub(crate) accept: bool,
+    /// How deep below the sets that were left those lie that had to be looked into.
+    pub(super) depth: u8,
+    /// How deep those lie that the set here may return to.
+    pub(super) reach: u8,
 }
+
+impl Landing {
+    /// Nowhere.
+    pub(super) const NONE: Self = Self {
+        set: None,
+        accept: false,
+        depth: 0,
+        reach: 0,
+    };
+}
+
+/// Depths are not told apart from here on.
+pub(crate) const DEEP: u8 = 64;
 
 /// A set. What was found out about it hangs on it.
 #[derive(Debug)]
@@ -62,8 +79,9 @@ struct Ret {
     next: u32,
     /// First of the sets whose newest continuation it is.
     sets: u32,
-    /// The landing at which it was called last.
+    /// The landing at which it was called last, and how deep its set was then.
     called: u32,
+    depth: u8,
 }
 
 /// Where the position lands at which something ended.
@@ -76,6 +94,8 @@ struct Goto {
     /// The set of what goes on, and whether the text may end.
     set: u32,
     accept: bool,
+    depth: u8,
+    reach: u8,
     /// The next one of the same set.
     next: u32,
 }
@@ -83,28 +103,50 @@ struct Goto {
 /// All sets met so far. A set holds no positions, so equal ones are one wherever they occur.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    sets: Chunks<Set>,
+    all: Chunks<Set>,
     items: Chunks<Item>,
     cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
     rets: Chunks<Ret>,
     gotos: Chunks<Goto>,
     ended: Chunks<Ended>,
     /// Those that did not find room in the lists of their owners.
-    far_sets: Table,
-    far_rets: Table,
-    far_gotos: Table,
+    by_kernel: Table,
+    by_return: Table,
+    by_ended: Table,
     /// Landings computed so far.
     landings: u32,
     heap: usize,
     work: Work,
 }
 
+/// What sets of another recogniser have become, by their numbers: most were not taken over.
+#[derive(Debug)]
+pub(super) struct CarriedSets(Vec<u32>);
+
+impl CarriedSets {
+    /// Marks a set that is to be taken over; false if it was marked.
+    fn mark(&mut self, set: SetId) -> bool {
+        std::mem::replace(&mut self.0[set.0 as usize], NONE) == 0
+    }
+
+    fn put(&mut self, set: SetId, here: SetId) {
+        self.0[set.0 as usize] = here.0;
+    }
+
+    /// What a set that was taken over has become.
+    pub(super) fn get(&self, set: SetId) -> SetId {
+        SetId(self.0[set.0 as usize])
+    }
+}
+
 /// Work space of a landing.
 #[derive(Debug, Default)]
 struct Work {
     items: Vec<Item>,
-    /// Continuations to be called.
-    rets: Vec<RetId>,
+    /// Continuations to be called, and how deep below the sets that are left their own lie.
+    rets: Vec<(RetId, u8)>,
+    depth: u8,
+    reach: u8,
     shape: Vec<u32>,
 }
 
@@ -129,38 +171,84 @@ impl Sets {
             next: NONE,
             sets: NONE,
             called: 0,
+            depth: 0,
         });
         let mut work = Work::default();
         sets.landings = 1;
-        sets.put(Dots::START, ROOT, &mut work, dots);
+        sets.put(Dots::START, ROOT, 0, &mut work, dots);
         let landing = sets.land(&mut work, dots, unions, fuel)?;
         Ok((sets, landing))
     }
 
+    /// Takes over sets of another recogniser of the same grammar, and all that they refer to.
+    pub(super) fn carry(
+        &mut self,
+        from: &Self,
+        roots: impl Iterator<Item = SetId>,
+        dots: &Dots,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<CarriedSets, Error> {
+        let mut carried = CarriedSets(vec![0; from.len()]);
+        let mut reached: Vec<SetId> = Vec::new();
+        let mut open: Vec<SetId> = roots.collect();
+        while let Some(set) = open.pop() {
+            if !carried.mark(set) {
+                continue;
+            }
+            reached.push(set);
+            for &(_, ret) in from.kernel(set) {
+                if ret != ROOT {
+                    open.push(from.rets[ret.0].set);
+                }
+            }
+        }
+        // A set refers to older ones only.
+        reached.sort_unstable();
+        let mut work = Work::default();
+        for set in reached {
+            work.items.clear();
+            for &(dot, ret) in from.kernel(set) {
+                let ret = if ret == ROOT {
+                    ROOT
+                } else {
+                    let ret = &from.rets[ret.0];
+                    self.ret(ret.nonterminal, carried.get(ret.set))
+                };
+                work.items.push((dot, ret));
+            }
+            work.items.sort_unstable();
+            fuel.spend(work.items.len())?;
+            let here = self.intern(&mut work, dots, unions, fuel)?;
+            carried.put(set, here);
+        }
+        Ok(carried)
+    }
+
     /// How many sets there are.
     pub(crate) fn len(&self) -> usize {
-        self.sets.len()
+        self.all.len()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.sets.memory_bytes()
+        self.all.memory_bytes()
             + self.items.memory_bytes()
             + self.cores.len() * 48
             + self.rets.memory_bytes()
             + self.gotos.memory_bytes()
             + self.ended.memory_bytes()
-            + self.far_sets.memory_bytes()
-            + self.far_rets.memory_bytes()
-            + self.far_gotos.memory_bytes()
+            + self.by_kernel.memory_bytes()
+            + self.by_return.memory_bytes()
+            + self.by_ended.memory_bytes()
             + self.heap
     }
 
     fn core(&self, set: SetId) -> &Core {
-        &self.cores[self.sets[set.0].core as usize]
+        &self.cores[self.all[set.0].core as usize]
     }
 
     fn kernel(&self, set: SetId) -> &[Item] {
-        let set = &self.sets[set.0];
+        let set = &self.all[set.0];
         self.items.slice(set.items, set.len)
     }
 
@@ -188,7 +276,7 @@ impl Sets {
     /// What waits for a symbol in a set: the dot behind the symbol, and who goes on after that dot's rule.
     pub(crate) fn continuations(&mut self, set: SetId, sym: Sym, dots: &Dots) -> Vec<(u32, RetId)> {
         (0..self.core(set).waiting(sym).len())
-            .map(|index| self.continuation(set, sym, index, dots))
+            .map(|index| self.continuation(set, sym, index, dots).0)
             .collect()
     }
 
@@ -208,44 +296,60 @@ impl Sets {
         self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
     }
 
-    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> Item {
+    /// One of the continuations, and whether it belongs to a set further down.
+    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> (Item, bool) {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
-        let ret = match core.ret(slot, dots) {
-            Return::Slot(slot) => self.kernel(set)[slot as usize].1,
-            Return::Here(nonterminal) => self.ret(nonterminal, set),
-        };
-        (dot, ret)
+        match core.ret(slot, dots) {
+            Return::Slot(slot) => ((dot, self.kernel(set)[slot as usize].1), true),
+            Return::Here(nonterminal) => ((dot, self.ret(nonterminal, set)), false),
+        }
+    }
+
+    /// The items of a set's kernel: each dot, with the nonterminal and the set that it returns to unless that is the end of
+    /// the text.
+    pub(crate) fn items(
+        &self,
+        set: SetId,
+    ) -> impl Iterator<Item = (u32, Option<(u32, SetId)>)> + '_ {
+        self.kernel(set).iter().map(|&(dot, ret)| {
+            let below = (ret != ROOT).then(|| {
+                let ret = &self.rets[ret.0];
+                (ret.nonterminal, ret.set)
+            });
+            (dot, below)
+        })
     }
 
     /// The continuation of a nonterminal that was predicted in a set.
     fn ret(&mut self, nonterminal: u32, set: SetId) -> RetId {
-        let head = self.sets[set.0].rets;
+        let head = self.all[set.0].rets;
         let is = |at| self.rets[at].nonterminal == nonterminal;
         let found = near(head, |at| self.rets[at].next, is);
         let key = (nonterminal, set);
         if let Near::Found(at) = found {
             return RetId(at);
         }
-        let full = matches!(found, Near::Full);
-        if full {
+        let is_full = matches!(found, Near::Full);
+        if is_full {
             let is = |at| (self.rets[at].nonterminal, self.rets[at].set) == key;
-            if let Some(at) = self.far_rets.find(hash(&key), is) {
+            if let Some(at) = self.by_return.find(hash(&key), is) {
                 return RetId(at);
             }
         }
         let at = self.rets.push(Ret {
             nonterminal,
             set,
-            next: if full { NONE } else { head },
+            next: if is_full { NONE } else { head },
             sets: NONE,
             called: 0,
+            depth: 0,
         });
-        if full {
-            self.far_rets.insert(hash(&key), at);
+        if is_full {
+            self.by_return.insert(hash(&key), at);
         } else {
-            self.sets[set.0].rets = at;
+            self.all[set.0].rets = at;
         }
         RetId(at)
     }
@@ -259,12 +363,9 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let Some(&(owner, fired)) = ended.last() else {
-            return Ok(Landing {
-                set: None,
-                accept: false,
-            });
+            return Ok(Landing::NONE);
         };
-        let head = self.sets[owner.0].gotos;
+        let head = self.all[owner.0].gotos;
         let single = ended.len() == 1;
         let is = |at: u32| {
             let goto = &self.gotos[at];
@@ -278,7 +379,7 @@ impl Sets {
             Near::Full => {
                 let is =
                     |at: u32| self.ended.slice(self.gotos[at].ended, self.gotos[at].len) == ended;
-                let found = self.far_gotos.find(hash(&ended), is);
+                let found = self.by_ended.find(hash(&ended), is);
                 found.map_or(Near::Full, Near::Found)
             }
             found => found,
@@ -288,11 +389,13 @@ impl Sets {
             return Ok(Landing {
                 set: (goto.set != NONE).then_some(SetId(goto.set)),
                 accept: goto.accept,
+                depth: goto.depth,
+                reach: goto.reach,
             });
         }
         let landing = self.compute(ended, dots, unions, fuel)?;
-        let full = matches!(found, Near::Full);
-        let slice = if single && !full {
+        let is_full = matches!(found, Near::Full);
+        let slice = if single && !is_full {
             fired.0
         } else {
             self.ended.extend(ended)
@@ -302,12 +405,14 @@ impl Sets {
             len: ended.len() as u32,
             set: landing.set.map_or(NONE, |set| set.0),
             accept: landing.accept,
-            next: if full { NONE } else { head },
+            depth: landing.depth,
+            reach: landing.reach,
+            next: if is_full { NONE } else { head },
         });
-        if full {
-            self.far_gotos.insert(hash(&ended), at);
+        if is_full {
+            self.by_ended.insert(hash(&ended), at);
         } else {
-            self.sets[owner.0].gotos = at;
+            self.all[owner.0].gotos = at;
         }
         Ok(landing)
     }
@@ -322,11 +427,13 @@ impl Sets {
         let mut work = std::mem::take(&mut self.work);
         work.items.clear();
         work.rets.clear();
+        (work.depth, work.reach) = (0, 0);
         self.begin_landing();
         let mut landing = Ok(());
         for &(set, fired) in ended {
             for &tag in unions.tags(fired) {
-                landing = landing.and_then(|()| self.advance(set, Sym(tag), &mut work, dots, fuel));
+                landing =
+                    landing.and_then(|()| self.advance((set, 0), Sym(tag), &mut work, dots, fuel));
             }
         }
         let landing = landing.and_then(|()| self.land(&mut work, dots, unions, fuel));
@@ -345,10 +452,10 @@ impl Sets {
         }
     }
 
-    /// Moves every item of a set that waits for a symbol behind it.
+    /// Moves every item of a set (which lies so deep) that waits for a symbol behind it.
     fn advance(
         &mut self,
-        set: SetId,
+        (set, depth): (SetId, u8),
         sym: Sym,
         work: &mut Work,
         dots: &Dots,
@@ -357,24 +464,27 @@ impl Sets {
         let count = self.core(set).waiting(sym).len();
         fuel.spend(count)?;
         for index in 0..count {
-            let (dot, ret) = self.continuation(set, sym, index, dots);
-            self.put(dot, ret, work, dots);
+            let ((dot, ret), below) = self.continuation(set, sym, index, dots);
+            let depth = (depth + u8::from(below)).min(DEEP);
+            self.put(dot, ret, depth, work, dots);
         }
         Ok(())
     }
 
     /// Adds an item, with its dot also behind the nullable symbols that follow; a finished one calls its continuation.
-    fn put(&mut self, mut dot: u32, ret: RetId, work: &mut Work, dots: &Dots) {
+    fn put(&mut self, mut dot: u32, ret: RetId, depth: u8, work: &mut Work, dots: &Dots) {
         loop {
             let sym = dots.sym(dot);
             if sym == Sym::END {
-                let called = &mut self.rets[ret.0].called;
-                if *called != self.landings {
-                    *called = self.landings;
-                    work.rets.push(ret);
+                let known = &mut self.rets[ret.0];
+                // What is reached on ways of several depths counts as deep as the deepest.
+                if known.called != self.landings || known.depth < depth {
+                    (known.called, known.depth) = (self.landings, depth);
+                    work.rets.push((ret, depth));
                 }
                 return;
             }
+            work.reach = work.reach.max(depth);
             work.items.push((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
@@ -392,7 +502,8 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut accept = false;
-        while let Some(ret) = work.rets.pop() {
+        while let Some((ret, depth)) = work.rets.pop() {
+            work.depth = work.depth.max(depth);
             if ret == ROOT {
                 accept = true;
                 continue;
@@ -401,10 +512,16 @@ impl Sets {
                 nonterminal, set, ..
             } = self.rets[ret.0];
             let sym = Sym::new(View::Nonterminal(nonterminal));
-            self.advance(set, sym, work, dots, fuel)?;
+            self.advance((set, depth), sym, work, dots, fuel)?;
         }
+        let mut landing = Landing {
+            set: None,
+            accept,
+            depth: work.depth,
+            reach: work.reach,
+        };
         if work.items.is_empty() {
-            return Ok(Landing { set: None, accept });
+            return Ok(landing);
         }
         work.items.sort_unstable();
         work.items.dedup();
@@ -412,10 +529,8 @@ impl Sets {
         let set = self.intern(work, dots, unions, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.union != UnionId::DEAD;
-        Ok(Landing {
-            set: goes_on.then_some(set),
-            accept,
-        })
+        landing.set = goes_on.then_some(set);
+        Ok(landing)
     }
 
     /// The set whose kernel lies in the work space.
@@ -430,12 +545,12 @@ impl Sets {
         let owner = kernel.iter().map(|&(_, ret)| ret).max().unwrap_or(ROOT);
         let head = self.rets[owner.0].sets;
         let is = |at| self.kernel(SetId(at)) == kernel;
-        let found = near(head, |at| self.sets[at].next, is);
+        let found = near(head, |at| self.all[at].next, is);
         if let Near::Found(at) = found {
             return Ok(SetId(at));
         }
-        let full = matches!(found, Near::Full);
-        if full && let Some(at) = self.far_sets.find(hash(&kernel), is) {
+        let is_full = matches!(found, Near::Full);
+        if is_full && let Some(at) = self.by_kernel.find(hash(&kernel), is) {
             return Ok(SetId(at));
         }
         work.shape.clear();
@@ -448,16 +563,16 @@ impl Sets {
             self.cores.insert_full((&work.shape[..]).into(), core).0
         };
         let items = self.items.extend(kernel);
-        let at = self.sets.push(Set {
+        let at = self.all.push(Set {
             items,
             len: kernel.len() as u32,
             core: core as u32,
             gotos: NONE,
             rets: NONE,
-            next: if full { NONE } else { head },
+            next: if is_full { NONE } else { head },
         });
-        if full {
-            self.far_sets.insert(hash(&kernel), at);
+        if is_full {
+            self.by_kernel.insert(hash(&kernel), at);
         } else {
             self.rets[owner.0].sets = at;
         }

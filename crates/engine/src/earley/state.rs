@@ -39,14 +39,14 @@ struct Stored {
 /// All states met so far.
 #[derive(Debug, Default)]
 pub(crate) struct States {
-    states: Chunks<Stored>,
+    all: Chunks<Stored>,
     threads: Chunks<Thread>,
     table: Table,
 }
 
 impl States {
     pub(crate) fn len(&self) -> usize {
-        self.states.len()
+        self.all.len()
     }
 
     /// A state that this table made.
@@ -56,7 +56,7 @@ impl States {
             len,
             fresh,
             accept,
-        } = &self.states[id.0];
+        } = &self.all[id.0];
         State {
             threads: self.threads.slice(start, len),
             fresh,
@@ -83,7 +83,7 @@ impl States {
         if let Some(known) = known {
             return StateId(known);
         }
-        let at = self.states.push(Stored {
+        let at = self.all.push(Stored {
             start: self.threads.extend(state.threads),
             len: state.threads.len() as u32,
             fresh: state.fresh,
@@ -94,7 +94,7 @@ impl States {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.states.memory_bytes() + self.threads.memory_bytes() + self.table.memory_bytes()
+        self.all.memory_bytes() + self.threads.memory_bytes() + self.table.memory_bytes()
     }
 }
 
@@ -188,6 +188,15 @@ impl Frames {
             fresh,
             accept,
         });
+    }
+
+    /// Puts other threads (sorted, without repetitions) in place of those of the topmost state.
+    pub(crate) fn replace_threads(&mut self, threads: &[Thread]) {
+        if let Some(top) = self.stack.last_mut() {
+            self.threads.truncate(top.start);
+            self.threads.extend_from_slice(threads);
+            top.end = self.threads.len();
+        }
     }
 
     /// Adds a thread to the state that is being made.

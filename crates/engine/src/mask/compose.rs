@@ -2,77 +2,60 @@
 //!
 //! A token that may come next is read by one terminal of one thread: wholly inside of it, or leaving it at an exit with a
 //! rest that what follows takes. So the mask is the union over terminals, and terminals may be handled in different ways:
-//! wide ones by their [`Inside`], narrow ones all together by a walk.
+//! wide ones by their [`Inside`], narrow ones all together by a walk. The same holds at every place within tokens, so where
+//! a walk meets wide terminals with many tokens still ahead, these terminals leave the walk.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Tokens};
+use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
+use super::place::Place;
 use super::shared::Shared;
-use super::walk::{symbols, walk, whole};
-use crate::automaton::{RegexId, UnionId};
-use crate::earley::{Frames, Recognizer, SetId, StateId};
+use super::terminals::{Reading, Terminals};
+use super::walk::{Listed, Visitor, symbols, walk, whole};
+use crate::automaton::{RegexId, Residuals, UnionId};
+use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::vocabulary::{Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
 /// So many terminals or fewer are looked up one by one, however narrow.
 const FEW: usize = 2;
 
-/// Whole scans that one mask may cost; further terminals are walked.
-const SCANS: usize = 8;
-
-/// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
-const MANY: u32 = 32;
-
-/// Tokens of up to so many bytes are short.
-const NEAR: u32 = 32;
-
-/// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
-const WIDE: (usize, u32) = (9, 10);
+/// Terminals that begin with so many bytes or fewer may be blanks.
+const LOOPS: u32 = 8;
 
 /// What one grammar remembers of terminals, with work space.
 #[derive(Debug)]
 pub(crate) struct Composer {
-    shared: Arc<Shared>,
-    layers: Layers,
-    insides: FxHashMap<RegexId, Arc<Inside>>,
-    bytes: usize,
-    wide: FxHashMap<RegexId, bool>,
+    terminals: Terminals,
     lane: Vec<UnionId>,
 }
 
-/// One terminal of one thread: its set, its tag there, what remains of it.
-type Part = (SetId, u32, RegexId);
+/// One terminal of one thread: what remains of it, its set, its tag there.
+type Part = (RegexId, SetId, u32);
 
 impl Composer {
     /// Remembers nothing yet but what other grammars have found out.
     pub(crate) fn new(shared: Arc<Shared>, layers: Layers) -> Self {
         Self {
-            shared,
-            layers,
-            insides: FxHashMap::default(),
-            bytes: 0,
-            wide: FxHashMap::default(),
+            terminals: Terminals::new(shared, layers),
             lane: Vec::new(),
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes + self.insides.len() * 32 + self.wide.len() * 16
+        self.terminals.memory_bytes()
     }
 
     pub(crate) fn forget(&mut self) {
-        self.insides.clear();
-        self.bytes = 0;
-        self.wide.clear();
+        self.terminals.forget();
     }
 
-    /// The tokens that may come next in a state.
+    /// The tokens that may come next in a state, and how deep below its sets it was looked for them.
     pub(crate) fn mask(
         &mut self,
         recognizer: &mut Recognizer,
@@ -80,42 +63,222 @@ impl Composer {
         state: StateId,
         frames: &mut Frames,
         limits: &Limits,
-    ) -> Result<Mask, Error> {
+    ) -> Result<(Mask, u8), Error> {
         let fuel = &mut Fuel::step(limits);
         let mut out = Out::default();
         symbols(recognizer, vocabulary, state, &mut out.ids, fuel)?;
-        let mut parts: Vec<Part> = Vec::new();
-        for &(set, union) in recognizer.state(state).threads {
-            let union = recognizer.unions.parts(union);
-            parts.extend(union.iter().map(|&(tag, residual)| (set, tag, residual)));
+        let State { threads, fresh, .. } = recognizer.state(state);
+        let threads = threads.to_vec();
+        let sets = threads.iter().map(|&(set, _)| set).chain(fresh);
+        recognizer.reads.begin(sets);
+        let mut making = Making {
+            terminals: &mut self.terminals,
+            reading: Reading::new(vocabulary, limits),
+            jobs: Vec::new(),
+            out,
+        };
+        let mut left = parts_of(&threads, recognizer, fuel)?;
+        if left.len() > FEW {
+            left = making.take(&left, Place::Root, true, recognizer, fuel)?;
         }
-        let mut scans = SCANS;
-        let mut narrow = Vec::new();
-        if parts.len() > FEW {
-            for part in parts {
-                if !self.is_wide(part, recognizer, fuel)?
-                    || !self.terminal(
-                        part, recognizer, vocabulary, frames, &mut scans, limits, &mut out, fuel,
-                    )?
-                {
-                    narrow.push(part);
-                }
+        if left.len() <= FEW {
+            left = making.take(&left, Place::Root, false, recognizer, fuel)?;
+        }
+        making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
+        while let Some(job) = making.jobs.pop() {
+            making.run(job, recognizer, frames, &mut self.lane, fuel)?;
+        }
+        let depth = recognizer.reads.finish();
+        Ok((making.out.finish(vocabulary), depth))
+    }
+}
+
+/// The terminals of threads, those with the same residual side by side. Counts that no token can exhaust are left out.
+fn parts_of(
+    threads: &[Thread],
+    recognizer: &mut Recognizer,
+    fuel: &mut Fuel,
+) -> Result<Vec<Part>, Error> {
+    let mut parts: Vec<Part> = Vec::new();
+    for &(set, union) in threads {
+        let union = recognizer.unions.representative(union, fuel)?;
+        let union = recognizer.unions.parts(union);
+        parts.extend(union.iter().map(|&(tag, residual)| (residual, set, tag)));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    Ok(parts)
+}
+
+/// Threads of terminals.
+fn threads_of(mut parts: Vec<Part>, recognizer: &mut Recognizer) -> Vec<Thread> {
+    parts.sort_unstable_by_key(|&(_, set, _)| set);
+    parts
+        .chunk_by(|a, b| a.1 == b.1)
+        .map(|same| {
+            let union = same.iter().map(|&(residual, _, tag)| (tag, residual));
+            (same[0].1, recognizer.unions.intern(union.collect()))
+        })
+        .collect()
+}
+
+/// Every byte that may come next in one of the threads, and perhaps more.
+fn first_of(threads: &[Thread], recognizer: &Recognizer) -> ByteSet {
+    let unions = threads.iter().map(|&(_, union)| union);
+    unions.fold(ByteSet::EMPTY, |first, union| {
+        first.union(&recognizer.unions.first(union))
+    })
+}
+
+/// The bytes of terminals that are nothing but runs of them, blanks mostly.
+fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Result<ByteSet, Error> {
+    let mut loops = ByteSet::EMPTY;
+    for &(residual, _, tag) in parts {
+        let first = residuals.first(residual);
+        if first.len() > LOOPS {
+            continue;
+        }
+        residuals.set_owner(tag);
+        for byte in first.iter() {
+            if residuals.step(residual, byte, fuel)? == residual {
+                loops.insert(byte);
             }
-            parts = std::mem::take(&mut narrow);
         }
-        if parts.len() <= FEW {
-            for part in parts {
-                if !self.terminal(
-                    part, recognizer, vocabulary, frames, &mut scans, limits, &mut out, fuel,
-                )? {
-                    narrow.push(part);
-                }
+    }
+    Ok(loops)
+}
+
+/// What is left to be done for a mask.
+enum Job {
+    /// Tokens that leave a terminal at its exits, where these bytes may follow.
+    Exits(Arc<Inside>, Thread, ByteSet),
+    /// Tokens that leave it elsewhere: a trie of what they have behind that place.
+    Splits(Arc<Trie>, Thread),
+}
+
+/// A mask in the making.
+struct Making<'a> {
+    terminals: &'a mut Terminals,
+    reading: Reading<'a>,
+    jobs: Vec<Job>,
+    out: Out,
+}
+
+impl Visitor for Making<'_> {
+    fn found(&mut self, id: u32) {
+        self.out.ids.push(id);
+    }
+
+    fn enter(
+        &mut self,
+        node: usize,
+        threads: &[Thread],
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<Thread>>, Error> {
+        if !self.terminals.has(Layer::Within) {
+            return Ok(None);
+        }
+        let mut wide = false;
+        for &(_, union) in threads {
+            let unions = &mut recognizer.unions;
+            wide = wide || self.terminals.has_wide(union, unions, fuel)?;
+        }
+        if !wide {
+            return Ok(None);
+        }
+        let parts = parts_of(threads, recognizer, fuel)?;
+        let count = parts.len();
+        let left = self.take(&parts, Place::Behind(node as u32), true, recognizer, fuel)?;
+        Ok((left.len() < count).then(|| threads_of(left, recognizer)))
+    }
+}
+
+impl Making<'_> {
+    /// Adds the tokens that terminals have at a place, all or only those of wide ones; returns the terminals that have to
+    /// be walked.
+    fn take(
+        &mut self,
+        parts: &[Part],
+        place: Place,
+        only_wide: bool,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Part>, Error> {
+        let mut left = Vec::new();
+        for same in parts.chunk_by(|a, b| a.0 == b.0) {
+            let (residual, _, tag) = same[0];
+            let residuals = recognizer.unions.residuals();
+            let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
+            if only_wide && !wide || !self.terminal(same, place, wide, recognizer, fuel)? {
+                left.extend_from_slice(same);
             }
-        } else {
-            narrow = parts;
         }
-        self.narrow(narrow, recognizer, vocabulary, frames, &mut out, fuel)?;
-        Ok(out.finish(vocabulary))
+        Ok(left)
+    }
+
+    /// Adds the tokens of terminals that have the same residual; false, with nothing added, if they have to be walked.
+    fn terminal(
+        &mut self,
+        same: &[Part],
+        place: Place,
+        wide: bool,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let (residual, _, tag) = same[0];
+        let part = (tag, residual);
+        let residuals = recognizer.unions.residuals();
+        let inside = self
+            .terminals
+            .inside(part, place, residuals, &mut self.reading);
+        let Some(inside) = inside else {
+            return Ok(false);
+        };
+        let ended: Vec<Ended> = same
+            .chunk_by(|a, b| a.1 == b.1)
+            .map(|same| {
+                let tags = same.iter().map(|&(_, _, tag)| tag).collect();
+                (same[0].1, recognizer.unions.fire(tags))
+            })
+            .collect();
+        let behind = recognizer.goto(&ended, fuel)?;
+        if behind.set.is_none() && !behind.accept {
+            return Ok(false);
+        }
+        let next = behind
+            .set
+            .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
+        let first = recognizer.unions.first(next);
+        let overlap = first.intersection(&inside.live);
+        let mut splits = Vec::new();
+        if !overlap.is_empty() {
+            if !wide || !self.terminals.has(Layer::Overlaps) {
+                return Ok(false);
+            }
+            let residuals = recognizer.unions.residuals();
+            let found = self.terminals.splits(
+                part,
+                (place, &overlap),
+                &inside,
+                residuals,
+                &mut self.reading,
+            );
+            let Some(found) = found else {
+                return Ok(false);
+            };
+            splits = found;
+        }
+        self.out.add(&inside.tokens);
+        if let Some(behind) = behind.set.filter(|_| next != UnionId::DEAD) {
+            let thread = (behind, next);
+            let splits = splits.into_iter().map(|trie| Job::Splits(trie, thread));
+            self.jobs.extend(splits);
+            if inside.leaves() {
+                self.jobs.push(Job::Exits(inside, thread, first));
+            }
+        }
+        Ok(true)
     }
 
     /// Adds the tokens of terminals that begin with few bytes, blanks aside, by walks behind these bytes.
@@ -123,254 +286,142 @@ impl Composer {
         &mut self,
         mut parts: Vec<Part>,
         recognizer: &mut Recognizer,
-        vocabulary: &Vocabulary,
         frames: &mut Frames,
-        out: &mut Out,
+        lane: &mut Vec<UnionId>,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
-        let trie = vocabulary.trie();
-        while let Some(&(_, _, residual)) = parts.first() {
+        let trie = self.reading.vocabulary.trie();
+        while let Some(&(residual, ..)) = parts.first() {
             // Terminals that the same blanks may lead go together.
             let residuals = recognizer.unions.residuals();
             let (set, most, _) = residuals.lead(residual);
             let mut together: Vec<Part> = Vec::new();
-            parts.retain(|&(thread, tag, residual)| {
+            parts.retain(|&(residual, thread, tag)| {
                 let (other, other_most, rest) = residuals.lead(residual);
                 let same = (other, other_most) == (set, most);
                 if same {
-                    together.push((thread, tag, rest));
+                    together.push((rest, thread, tag));
                 }
                 !same
             });
-            let mut threads = Vec::new();
-            let mut first = ByteSet::EMPTY;
-            for same in together.chunk_by(|a, b| a.0 == b.0) {
-                let union = same.iter().map(|&(_, tag, rest)| (tag, rest)).collect();
-                let union = recognizer.unions.intern(union);
-                first = first.union(&recognizer.unions.first(union));
-                threads.push((same[0].0, union));
-            }
-            let runs = self.shared.runs(trie, &set);
-            out.ids.extend(runs.tokens(most));
-            let (lane, ids) = (&mut self.lane, &mut out.ids);
-            runs.branches(trie, most, &first, |branch| {
-                let part = branch..trie.nodes()[branch].next as usize;
+            let runs = self.terminals.shared().runs(trie, &set);
+            self.out.ids.extend(runs.tokens(most));
+            let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
+                let residuals = recognizer.unions.residuals();
+                loops_of(&together, residuals, fuel)?
+            } else {
+                ByteSet::EMPTY
+            };
+            let threads = threads_of(together, recognizer);
+            let loops = self.loops(&threads, loops, recognizer, frames, lane, fuel)?;
+            let first = first_of(&threads, recognizer);
+            let first = first.intersection(&loops.complement());
+            for part in runs.branches(trie, most, &first) {
                 frames.load_threads(&threads);
-                let found = |id| ids.push(id);
-                walk(recognizer, trie, part, frames, lane, fuel, found)
-            })?;
+                walk(recognizer, trie, part, frames, lane, fuel, self)?;
+            }
         }
         Ok(())
     }
 
-    /// Adds the tokens of one terminal; false, with nothing added, if they have to be walked.
-    // The parts of what is being filled in; they are borrowed apart.
-    #[allow(clippy::too_many_arguments)]
-    fn terminal(
+    /// Adds the tokens that begin with bytes of a set, as far as all runs of these lead to the same threads; returns the
+    /// bytes for which they do.
+    fn loops(
         &mut self,
-        (set, tag, residual): Part,
+        threads: &[Thread],
+        candidates: ByteSet,
         recognizer: &mut Recognizer,
-        vocabulary: &Vocabulary,
         frames: &mut Frames,
-        scans: &mut usize,
-        limits: &Limits,
-        out: &mut Out,
+        lane: &mut Vec<UnionId>,
         fuel: &mut Fuel,
-    ) -> Result<bool, Error> {
-        let Some(inside) = self.inside(tag, residual, recognizer, vocabulary, scans, limits) else {
-            return Ok(false);
-        };
-        let fired = recognizer.unions.fire(vec![tag]);
-        let behind = recognizer.goto(&[(set, fired)], fuel)?;
-        let next = behind
-            .set
-            .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
-        let first = recognizer.unions.first(next);
-        let dead_end = behind.set.is_none() && !behind.accept;
-        if dead_end || !first.intersection(&inside.live).is_empty() {
-            return Ok(false);
-        }
-        out.add(&inside.tokens);
-        let Some(behind) = behind.set.filter(|_| next != UnionId::DEAD) else {
-            return Ok(true);
-        };
-        let thread = [(behind, next)];
-        let ids = &mut out.ids;
-        let mut leaving = |id| {
-            if inside.without.is_empty() || inside.without.binary_search(&id).is_err() {
-                ids.push(id);
+    ) -> Result<ByteSet, Error> {
+        let mut behind: Option<Vec<Thread>> = None;
+        let mut set = candidates;
+        for byte in candidates.iter() {
+            frames.load_threads(threads);
+            let mut same = recognizer.push(frames, byte, fuel)?;
+            if same && behind.is_none() {
+                behind = Some(frames.threads().to_vec());
             }
-        };
-        let rests = inside.exits.rests(vocabulary);
-        if let Some(rests) = rests {
-            frames.load_threads(&thread);
-            walk(
-                recognizer,
-                rests,
-                whole(rests),
-                frames,
-                &mut self.lane,
-                fuel,
-                &mut leaving,
-            )?;
+            same = same && behind.as_deref() == Some(frames.threads());
+            same = same && recognizer.push(frames, byte, fuel)?;
+            if !same || behind.as_deref() != Some(frames.threads()) {
+                set = set.intersection(&ByteSet::byte(byte).complement());
+            }
         }
+        let Some(behind) = behind.filter(|_| !set.is_empty()) else {
+            return Ok(ByteSet::EMPTY);
+        };
+        let trie = self.reading.vocabulary.trie();
+        let runs = self.terminals.shared().runs(trie, &set);
+        self.out.ids.extend(runs.tokens(u32::MAX));
+        let parts = parts_of(&behind, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Runs(set), true, recognizer, fuel)?;
+        let left = threads_of(left, recognizer);
+        let first = first_of(&left, recognizer);
+        for part in runs.behind(trie, &first) {
+            frames.load_threads(&left);
+            walk(recognizer, trie, part, frames, lane, fuel, self)?;
+        }
+        Ok(set)
+    }
+
+    /// Adds the tokens that a job is about.
+    fn run(
+        &mut self,
+        job: Job,
+        recognizer: &mut Recognizer,
+        frames: &mut Frames,
+        lane: &mut Vec<UnionId>,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        let vocabulary = self.reading.vocabulary;
+        let (inside, thread, first) = match job {
+            Job::Splits(rests, thread) => {
+                frames.load_threads(&[thread]);
+                let all = &mut Listed(&mut self.out.ids);
+                return walk(recognizer, &rests, whole(&rests), frames, lane, fuel, all);
+            }
+            Job::Exits(inside, thread, first) => (inside, thread, first),
+        };
         let trie = vocabulary.trie();
-        let mut walk_below = |exits: &[(u8, u32)], found: &mut dyn FnMut(u32)| {
-            for byte in bytes_of(&first, exits) {
-                let from = exits.partition_point(|&(exit, _)| exit < byte);
-                for &(_, node) in exits[from..].iter().take_while(|&&(exit, _)| exit == byte) {
-                    let part = node as usize..trie.nodes()[node as usize].next as usize;
-                    frames.load_threads(&thread);
-                    walk(
-                        recognizer,
-                        trie,
-                        part,
-                        frames,
-                        &mut self.lane,
-                        fuel,
-                        &mut *found,
-                    )?;
+        let below = |node: u32| node as usize..trie.nodes()[node as usize].next as usize;
+        let from = self.out.ids.len();
+        for byte in first.iter() {
+            if let Some(rests) = inside.exits.rests(byte, vocabulary) {
+                frames.load_threads(&[thread]);
+                let all = &mut Listed(&mut self.out.ids);
+                walk(recognizer, rests, whole(rests), frames, lane, fuel, all)?;
+                continue;
+            }
+            for &(_, node) in inside.exits.at(byte) {
+                frames.load_threads(&[thread]);
+                if inside.without.is_empty() {
+                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
+                } else {
+                    let all = &mut Listed(&mut self.out.ids);
+                    walk(recognizer, trie, below(node), frames, lane, fuel, all)?;
                 }
             }
-            Ok::<(), Error>(())
-        };
-        if rests.is_none() {
-            walk_below(inside.exits.nodes(), &mut leaving)?;
         }
-        walk_below(&inside.own_exits, &mut |id| ids.push(id))?;
-        Ok(true)
-    }
-
-    /// What is known of a residual; None if it cannot be found out within the limits.
-    fn inside(
-        &mut self,
-        tag: u32,
-        residual: RegexId,
-        recognizer: &mut Recognizer,
-        vocabulary: &Vocabulary,
-        scans: &mut usize,
-        limits: &Limits,
-    ) -> Option<Arc<Inside>> {
-        if let Some(known) = self.insides.get(&residual) {
-            return Some(Arc::clone(known));
+        if !inside.without.is_empty() {
+            let mut found = self.out.ids.split_off(from);
+            found.retain(|id| inside.without.binary_search(id).is_err());
+            self.out.ids.append(&mut found);
         }
-        // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
-        let fuel = &mut Fuel::scan(limits);
-        let unions = &mut recognizer.unions;
-        // What is made for comparison is not the terminal's own.
-        let aside = tag | 1 << 31;
-        unions.residuals().set_owner(aside);
-        let longest = vocabulary.trie().longest() as u32;
-        let shape = unions.residuals().uncounted(residual, longest, fuel).ok()?;
-        let fingerprint = unions.residuals().fingerprint(shape);
-        let remembers = self.layers.has(Layer::Terminals);
-        let known = if remembers {
-            self.shared.get(fingerprint)
-        } else {
-            None
-        };
-        let inside = if let Some(known) = known {
-            known
-        } else {
-            *scans = scans.checked_sub(1)?;
-            let shared = &*self.shared;
-            // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
-            let near = unions.residuals().uncounted(residual, NEAR, fuel).ok()?;
-            let other = if unions.residuals().first(shape).len() < MANY
-                || !self.layers.has(Layer::Beside)
-            {
-                None
-            } else if !unions.residuals().is_logical(shape) {
-                (near != shape).then_some((near, NEAR))
-            } else if unions.residuals().same_head(near, shape) {
-                let plainer = unions.residuals().plainer(shape, longest, fuel).ok()?;
-                plainer.map(|plainer| (plainer, 0))
-            } else {
-                Some((near, NEAR))
-            };
-            let stretches = self.layers.has(Layer::Stretches);
-            let made = shared.with_scan(|scan| {
-                scan.use_stretches(stretches);
-                let part = (if shape == residual { tag } else { aside }, shape);
-                if let Some((other, near)) = other {
-                    let fingerprint = unions.residuals().fingerprint(other);
-                    let known = if let Some(known) = shared.get(fingerprint) {
-                        known
-                    } else {
-                        let other = (aside, other);
-                        let known =
-                            scan.whole(other, unions.residuals(), vocabulary, shared, fuel)?;
-                        let known = Arc::new(known);
-                        shared.put(fingerprint, &known);
-                        known
-                    };
-                    let other = (other, &*known, near);
-                    if known.is_whole()
-                        && let Some(made) = scan.beside(
-                            (aside, shape),
-                            other,
-                            unions.residuals(),
-                            vocabulary,
-                            fuel,
-                        )?
-                    {
-                        return Ok(made);
-                    }
-                }
-                scan.whole(part, unions.residuals(), vocabulary, shared, fuel)
-            });
-            let made: Result<Inside, Error> = made;
-            let made = Arc::new(made.ok()?);
-            if remembers {
-                self.shared.put(fingerprint, &made);
-            }
-            made
-        };
-        if remembers {
-            self.bytes += inside.memory_bytes();
-            self.insides.insert(residual, Arc::clone(&inside));
-        }
-        Some(inside)
-    }
-
-    /// Whether a terminal is worth being looked at by itself.
-    fn is_wide(
-        &mut self,
-        (_, tag, residual): Part,
-        recognizer: &mut Recognizer,
-        fuel: &mut Fuel,
-    ) -> Result<bool, Error> {
-        if let Some(&known) = self.wide.get(&residual) {
-            return Ok(known);
-        }
-        let residuals = recognizer.unions.residuals();
-        let first = residuals.first(residual);
-        let mut wide = 0;
-        if first.len() as usize >= WIDE.0 {
-            residuals.set_owner(tag);
+        if !inside.own_exits.is_empty() {
             for byte in first.iter() {
-                let rest = residuals.step(residual, byte, fuel)?;
-                wide += usize::from(residuals.first(rest).len() >= WIDE.1);
-                if wide >= WIDE.0 {
-                    break;
+                for &(_, node) in at(&inside.own_exits, byte) {
+                    frames.load_threads(&[thread]);
+                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
                 }
             }
         }
-        let wide = wide >= WIDE.0;
-        self.wide.insert(residual, wide);
-        Ok(wide)
+        Ok(())
     }
 }
 
-/// The bytes of a set at which some exit is.
-fn bytes_of(set: &ByteSet, exits: &[(u8, u32)]) -> Vec<u8> {
-    if exits.is_empty() {
-        return Vec::new();
-    }
-    set.iter().collect()
-}
-
-/// A mask in the making.
+/// The tokens of a mask, as far as they are known.
 #[derive(Default)]
 struct Out {
     base: Option<Arc<[i32]>>,

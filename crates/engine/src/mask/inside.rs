@@ -14,21 +14,25 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
+use super::place::{Front, Place};
 use super::row::{allow, refuse};
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
+use crate::vocabulary::{Trie, Vocabulary, bitmask_words, kinds_of};
 
-/// From so many exits on, the rests of the tokens get a trie of their own.
-const EXITS: usize = 24;
+/// From so many exits at one byte on, the rests of the tokens get a trie of their own.
+const EXITS: usize = 8;
 
-/// Up to so many tokens in it.
-const CROSSING: usize = 8_192;
+/// Up to so many nodes below the exits: making it takes about a microsecond for three.
+const CROSSING: usize = 1_500;
 
-/// A walk beside another residual may visit one in so many nodes.
-const BESIDE: usize = 12;
+/// A walk beside another residual may visit one in so many nodes,
+const BESIDE: usize = 8;
+
+/// or so many in all.
+const MOST_BESIDE: usize = 6_000;
 
 /// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 2_000;
@@ -83,44 +87,81 @@ impl Tokens {
 #[derive(Debug)]
 pub(super) struct Exits {
     nodes: Box<[(u8, u32)]>,
+    /// Bytes with many nodes, ascending.
+    crowds: Box<[Crowd]>,
+}
+
+/// Many exits at one byte.
+#[derive(Debug)]
+struct Crowd {
+    byte: u8,
     /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
     walked: AtomicBool,
-    rests: OnceLock<Option<Trie>>,
+    rests: OnceLock<Option<Box<Trie>>>,
 }
 
 impl Exits {
     fn new(mut nodes: Vec<(u8, u32)>) -> Self {
         nodes.sort_unstable();
+        let crowds = nodes
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|same| same.len() >= EXITS)
+            .map(|same| Crowd {
+                byte: same[0].0,
+                walked: AtomicBool::new(false),
+                rests: OnceLock::new(),
+            })
+            .collect();
         Self {
             nodes: nodes.into(),
-            walked: AtomicBool::new(false),
-            rests: OnceLock::new(),
+            crowds,
         }
     }
 
-    /// The nodes, by their bytes.
-    pub(super) fn nodes(&self) -> &[(u8, u32)] {
-        &self.nodes
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
-    /// A trie of what is left of the tokens, where it is worth while to walk that instead.
-    pub(super) fn rests(&self, vocabulary: &Vocabulary) -> Option<&Trie> {
-        if self.nodes.len() < EXITS || !self.walked.swap(true, Ordering::Relaxed) {
+    /// All nodes.
+    pub(super) fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().map(|&(_, node)| node as usize)
+    }
+
+    /// The nodes of a byte.
+    pub(super) fn at(&self, byte: u8) -> &[(u8, u32)] {
+        at(&self.nodes, byte)
+    }
+
+    /// A trie of what is left of the tokens that leave at a byte, where it is worth while to walk that instead.
+    pub(super) fn rests(&self, byte: u8, vocabulary: &Vocabulary) -> Option<&Trie> {
+        let crowd = self.crowds.binary_search_by_key(&byte, |crowd| crowd.byte);
+        let crowd = &self.crowds[crowd.ok()?];
+        if !crowd.walked.swap(true, Ordering::Relaxed) {
             return None;
         }
         let make = || {
             let nodes = vocabulary.trie().nodes();
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
-            let crossing: u32 = self.nodes.iter().map(below).sum();
-            (crossing as usize <= CROSSING * 2).then(|| rest_trie(&self.nodes, vocabulary))
+            let exits = self.at(byte);
+            let crossing: u32 = exits.iter().map(below).sum();
+            let few = crossing as usize <= CROSSING * 2;
+            few.then(|| Box::new(rest_trie(exits, vocabulary)))
         };
-        self.rests.get_or_init(make).as_ref()
+        crowd.rests.get_or_init(make).as_deref()
     }
 
-    /// Counts the trie as if it were there.
+    /// Counts the tries as if they were there.
     fn memory_bytes(&self) -> usize {
-        self.nodes.len() * 40 + size_of::<Self>()
+        self.nodes.len() * 40 + self.crowds.len() * size_of::<Crowd>() + size_of::<Self>()
     }
+}
+
+/// Those of the exits that are at a byte.
+pub(super) fn at(exits: &[(u8, u32)], byte: u8) -> &[(u8, u32)] {
+    let from = exits.partition_point(|&(exit, _)| exit < byte);
+    let same = exits[from..].partition_point(|&(exit, _)| exit == byte);
+    &exits[from..from + same]
 }
 
 /// The tokens of one residual.
@@ -136,12 +177,19 @@ pub(super) struct Inside {
     pub(super) without: Box<[u32]>,
     /// Nodes whose subtrees leave, whatever `without` says.
     pub(super) own_exits: Box<[(u8, u32)]>,
+    /// Whether it might have ended behind every byte but the last that is read, wherever a token leaves or dies.
+    pub(super) ends_anywhere: bool,
 }
 
 impl Inside {
     /// Whether it is told without reference to another, so that others may refer to it.
     pub(super) fn is_whole(&self) -> bool {
         self.without.is_empty() && self.own_exits.is_empty()
+    }
+
+    /// Whether some token leaves.
+    pub(super) fn leaves(&self) -> bool {
+        !self.exits.is_empty() || !self.own_exits.is_empty()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -161,8 +209,8 @@ impl Inside {
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    lane: Lane,
-    path: Vec<Rest>,
+    pub(super) lane: Lane,
+    pub(super) path: Vec<Rest>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
     agreement: FxHashMap<(RegexId, RegexId), u32>,
@@ -174,10 +222,11 @@ impl Scan {
         self.lane.stretches = stretches;
     }
 
-    /// Reads the whole vocabulary by a residual of a terminal.
+    /// Reads what the vocabulary has at a place by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
         (owner, residual): (u32, RegexId),
+        place: Place,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
@@ -196,15 +245,12 @@ impl Scan {
         let mut live = ByteSet::EMPTY;
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
-        // Bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
-        let (set, most, rest) = residuals.lead(residual);
-        let runs = shared.runs(trie, &set);
-        let start = lane.add(rest, false);
-        let first = residuals.first(rest);
-        runs.branches(trie, most, &first, |branch| {
+        let front = Front::new(place, residual, residuals, trie, shared);
+        let start = lane.add(front.rest, false);
+        let mut ends_anywhere = front.rest == residual;
+        for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
-            let end = nodes[branch].next as usize;
             // Tokens are kept by the run: between two places where they die, all stay inside.
             let mut from = trie.before(branch);
             while at < end {
@@ -229,6 +275,7 @@ impl Scan {
                 if before.ends() {
                     live.insert(node.byte);
                 }
+                ends_anywhere &= rest.ends();
                 if let Some(below) = trie.below(at) {
                     match lane.reads(rest, below, residuals, fuel)? {
                         Reads::All { may_end } => {
@@ -241,20 +288,28 @@ impl Scan {
                         Reads::UpTo(characters)
                             if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
                         {
+                            ends_anywhere = false;
                             let longest = below.begun + characters as u8;
-                            let (start, next) = (trie.before(at + 1), node.next as usize);
-                            let lengths =
-                                &trie.lengths()[start as usize..trie.before(next) as usize];
-                            for (index, &length) in (start..).zip(lengths) {
-                                if length > longest {
-                                    if from < index {
-                                        kept.push(from..index);
-                                    }
-                                    from = index + 1;
-                                }
-                            }
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            keep(kept, &mut from, tokens, trie.lengths(), |&length| {
+                                length <= longest
+                            });
                             at = next;
                             continue;
+                        }
+                        Reads::Without(kinds) => {
+                            ends_anywhere = false;
+                            let next = node.next as usize;
+                            let tokens = trie.before(at + 1)..trie.before(next);
+                            let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                            if kinds_of(&one[..depth]) & kinds == 0 {
+                                keep(kept, &mut from, tokens, trie.kinds(), |&has| {
+                                    has & kinds == 0
+                                });
+                                at = next;
+                                continue;
+                            }
                         }
                         _ => {}
                     }
@@ -266,16 +321,16 @@ impl Scan {
             if from < to {
                 kept.push(from..to);
             }
-            Ok::<(), Error>(())
-        })?;
+        }
         fuel.spend(visited)?;
-        let tokens = Tokens::of_runs(kept, runs.tokens(most), vocabulary);
+        let tokens = Tokens::of_runs(kept, front.leading(), vocabulary);
         Ok(Inside {
             tokens,
             live,
             exits: Arc::new(Exits::new(exits)),
             without: Box::default(),
             own_exits: Box::default(),
+            ends_anywhere,
         })
     }
 
@@ -316,7 +371,7 @@ impl Scan {
             }
             visited += 1;
             lane.looking = visited > LONG;
-            if visited > nodes.len() / BESIDE {
+            if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }
             let before = path[depth - 1];
@@ -386,7 +441,28 @@ impl Scan {
             exits: Arc::clone(&known.exits),
             without: without.into(),
             own_exits: own_exits.into(),
+            ends_anywhere: false,
         }))
+    }
+}
+
+/// Keeps the runs of some tokens that pass; `from` is where the run began that they may continue, and then where the last
+/// one begins that may go on.
+fn keep<T>(
+    kept: &mut Vec<Range<u32>>,
+    from: &mut u32,
+    tokens: Range<u32>,
+    facts: &[T],
+    passes: impl Fn(&T) -> bool,
+) {
+    let facts = &facts[tokens.start as usize..tokens.end as usize];
+    for (index, fact) in tokens.zip(facts) {
+        if !passes(fact) {
+            if *from < index {
+                kept.push(*from..index);
+            }
+            *from = index + 1;
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::automaton::{Needs, RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{ASCII, Below};
+use crate::vocabulary::{ASCII, Below, Kinds};
 
 use super::safe::Safe;
 
@@ -183,6 +183,11 @@ impl Lane {
                 may_end: known.safe.may_end,
             });
         }
+        if !known.safe.is_none()
+            && let Some(kinds) = known.safe.deadly(below)
+        {
+            return Ok(Reads::Without(kinds));
+        }
         let stretch = if let Some(stretch) = known.stretch.get() {
             stretch
         } else {
@@ -213,7 +218,7 @@ impl Lane {
         let known = &mut self.known[rest.index()];
         known.looked = true;
         let plain = match known.stretch.get() {
-            Some(Some(stretch)) => stretch.has_characters() || residuals.first(residual).is_ascii(),
+            Some(Some(stretch)) => stretch.has_characters(),
             _ => false,
         };
         if known.safe.is_none() && (!plain || residuals.is_logical(residual)) {
@@ -230,6 +235,8 @@ pub(super) enum Reads {
     All { may_end: bool },
     /// What has at most so many bytes, and nothing else; the residual does not end within.
     UpTo(u32),
+    /// What has no byte of some kinds, and nothing else; the residual does not end within.
+    Without(Kinds),
     /// That has to be found out.
     Unknown,
 }

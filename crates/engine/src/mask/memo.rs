@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::depths::Depths;
 use super::row::{allow, is_allowed};
-use crate::earley::StateId;
+use crate::earley::{Recognizer, StateId};
 
 /// Up to so many tokens are kept as a list.
 pub(super) const SPARSE: usize = 600;
 
-/// Up to so many tokens are kept as a list beside a row that others use too: writing more than that takes longer than
-/// copying a row.
-const BESIDE: usize = 320;
+/// Up to so many tokens are kept as a list beside a row that others use too.
+const BESIDE: usize = 800;
 
 /// The tokens that are allowed in a state; cheap to clone.
 #[derive(Debug, Clone)]
@@ -20,8 +20,8 @@ pub(crate) struct Mask {
     row: Option<Arc<[i32]>>,
     /// Whether others hold the row, too.
     lent: bool,
-    /// Allowed besides, in no order.
-    ids: Arc<[u32]>,
+    /// Allowed besides, in no order: words of the row, and bits of these.
+    besides: Arc<[(u32, i32)]>,
 }
 
 impl Mask {
@@ -29,10 +29,18 @@ impl Mask {
     pub(super) fn new(row: Option<Arc<[i32]>>, ids: &[u32], words: usize) -> Self {
         let most = if row.is_some() { BESIDE } else { SPARSE };
         if ids.len() <= most {
+            let mut besides: Vec<(u32, i32)> = Vec::with_capacity(ids.len());
+            for &id in ids {
+                let (word, bit) = (id / 32, 1 << (id % 32));
+                match besides.last_mut() {
+                    Some((last, bits)) if *last == word => *bits |= bit,
+                    _ => besides.push((word, bit)),
+                }
+            }
             return Self {
                 lent: row.is_some(),
                 row,
-                ids: ids.into(),
+                besides: besides.into(),
             };
         }
         let mut own: Arc<[i32]> = match row {
@@ -47,7 +55,7 @@ impl Mask {
         Self {
             row: Some(own),
             lent: false,
-            ids: Arc::default(),
+            besides: Arc::default(),
         }
     }
 
@@ -56,7 +64,7 @@ impl Mask {
         Self {
             row: Some(row.into()),
             lent: false,
-            ids: Arc::default(),
+            besides: Arc::default(),
         }
     }
 
@@ -66,8 +74,8 @@ impl Mask {
             Some(words) => row.copy_from_slice(words),
             None => row.fill(0),
         }
-        for &id in &*self.ids {
-            allow(row, id);
+        for &(word, bits) in &*self.besides {
+            row[word as usize] |= bits;
         }
     }
 
@@ -80,12 +88,16 @@ impl Mask {
 
     /// Whether a token of the vocabulary is allowed.
     pub(crate) fn allows(&self, id: u32) -> bool {
-        self.row.as_ref().is_some_and(|row| is_allowed(row, id)) || self.ids.contains(&id)
+        self.row.as_ref().is_some_and(|row| is_allowed(row, id)) || {
+            let (word, bit) = (id / 32, 1 << (id % 32));
+            let mut besides = self.besides.iter();
+            besides.any(|&(other, bits)| other == word && bits & bit != 0)
+        }
     }
 
     fn memory_bytes(&self) -> usize {
         let row = self.row.as_ref().filter(|_| !self.lent);
-        row.map_or(0, |row| size_of_val(&**row)) + size_of_val(&*self.ids) + 64
+        row.map_or(0, |row| size_of_val(&**row)) + size_of_val(&*self.besides) + 64
     }
 }
 
@@ -106,6 +118,7 @@ pub(crate) struct Memo {
     masks: FxHashMap<StateId, Mask>,
     /// States whose masks are those of others.
     same: FxHashMap<StateId, StateId>,
+    depths: Depths,
     steps: FxHashMap<(StateId, u32), Step>,
     mask_bytes: usize,
 }
@@ -114,6 +127,16 @@ impl Memo {
     pub(crate) fn mask(&self, state: StateId) -> Option<&Mask> {
         let known = self.masks.get(&state);
         known.or_else(|| self.masks.get(self.same.get(&state)?))
+    }
+
+    /// A state that has the mask of this one, and whose mask is known.
+    pub(crate) fn alike(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
+        self.depths.find(recognizer, state)
+    }
+
+    /// Remembers that to find the mask of a state, which is known, it was looked so deep.
+    pub(crate) fn remember_depth(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
+        self.depths.remember(recognizer, state, depth);
     }
 
     pub(crate) fn step(&self, state: StateId, id: u32) -> Option<Step> {
@@ -143,7 +166,17 @@ impl Memo {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.mask_bytes + (self.masks.len() + self.same.len() + self.steps.len()) * 32
+        self.mask_bytes
+            + self.depths.memory_bytes()
+            + (self.masks.len() + self.same.len() + self.steps.len()) * 32
+    }
+
+    pub(crate) fn forget_masks(&mut self) {
+        let steps = std::mem::take(&mut self.steps);
+        *self = Self {
+            steps,
+            ..Self::default()
+        };
     }
 
     pub(crate) fn forget(&mut self) {

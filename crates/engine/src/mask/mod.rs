@@ -2,19 +2,27 @@
 //!
 //! * `row` is the layout that people hand to a sampler;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
-//! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole vocabulary, `runs` deals with blanks
-//!   before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `place` is where a terminal begins to read tokens;
+//! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
+//!   vocabulary, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `splits` is about tokens that leave a terminal where it could also have gone on;
+//! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
+//! * `depths` finds states whose masks are the same;
 //! * `memo` keeps masks, small where few tokens are allowed or most of them are a terminal's.
 
 mod compose;
+mod depths;
 mod inside;
 mod lane;
 mod memo;
+mod place;
 mod row;
 mod runs;
 mod safe;
 mod shared;
+mod splits;
+mod terminals;
 mod walk;
 
 pub(crate) use compose::Composer;

@@ -1,5 +1,7 @@
 //! Tokens that begin with bytes of one set, blanks mostly: what leads a terminal is read once for all terminals.
 
+use std::ops::Range;
+
 use syntagma_grammar::ir::ByteSet;
 
 use crate::vocabulary::Trie;
@@ -38,25 +40,31 @@ impl Runs {
         self.tokens.iter().take_while(shorter).map(|&(_, id)| id)
     }
 
-    /// Calls with the nodes of some bytes behind runs of up to `most` bytes.
-    pub(super) fn branches<E>(
+    /// The nodes of some bytes behind runs of up to `most` bytes, each with all below it.
+    pub(super) fn branches(
         &self,
         trie: &Trie,
         most: u32,
         first: &ByteSet,
-        mut call: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for byte in first.iter() {
+    ) -> impl Iterator<Item = Range<usize>> {
+        first.iter().flat_map(move |byte| {
             let from = self.branches.partition_point(|&(branch, _)| branch < byte);
             let same = self.branches[from..].iter();
-            for &(_, node) in same.take_while(|&&(branch, _)| branch == byte) {
-                let node = node as usize;
-                if u32::from(trie.nodes()[node].depth) <= most.saturating_add(1) {
-                    call(node)?;
-                }
-            }
-        }
-        Ok(())
+            same.take_while(move |&&(branch, _)| branch == byte)
+                .map(|&(_, node)| (node, trie.nodes()[node as usize]))
+                .filter(move |(_, node)| u32::from(node.depth) <= most.saturating_add(1))
+                .map(|(at, node)| at as usize..node.next as usize)
+        })
+    }
+
+    /// The nodes of some bytes behind runs of any length but none, each with all below it.
+    pub(super) fn behind(
+        &self,
+        trie: &Trie,
+        first: &ByteSet,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let all = self.branches(trie, u32::MAX, first);
+        all.filter(|part| trie.nodes()[part.start].depth > 1)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

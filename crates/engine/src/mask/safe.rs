@@ -9,7 +9,7 @@ use super::lane::{Lane, Rest};
 use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{ASCII, Below, lead, place_behind};
+use crate::vocabulary::{ASCII, Below, Kinds, kinds, lead, place_behind};
 
 /// Fewer bytes than this are not worth looking for.
 const BYTES: u32 = 16;
@@ -38,6 +38,10 @@ pub(super) struct Safe {
     places: u16,
     /// Whether the residual may end within.
     pub(super) may_end: bool,
+    /// ASCII bytes at which it dies wherever such text has led, without having ended.
+    deadly: u128,
+    /// Whether all other bytes are so.
+    others_deadly: bool,
 }
 
 impl Safe {
@@ -52,6 +56,22 @@ impl Safe {
         below.ascii & !self.ascii == 0
             && below.leads & !self.leads == 0
             && below.from & self.places != 0
+    }
+
+    /// Kinds such that of what is below a node the residual reads exactly the texts without them, and does not end within
+    /// any. To be told from other bytes by its kind, a byte must be alone with it there.
+    #[inline]
+    pub(super) fn deadly(&self, below: &Below) -> Option<Kinds> {
+        let deadly = below.ascii & !self.ascii;
+        let others = below.from & ASCII == 0;
+        let others_safe = below.leads & !self.leads == 0 && below.from & self.places != 0;
+        let others_deadly = others && self.others_deadly && self.places & ASCII != 0;
+        if deadly & !self.deadly != 0 || !others_safe && !others_deadly {
+            return None;
+        }
+        let deadly = kinds(deadly, others_deadly);
+        let safe = kinds(below.ascii & self.ascii, others && !others_deadly);
+        (deadly & safe == 0).then_some(deadly)
     }
 
     /// This or another of the same residual, whichever says more.
@@ -184,17 +204,49 @@ impl Lane {
         let between = met.between.iter().map(|&rest| (rest, ASCII | 1));
         let within = met.within.iter().filter(|&&(_, _, safe)| safe);
         let within = within.map(|&(rest, place, _)| (rest, 1 << place));
+        let (deadly, others_deadly) = if may_end {
+            (0, false)
+        } else {
+            self.deadly(&met, residuals, fuel)?
+        };
         for (rest, places) in between.chain(within) {
             let safe = Safe {
                 ascii: met.ascii,
                 leads: met.leads,
                 places,
                 may_end,
+                deadly,
+                others_deadly,
             };
             let known = self.safe_mut(rest);
             *known = known.or(safe);
         }
         Ok(true)
+    }
+
+    /// The ASCII bytes at which all that is met between characters dies, and whether it does at all others.
+    fn deadly(
+        &mut self,
+        met: &Met,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<(u128, bool), Error> {
+        let mut deadly = !met.ascii;
+        let mut others = met.leads == 0;
+        for &rest in &met.between {
+            let mut bytes = deadly;
+            while bytes != 0 {
+                let byte = bytes.trailing_zeros() as u8;
+                bytes &= bytes - 1;
+                if self.step(rest, byte, residuals, fuel)? != Rest::DEAD {
+                    deadly &= !(1 << byte);
+                }
+            }
+            for byte in 0x80..=u8::MAX {
+                others = others && self.step(rest, byte, residuals, fuel)? == Rest::DEAD;
+            }
+        }
+        Ok((deadly, others))
     }
 
     /// Whether every end of a character that has begun leads to a residual between characters that is met. A character has

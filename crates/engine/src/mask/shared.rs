@@ -1,37 +1,45 @@
 //! What the grammars of one vocabulary have found out about terminals, for all of them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
+use super::place::Place;
 use super::runs::Runs;
+use super::splits::Split;
 use crate::vocabulary::Trie;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
-/// be forgotten at any time.
+/// be forgotten at any time: grammars keep what they use.
 #[derive(Debug)]
 pub(crate) struct Shared {
     table: RwLock<Table>,
-    /// Bytes from which on everything is forgotten.
-    bytes: usize,
+    /// Bytes that it may hold: the most that anybody who uses it allows.
+    bytes: AtomicUsize,
     /// Work space that nobody uses at the moment: it is large.
     scans: Mutex<Vec<Scan>>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: FxHashMap<u128, Arc<Inside>>,
+    insides: FxHashMap<(u128, Place), Arc<Inside>>,
+    splits: FxHashMap<(u128, Place, u8), Split>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
     bytes: usize,
+    /// The generation before. What is asked for there comes over; the rest goes with it.
+    before: Option<Box<Table>>,
 }
 
 impl Table {
-    /// Counts bytes that are about to be added; forgets everything before if they are too many.
+    /// Counts bytes that are about to be added; a new generation begins if they are too many for this one.
     fn charge(&mut self, bytes: usize, most: usize) {
-        if self.bytes + bytes > most {
-            *self = Self::default();
+        if self.bytes + bytes > most / 2 {
+            let mut before = std::mem::take(self);
+            before.before = None;
+            self.before = Some(Box::new(before));
         }
         self.bytes += bytes;
     }
@@ -42,9 +50,14 @@ impl Shared {
     pub(crate) fn new(bytes: usize) -> Self {
         Self {
             table: RwLock::default(),
-            bytes,
+            bytes: AtomicUsize::new(bytes),
             scans: Mutex::default(),
         }
+    }
+
+    /// The same, if that is more than it holds now.
+    pub(crate) fn allow(&self, bytes: usize) {
+        self.bytes.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// Calls with work space.
@@ -57,15 +70,43 @@ impl Shared {
         result
     }
 
-    pub(super) fn get(&self, fingerprint: u128) -> Option<Arc<Inside>> {
+    pub(super) fn get(&self, fingerprint: u128, place: Place) -> Option<Arc<Inside>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        table.insides.get(&fingerprint).cloned()
+        let key = (fingerprint, place);
+        if let Some(known) = table.insides.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let known = table.before.as_ref()?.insides.get(&key).cloned()?;
+        drop(table);
+        self.put(fingerprint, place, &known);
+        Some(known)
     }
 
-    pub(super) fn put(&self, fingerprint: u128, inside: &Arc<Inside>) {
+    pub(super) fn put(&self, fingerprint: u128, place: Place, inside: &Arc<Inside>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.charge(inside.memory_bytes(), self.bytes);
-        table.insides.insert(fingerprint, Arc::clone(inside));
+        table.charge(inside.memory_bytes(), self.bytes.load(Ordering::Relaxed));
+        let key = (fingerprint, place);
+        table.insides.insert(key, Arc::clone(inside));
+    }
+
+    /// What is known of tokens that leave a residual at a byte on which it goes on.
+    pub(super) fn split(&self, fingerprint: u128, place: Place, byte: u8) -> Option<Split> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let key = (fingerprint, place, byte);
+        if let Some(known) = table.splits.get(&key) {
+            return Some(known.clone());
+        }
+        let known = table.before.as_ref()?.splits.get(&key).cloned()?;
+        drop(table);
+        self.put_split(fingerprint, place, byte, &known);
+        Some(known)
+    }
+
+    pub(super) fn put_split(&self, fingerprint: u128, place: Place, byte: u8, split: &Split) {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.charge(split.memory_bytes(), self.bytes.load(Ordering::Relaxed));
+        let key = (fingerprint, place, byte);
+        table.splits.insert(key, split.clone());
     }
 
     /// Runs of bytes of a set.
@@ -74,10 +115,14 @@ impl Shared {
         if let Some(known) = table.runs.get(set) {
             return Arc::clone(known);
         }
+        let known = table
+            .before
+            .as_ref()
+            .and_then(|before| before.runs.get(set).cloned());
         drop(table);
-        let runs = Arc::new(Runs::new(trie, set));
+        let runs = known.unwrap_or_else(|| Arc::new(Runs::new(trie, set)));
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.charge(runs.memory_bytes(), self.bytes);
+        table.charge(runs.memory_bytes(), self.bytes.load(Ordering::Relaxed));
         table.runs.insert(*set, Arc::clone(&runs));
         runs
     }

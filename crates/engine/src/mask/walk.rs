@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::row::allow;
 use crate::automaton::{FiredId, UnionId};
-use crate::earley::{Frames, Recognizer, SetId, StateId};
+use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
@@ -23,15 +23,8 @@ pub(crate) fn plain_row(
     frames.load(recognizer.state(state));
     let trie = vocabulary.trie();
     let mut lane = Vec::new();
-    walk(
-        recognizer,
-        trie,
-        whole(trie),
-        frames,
-        &mut lane,
-        fuel,
-        |id| ids.push(id),
-    )?;
+    let all = &mut Listed(&mut ids);
+    walk(recognizer, trie, whole(trie), frames, &mut lane, fuel, all)?;
     let mut row = vec![0_i32; bitmask_words(vocabulary.size())];
     for id in ids {
         allow(&mut row, id);
@@ -67,6 +60,40 @@ pub(super) fn whole(trie: &Trie) -> Range<usize> {
     0..trie.nodes().len()
 }
 
+/// What a walk comes upon.
+pub(super) trait Visitor {
+    /// A token that may come next.
+    fn found(&mut self, id: u32);
+
+    /// A node with much below it, and the threads behind it. Returns those whose tokens below the node
+    /// are still to be walked, unless that is all of them.
+    fn enter(
+        &mut self,
+        _node: usize,
+        _threads: &[Thread],
+        _recognizer: &mut Recognizer,
+        _fuel: &mut Fuel,
+    ) -> Result<Option<Vec<Thread>>, Error> {
+        Ok(None)
+    }
+}
+
+/// A walk looks for better ways than to visit all below a node if that is more than one of so many nodes of the trie, or
+/// more than [`LARGE`].
+const SHARE: usize = 1_024;
+
+/// Nodes below a node from which on a walk always does so.
+const LARGE: usize = 200;
+
+/// Lists the tokens and does nothing else.
+pub(super) struct Listed<'a>(pub(super) &'a mut Vec<u32>);
+
+impl Visitor for Listed<'_> {
+    fn found(&mut self, id: u32) {
+        self.0.push(id);
+    }
+}
+
 /// Finds the tokens in a part of a trie (siblings with all that is below them) that may follow the state that is loaded,
 /// which stands in front of the first node's byte.
 ///
@@ -79,9 +106,10 @@ pub(super) fn walk(
     frames: &mut Frames,
     lane: &mut Vec<UnionId>,
     fuel: &mut Fuel,
-    mut found: impl FnMut(u32),
+    visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
+    let large = (nodes.len() / SHARE).min(LARGE);
     lane.resize(trie.longest() + 1, UnionId::DEAD);
     let mut at = part.start;
     let above = match nodes.get(at) {
@@ -123,7 +151,27 @@ pub(super) fn walk(
             at = node.next as usize;
             continue;
         }
-        trie.tokens(at).iter().copied().for_each(&mut found);
+        for &id in trie.tokens(at) {
+            visitor.found(id);
+        }
+        let next = node.next as usize;
+        if next - at > large + 1 {
+            let single = inside.map(|(_, set)| [(set, lane[before + 1])]);
+            let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
+            if let Some(left) = visitor.enter(at, threads, recognizer, fuel)? {
+                if left.is_empty() {
+                    at = next;
+                    continue;
+                }
+                if let Some((start, set)) = inside.take() {
+                    frames.truncate(start);
+                    for &union in &lane[start + 1..=before + 1] {
+                        frames.push_single(set, union);
+                    }
+                }
+                frames.replace_threads(&left);
+            }
+        }
         at += 1;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Many matchers in one call.
 
-use super::GrammarMatcher;
+use super::{GrammarMatcher, ahead};
 use crate::error::Error;
 
 /// Fills row `indices[i]` (default `i`) of `bitmask`, whose rows are `stride` words wide, for each matcher, on up to
@@ -38,13 +38,13 @@ pub fn fill_next_token_bitmask_batch(
         };
         jobs.push((matcher, row));
     }
-    let done = share(
-        jobs,
-        threads,
-        |(matcher, _)| matcher.is_known(None),
-        |(matcher, row)| matcher.fill_next_token_bitmask(row),
-    );
-    done.into_iter().fold(Ok(()), Result::and)
+    if let Some(threads) = threads.filter(|&threads| threads > 1) {
+        ahead::find_out(matchers.iter().map(|&matcher| (matcher, None)), threads);
+    }
+    let done = jobs
+        .into_iter()
+        .map(|(matcher, row)| matcher.fill_next_token_bitmask(row));
+    done.fold(Ok(()), Result::and)
 }
 
 /// Accepts one token on each matcher, on up to `threads` threads (default 1); the answers in order. Every matcher is
@@ -59,53 +59,17 @@ pub fn accept_token_batch(
     if matchers.len() != ids.len() {
         return Err(size_error(ids.len(), "ids", matchers.len()));
     }
-    let matchers = matchers.iter_mut().map(|matcher| &mut **matcher);
-    Ok(share(
-        matchers.zip(ids.iter().copied()).collect(),
-        threads,
-        |(matcher, id)| matcher.is_known(Some(*id)),
-        |(matcher, id)| matcher.accept_token(id),
-    ))
-}
-
-/// Does jobs on several threads, the calling one included; the results in the order of the jobs. What is known already is
-/// quicker done than given to a thread.
-fn share<J: Send, R: Send>(
-    jobs: Vec<J>,
-    threads: Option<usize>,
-    is_known: impl Fn(&J) -> bool,
-    work: impl Fn(J) -> R + Sync,
-) -> Vec<R> {
-    let threads = threads.unwrap_or(1);
-    if threads <= 1 {
-        return jobs.into_iter().map(work).collect();
+    if let Some(threads) = threads.filter(|&threads| threads > 1) {
+        let asked = matchers
+            .iter()
+            .zip(ids)
+            .map(|(matcher, &id)| (&**matcher, Some(id)));
+        ahead::find_out(asked, threads);
     }
-    let jobs = jobs.into_iter().enumerate();
-    let (known, mut open): (Vec<_>, Vec<_>) = jobs.partition(|(_, job)| is_known(job));
-    let run = |jobs: Vec<(usize, J)>| -> Vec<(usize, R)> {
-        jobs.into_iter().map(|(at, job)| (at, work(job))).collect()
-    };
-    let mut done = run(known);
-    let share = open.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let mut rest = open.split_off(share.min(open.len()));
-        let mut workers = Vec::new();
-        while !rest.is_empty() {
-            let behind = rest.split_off(share.min(rest.len()));
-            let part = std::mem::replace(&mut rest, behind);
-            let run = &run;
-            workers.push(scope.spawn(move || run(part)));
-        }
-        done.extend(run(open));
-        for worker in workers {
-            match worker.join() {
-                Ok(results) => done.extend(results),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-    });
-    done.sort_unstable_by_key(|&(at, _)| at);
-    done.into_iter().map(|(_, result)| result).collect()
+    let matchers = matchers.iter_mut().zip(ids);
+    Ok(matchers
+        .map(|(matcher, &id)| matcher.accept_token(id))
+        .collect())
 }
 
 fn size_error(given: usize, what: &str, matchers: usize) -> Error {

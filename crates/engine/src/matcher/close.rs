@@ -13,9 +13,9 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::{GrammarMatcher, Place};
 use crate::budget::{Class, Parts};
-use crate::compiled::Found;
 use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, View};
 use crate::error::Error;
+use crate::generation::Found;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
@@ -89,7 +89,7 @@ impl GrammarMatcher {
     /// The tokens of the shortest way out of the bounded part that the text is in.
     fn way_out(&self) -> Result<Vec<u32>, Error> {
         self.guard(|matcher| match &matcher.ledger {
-            Some(ledger) => ledger.way_out(&matcher.compiled),
+            Some(ledger) => ledger.way_out(&matcher.generation),
             None => Ok(Vec::new()),
         })
     }
@@ -101,8 +101,8 @@ impl GrammarMatcher {
                 return Ok(Some(Vec::new()));
             };
             let vocabulary = &**matcher.compiled.vocabulary();
-            let mut fuel = matcher.compiled.fuel();
-            let found = &mut *matcher.compiled.write();
+            let mut fuel = matcher.generation.fuel();
+            let found = &mut *matcher.generation.write();
             if found.costs.is_none() {
                 found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
             }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{GrammarMatcher, Place};
 use crate::budget::Verdict as Spending;
-use crate::compiled::Found;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
+use crate::generation::Found;
 
 /// Something that may come next.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ impl GrammarMatcher {
                 });
             };
             let token = token.map(|id| matcher.verdict(id)).transpose()?;
-            let found = matcher.compiled.read();
+            let found = matcher.generation.read();
             let recognizer = &found.recognizer;
             let state = recognizer.state(state);
             let mut expected = BTreeSet::new();
@@ -98,7 +98,7 @@ impl GrammarMatcher {
         let vocabulary = self.compiled.vocabulary();
         let place = self.place();
         if let Some(ledger) = &self.ledger {
-            match ledger.step(&self.compiled, id)? {
+            match ledger.step(&self.generation, id)? {
                 Spending::To(_) => return Ok(Verdict::Allowed),
                 Spending::Spent => return Ok(Verdict::Spent),
                 Spending::Refused => {}
@@ -116,10 +116,10 @@ impl GrammarMatcher {
                 Verdict::Unused
             });
         };
-        let mut fuel = self.compiled.fuel();
+        let mut fuel = self.generation.fuel();
         let Found {
             recognizer, frames, ..
-        } = &mut *self.compiled.write();
+        } = &mut *self.generation.write();
         frames.load(recognizer.state(state));
         let mut at = 0;
         for &byte in text {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Place;
+use crate::earley::StateId;
 
 /// Steps of a block before it is sealed; what a fork copies at most.
 const BLOCK: usize = 64;
@@ -20,6 +21,8 @@ pub(super) enum Input<'a> {
 /// Consecutive steps.
 #[derive(Debug, Clone, Default)]
 struct Block {
+    /// The generation whose numbers the places are.
+    generation: u32,
     places: Vec<Place>,
     inputs: Vec<u32>,
     texts: Vec<Arc<[u8]>>,
@@ -66,11 +69,75 @@ impl Drop for Sealed {
 /// All steps since the start of the text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
+    /// The generation whose numbers the latest places are.
+    generation: u32,
     sealed: Option<Arc<Sealed>>,
     open: Block,
 }
 
 impl History {
+    /// No steps yet, in a generation.
+    pub(super) fn new(generation: u32) -> Self {
+        Self {
+            generation,
+            sealed: None,
+            open: Block {
+                generation,
+                ..Block::default()
+            },
+        }
+    }
+
+    /// Whether the last step led to a place of another generation than the latest.
+    pub(super) fn is_behind(&self) -> bool {
+        let last = match &self.sealed {
+            Some(sealed) if self.open.places.is_empty() => &sealed.block,
+            _ => &self.open,
+        };
+        !last.places.is_empty() && last.generation != self.generation
+    }
+
+    /// The states of the steps that can be taken back without replaying the others: those of the last two blocks.
+    pub(super) fn recent_states(&self) -> Vec<StateId> {
+        let sealed = self.sealed.as_ref().map(|sealed| &sealed.block);
+        let blocks = sealed.into_iter().chain([&self.open]);
+        let places = blocks
+            .filter(|block| block.generation == self.generation)
+            .flat_map(|block| &block.places);
+        places
+            .filter_map(|place| match place {
+                Place::At(state) => Some(*state),
+                Place::Ended => None,
+            })
+            .collect()
+    }
+
+    /// Takes over what these states have become in another generation.
+    pub(super) fn renumber_recent(&mut self, generation: u32, states: Vec<StateId>) {
+        let mut states = states.into_iter();
+        let mut renumber = |block: &mut Block| {
+            block.generation = generation;
+            for place in &mut block.places {
+                if let (Place::At(state), Some(new)) = (&mut *place, states.next()) {
+                    *state = new;
+                }
+            }
+        };
+        if let Some(sealed) = self.sealed.take() {
+            let mut block = sealed.block.clone();
+            if block.generation == self.generation {
+                renumber(&mut block);
+            }
+            self.sealed = Some(Arc::new(Sealed {
+                before: sealed.before.clone(),
+                steps: sealed.steps,
+                block,
+            }));
+        }
+        renumber(&mut self.open);
+        self.generation = generation;
+    }
+
     pub(super) fn len(&self) -> usize {
         self.sealed_steps() + self.open.places.len()
     }
@@ -84,7 +151,12 @@ impl History {
     pub(super) fn push(&mut self, input: Input<'_>, place: Place) {
         if self.open.places.len() == BLOCK {
             let steps = self.len();
-            let block = std::mem::take(&mut self.open);
+            let generation = self.generation;
+            let anew = Block {
+                generation,
+                ..Block::default()
+            };
+            let block = std::mem::replace(&mut self.open, anew);
             let before = self.sealed.take();
             self.sealed = Some(Arc::new(Sealed {
                 before,
@@ -112,10 +184,9 @@ impl History {
             self.sealed.clone_from(&last.before);
         }
         self.open.truncate(kept - self.sealed_steps());
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        if self.open.places.is_empty() {
+            self.open.generation = self.generation;
+        }
     }
 
     /// What the steps took, in order.
@@ -149,7 +220,6 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::earley::StateId;
 
     fn step(history: &mut History, number: u32) {
         let text = number.to_le_bytes();
@@ -206,8 +276,6 @@ mod tests {
         }
         check(&first, 10);
         check(&second, 200);
-        second.clear();
-        check(&second, 0);
     }
 
     #[test]

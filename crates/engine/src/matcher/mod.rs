@@ -1,5 +1,6 @@
 //! One text as it grows, token by token.
 
+mod ahead;
 mod batch;
 mod close;
 mod explain;
@@ -18,9 +19,10 @@ pub use explain::{Expectation, Explanation, Verdict};
 
 use self::history::{History, Input};
 use crate::budget::{Bound, Ledger, Verdict as Spending};
-use crate::compiled::{CompiledGrammar, Found};
+use crate::compiled::CompiledGrammar;
 use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
+use crate::generation::{Found, Generation};
 use crate::mask::Step;
 use crate::vocabulary::bitmask_words;
 
@@ -45,6 +47,9 @@ pub(crate) enum Place {
 #[derive(Debug, Clone)]
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
+    /// What the places in the history, the latest ones at least, are numbers of. With bounds it is always the same, since
+    /// the ledger has numbers of its own.
+    generation: Arc<Generation>,
     history: History,
     /// What is spent, if there are bounds.
     ledger: Option<Ledger>,
@@ -55,9 +60,11 @@ impl GrammarMatcher {
     /// A matcher at the start of the text.
     #[must_use]
     pub fn new(compiled: Arc<CompiledGrammar>) -> Self {
+        let generation = compiled.open();
         Self {
+            history: History::new(generation.number()),
+            generation,
             compiled,
-            history: History::default(),
             ledger: None,
             failed: OnceLock::new(),
         }
@@ -73,7 +80,8 @@ impl GrammarMatcher {
     pub fn with_bounds(compiled: Arc<CompiledGrammar>, bounds: Vec<Bound>) -> Result<Self, Error> {
         let mut matcher = Self::new(compiled);
         if !bounds.is_empty() {
-            matcher.ledger = Some(matcher.guard(|matcher| Ledger::new(&matcher.compiled, bounds))?);
+            matcher.ledger =
+                Some(matcher.guard(|matcher| Ledger::new(&matcher.generation, bounds))?);
         }
         Ok(matcher)
     }
@@ -99,10 +107,11 @@ impl GrammarMatcher {
         if let Some(ledger) = &self.ledger {
             let verdict = self.guard(|matcher| {
                 matcher.compiled.vocabulary().check_id(id)?;
-                ledger.step(&matcher.compiled, id)
+                ledger.step(&matcher.generation, id)
             })?;
             return Ok(self.spend(Input::Token(id), verdict));
         }
+        self.keep_up()?;
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
         if let Some(place) = place {
             self.history.push(Input::Token(id), place);
@@ -113,12 +122,13 @@ impl GrammarMatcher {
     /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback), and as one token.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
         if let Some(ledger) = &self.ledger {
-            let verdict = self.guard(|matcher| ledger.step_text(&matcher.compiled, bytes))?;
+            let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, bytes))?;
             return Ok(self.spend(Input::Text(bytes), verdict));
         }
+        self.keep_up()?;
         let place = self.guard(|matcher| match matcher.place() {
             Place::Ended => Ok(None),
-            Place::At(state) => matcher.compiled.step_bytes(state, bytes),
+            Place::At(state) => matcher.generation.step_bytes(state, bytes),
         })?;
         if let Some(state) = place {
             self.history.push(Input::Text(bytes), Place::At(state));
@@ -131,12 +141,12 @@ impl GrammarMatcher {
         self.guard(|matcher| {
             matcher.compiled.vocabulary().check_id(id)?;
             if let Some(ledger) = &matcher.ledger {
-                let verdict = ledger.step(&matcher.compiled, id)?;
+                let verdict = ledger.step(&matcher.generation, id)?;
                 return Ok(matches!(verdict, Spending::To(_)));
             }
             match matcher.place() {
                 Place::Ended => Ok(false),
-                Place::At(state) => matcher.compiled.allows(state, id),
+                Place::At(state) => matcher.generation.allows(state, id),
             }
         })
     }
@@ -157,7 +167,7 @@ impl GrammarMatcher {
             }
             if let Some(ledger) = &matcher.ledger {
                 let (row, padding) = row.split_at_mut(words);
-                ledger.fill(&matcher.compiled, row)?;
+                ledger.fill(&matcher.generation, row)?;
                 padding.fill(if matcher.place() == Place::Ended {
                     -1
                 } else {
@@ -168,7 +178,7 @@ impl GrammarMatcher {
             match matcher.place() {
                 Place::Ended => row.fill(-1),
                 Place::At(state) => {
-                    let mask = matcher.compiled.mask(state)?;
+                    let mask = matcher.generation.mask(state)?;
                     let (row, padding) = row.split_at_mut(words);
                     mask.write(row);
                     padding.fill(0);
@@ -194,6 +204,8 @@ impl GrammarMatcher {
         self.history.truncate(kept);
         if let Some(ledger) = &mut self.ledger {
             ledger.rollback(steps);
+        } else if self.history.is_behind() {
+            self.replay()?;
         }
         Ok(())
     }
@@ -206,10 +218,20 @@ impl GrammarMatcher {
 
     /// Back to the start of the text; forgets a failure too.
     pub fn reset(&mut self) {
-        self.history.clear();
-        if let Some(ledger) = &mut self.ledger {
-            ledger.reset();
+        let opened = self.compiled.open();
+        let retired = self.generation.is_retired();
+        match &mut self.ledger {
+            // It speaks of states of its own generation, and goes on there as long as it can.
+            Some(ledger) => match retired.then(|| Ledger::new(&opened, ledger.bounds().to_vec())) {
+                Some(Ok(anew)) => {
+                    *ledger = anew;
+                    self.generation = opened;
+                }
+                _ => ledger.reset(),
+            },
+            None => self.generation = opened,
         }
+        self.history = History::new(self.generation.number());
         self.failed = OnceLock::new();
     }
 
@@ -224,7 +246,7 @@ impl GrammarMatcher {
         self.guard(|matcher| {
             Ok(match matcher.place() {
                 Place::Ended => true,
-                Place::At(state) => matcher.compiled.read().recognizer.state(state).accept,
+                Place::At(state) => matcher.generation.read().recognizer.state(state).accept,
             })
         })
     }
@@ -242,10 +264,10 @@ impl GrammarMatcher {
             let Place::At(state) = matcher.place() else {
                 return Ok(bytes);
             };
-            let mut fuel = matcher.compiled.fuel();
+            let mut fuel = matcher.generation.fuel();
             let Found {
                 recognizer, frames, ..
-            } = &mut *matcher.compiled.write();
+            } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
             while bytes.len() < JUMP_BYTES && !frames.top().accept && frames.top().fresh.is_none() {
                 let next = recognizer.next_bytes(frames, &mut fuel)?;
@@ -291,9 +313,9 @@ impl GrammarMatcher {
             };
             let Found {
                 recognizer, frames, ..
-            } = &mut *matcher.compiled.write();
+            } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
-            recognizer.next_bytes(frames, &mut matcher.compiled.fuel())
+            recognizer.next_bytes(frames, &mut matcher.generation.fuel())
         })
     }
 
@@ -304,7 +326,7 @@ impl GrammarMatcher {
             let Place::At(state) = matcher.place() else {
                 return Ok(Vec::new());
             };
-            let found = matcher.compiled.read();
+            let found = matcher.generation.read();
             let recognizer = &found.recognizer;
             let Some(set) = recognizer.state(state).fresh else {
                 return Ok(Vec::new());
@@ -337,17 +359,62 @@ impl GrammarMatcher {
         }
         self.history
             .last()
-            .unwrap_or(Place::At(self.compiled.start()))
+            .unwrap_or(Place::At(self.generation.start()))
     }
 
-    /// Whether the mask here, or where a token leads, is remembered: then it costs next to nothing.
-    fn is_known(&self, token: Option<u32>) -> bool {
-        if self.ledger.is_some() {
-            return false;
+    /// Goes on in the newest generation, if there is a newer one.
+    #[inline]
+    fn keep_up(&mut self) -> Result<(), Error> {
+        if self.generation.is_retired() {
+            self.move_on()
+        } else {
+            Ok(())
         }
-        match self.place() {
-            Place::Ended => true,
-            Place::At(state) => self.compiled.is_known(state, token),
+    }
+
+    #[cold]
+    fn move_on(&mut self) -> Result<(), Error> {
+        let (newest, states) = self.guard(|matcher| {
+            let newest = matcher.compiled.newest();
+            let states = matcher.history.recent_states();
+            let states = newest.carry(&matcher.generation, &states)?;
+            Ok((newest, states))
+        })?;
+        self.history.renumber_recent(newest.number(), states);
+        self.generation = newest;
+        Ok(())
+    }
+
+    /// Takes all steps anew: those that were taken long ago led to places of a generation that is given up.
+    #[cold]
+    fn replay(&mut self) -> Result<(), Error> {
+        let mut anew = Self::new(Arc::clone(&self.compiled));
+        self.guard(|matcher| {
+            for input in matcher.history.inputs() {
+                let taken = match input {
+                    Input::Token(id) => anew.accept_token(id)?,
+                    Input::Text(bytes) => anew.accept_bytes(bytes)?,
+                };
+                if !taken {
+                    return Err(Error::new(
+                        ErrorKind::Internal,
+                        "E-ENGINE-REPLAY",
+                        "a step that was taken once is refused",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        self.history = anew.history;
+        self.generation = anew.generation;
+        Ok(())
+    }
+
+    /// The failure of a matcher that has failed, or whose grammar a panic has broken.
+    fn check(&self) -> Result<(), Error> {
+        match self.failed.get() {
+            Some(error) => Err(error.clone()),
+            None => self.compiled.check(),
         }
     }
 
@@ -366,7 +433,7 @@ impl GrammarMatcher {
         let Place::At(state) = place else {
             return Ok(None);
         };
-        Ok(match self.compiled.step(state, id)? {
+        Ok(match self.generation.step(state, id)? {
             Step::Refused => None,
             Step::End => Some(Place::Ended),
             Step::To(state) => Some(Place::At(state)),
@@ -375,10 +442,7 @@ impl GrammarMatcher {
 
     /// Runs a call unless the matcher has failed, and remembers a failure.
     fn guard<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
-        if let Some(error) = self.failed.get() {
-            return Err(error.clone());
-        }
-        self.compiled.check()?;
+        self.check()?;
         let result = caught(|| call(self));
         if let Err(error) = &result
             && matches!(error.kind(), ErrorKind::Limit | ErrorKind::Internal)

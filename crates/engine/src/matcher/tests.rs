@@ -29,7 +29,7 @@ fn a_panic_is_an_error_that_stays() {
     let mut matcher = GrammarMatcher::new(Arc::clone(&made));
     assert!(matcher.accept_token(u32::from(b'a')).unwrap());
     let result: Result<(), _> = matcher.guard(|matcher| {
-        let _held = matcher.compiled.write();
+        let _held = matcher.generation.write();
         panic!("on purpose, step {}", matcher.steps());
     });
     let error = result.unwrap_err();

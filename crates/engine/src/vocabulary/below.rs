@@ -62,6 +62,29 @@ pub(crate) fn lead(byte: u8) -> u64 {
     }
 }
 
+/// The bit of [`Kinds`] for bytes that are not ASCII, and for two that are.
+const OTHERS: u64 = 1 << 63;
+
+/// Which bytes a text has, more or less: the bits of ASCII bytes are shared by two.
+pub(crate) type Kinds = u64;
+
+/// The kinds of some ASCII bytes, and perhaps of others.
+pub(crate) fn kinds(ascii: u128, others: bool) -> Kinds {
+    ascii as u64 | (ascii >> 64) as u64 | if others { OTHERS } else { 0 }
+}
+
+/// The kinds of the bytes of a text.
+pub(crate) fn kinds_of(text: &[u8]) -> Kinds {
+    text.iter().fold(0, |kinds, &byte| {
+        kinds
+            | if byte < 0x80 {
+                1 << (byte & 63)
+            } else {
+                OTHERS
+            }
+    })
+}
+
 /// Whether a character begins with a byte, or is one.
 fn begins(byte: u8) -> bool {
     byte & 0xc0 != 0x80
@@ -84,22 +107,26 @@ pub(crate) struct Belows {
     large: Vec<Below>,
     /// How many characters begin in each token, in the order of the trie; 255 for more.
     lengths: Vec<u8>,
+    /// Which bytes each token has, in the same order.
+    kinds: Vec<Kinds>,
 }
 
 impl Belows {
     /// Reads a trie from its last node to its first, so that children come before their parents. `tokens` counts those that
     /// end at a node.
     pub(super) fn new(nodes: &[Node], tokens: impl Fn(usize) -> usize) -> Self {
-        let mut lengths = Vec::new();
+        let (mut lengths, mut token_kinds) = (Vec::new(), Vec::new());
         let mut begun = Vec::with_capacity(nodes.len());
-        let mut path: Vec<u8> = vec![0];
+        let mut path: Vec<(u8, Kinds)> = vec![(0, 0)];
         for (at, node) in nodes.iter().enumerate() {
             path.truncate(usize::from(node.depth));
-            let above = path.last().copied().unwrap_or(0);
-            let length = above.saturating_add(u8::from(begins(node.byte)));
-            path.push(length);
+            let above = path.last().copied().unwrap_or((0, 0));
+            let length = above.0.saturating_add(u8::from(begins(node.byte)));
+            let kinds = above.1 | kinds_of(&[node.byte]);
+            path.push((length, kinds));
             begun.push(length);
             lengths.extend(std::iter::repeat_n(length, tokens(at)));
+            token_kinds.extend(std::iter::repeat_n(kinds, tokens(at)));
         }
         let mut index = vec![u32::MAX; nodes.len()];
         let mut large = Vec::new();
@@ -147,6 +174,7 @@ impl Belows {
             index,
             large,
             lengths,
+            kinds: token_kinds,
         }
     }
 
@@ -159,7 +187,11 @@ impl Belows {
         &self.lengths
     }
 
+    pub(super) fn kinds(&self) -> &[Kinds] {
+        &self.kinds
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
-        self.index.len() * 4 + self.lengths.len() + self.large.len() * size_of::<Below>()
+        self.index.len() * 4 + self.lengths.len() * 9 + self.large.len() * size_of::<Below>()
     }
 }

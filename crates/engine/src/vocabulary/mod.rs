@@ -4,7 +4,7 @@ mod below;
 mod tokens;
 mod trie;
 
-pub(crate) use below::{ASCII, Below, PLACES, lead, place_behind};
+pub(crate) use below::{ASCII, Below, Kinds, PLACES, kinds, kinds_of, lead, place_behind};
 pub use tokens::{Vocabulary, VocabularyParts};
 pub(crate) use trie::Trie;
 

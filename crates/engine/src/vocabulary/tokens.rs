@@ -1,6 +1,6 @@
 //! Tokens as bytes, and what each of them may be used for.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -8,6 +8,7 @@ use super::bitmask_words;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::mask::Shared;
 
 /// What a [`Vocabulary`] is made from.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,8 @@ pub struct Vocabulary {
     /// The bitmask row of all tokens that text may match.
     text_row: Box<[i32]>,
     fingerprint: OnceLock<u128>,
+    /// What grammars have found out about terminals, once there is a compiler.
+    terminals: OnceLock<Arc<Shared>>,
 }
 
 impl Vocabulary {
@@ -130,6 +133,7 @@ impl Vocabulary {
             trie,
             text_row: text_row.into(),
             fingerprint: OnceLock::new(),
+            terminals: OnceLock::new(),
         })
     }
 
@@ -222,6 +226,13 @@ impl Vocabulary {
     pub(crate) fn text(&self, id: u32) -> Option<&[u8]> {
         let token = self.token(id);
         (!token.is_empty() && !self.is_special(id)).then_some(token)
+    }
+
+    /// The store of terminals, for so many bytes or more.
+    pub(crate) fn terminals(&self, bytes: usize) -> Arc<Shared> {
+        let terminals = self.terminals.get_or_init(|| Arc::new(Shared::new(bytes)));
+        terminals.allow(bytes);
+        Arc::clone(terminals)
     }
 
     pub(crate) fn check_id(&self, id: u32) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-use super::below::{Below, Belows, LARGE};
+use super::below::{Below, Belows, Kinds, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +128,11 @@ impl Trie {
     /// tries [with notes](Self::with_belows).
     pub(crate) fn lengths(&self) -> &[u8] {
         self.belows.lengths()
+    }
+
+    /// Which bytes each token has, in the order of [`Self::order`]; only in tries [with notes](Self::with_belows).
+    pub(crate) fn kinds(&self) -> &[Kinds] {
+        self.belows.kinds()
     }
 
     /// The bytes of the longest token.

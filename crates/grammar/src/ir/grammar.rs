@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::regex::Regex;
 use crate::error::Diagnostic;
@@ -103,7 +103,9 @@ impl Report {
 }
 
 /// A context-free grammar over bytes, markers and tokens. Immutable; build it with [`GrammarBuilder`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Grammars in grammars may nest as deep as somebody puts them together: neither comparing nor dropping recurses.
+#[derive(Debug, Clone)]
 pub struct Grammar {
     rules: Vec<Rule>,
     exprs: Vec<Expr>,
@@ -290,6 +292,57 @@ impl Grammar {
         pointers.extend(parts.flat_map(|part| &part.report.pointers));
         Report {
             pointers: pointers.into_iter().cloned().collect(),
+        }
+    }
+}
+
+impl PartialEq for Grammar {
+    fn eq(&self, other: &Self) -> bool {
+        let mut seen: FxHashSet<(*const Self, *const Self)> = FxHashSet::default();
+        let mut work = vec![(self, other)];
+        while let Some((left, right)) = work.pop() {
+            let pair = (std::ptr::from_ref(left), std::ptr::from_ref(right));
+            if std::ptr::eq(left, right) || !seen.insert(pair) {
+                continue;
+            }
+            let alike = left.start == right.start
+                && left.exprs.len() == right.exprs.len()
+                && left.rules == right.rules
+                && left.report == right.report
+                && left.warnings == right.warnings;
+            if !alike {
+                return false;
+            }
+            for both in left.exprs.iter().zip(&right.exprs) {
+                match both {
+                    (Expr::Embed(left), Expr::Embed(right)) => work.push((left, right)),
+                    (left, right) if left != right => return false,
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Eq for Grammar {}
+
+impl Drop for Grammar {
+    fn drop(&mut self) {
+        let embedded = |exprs: &mut Vec<Expr>| {
+            std::mem::take(exprs)
+                .into_iter()
+                .filter_map(|expr| match expr {
+                    Expr::Embed(grammar) => Some(grammar),
+                    _ => None,
+                })
+        };
+        let mut work: Vec<Arc<Self>> = embedded(&mut self.exprs).collect();
+        while let Some(grammar) = work.pop() {
+            // The last owner takes it apart.
+            if let Some(mut grammar) = Arc::into_inner(grammar) {
+                work.extend(embedded(&mut grammar.exprs));
+            }
         }
     }
 }

@@ -212,6 +212,11 @@ impl Regex {
         first
     }
 
+    /// Nodes and literal bytes, counted as often as they stand in it, saturating.
+    pub(crate) fn weight(&self) -> u32 {
+        Facts::of(self).weight
+    }
+
     /// Whether the empty string is in the language.
     #[must_use]
     pub fn is_nullable(&self) -> bool {

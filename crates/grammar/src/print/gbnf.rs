@@ -16,6 +16,9 @@ const TOKENS: u64 = 256;
 /// Nodes of derivatives that one grammar may make.
 const FUEL: usize = 4_000_000;
 
+/// What is written more than once gets a name if it has more nodes and bytes.
+const LONG: usize = 256;
+
 /// A grammar as GBNF.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gbnf {
@@ -37,12 +40,14 @@ pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
         matching: grammar.matching(),
         fuel: FUEL,
         written: FxHashMap::default(),
+        named: FxHashMap::default(),
+        waiting: Vec::new(),
         extra: String::new(),
         markers: Vec::new(),
         seen: FxHashSet::default(),
     };
     let mut text = String::new();
-    while let Some((name, owner, body)) = printer.names.next() {
+    while let Some((name, owner, body)) = printer.next_rule() {
         let _ = write!(text, "{name} ::= ");
         printer.expr(&mut text, owner, body).map_err(|what| {
             Error::grammar(
@@ -68,6 +73,10 @@ struct Printer<'g> {
     fuel: usize,
     /// Regular languages that are written out as rules already, by the name of the first.
     written: FxHashMap<Regex, String>,
+    /// Expressions that stand in several places, by the names of their rules.
+    named: FxHashMap<(usize, ExprId), String>,
+    /// Those whose rules are still to be written.
+    waiting: Vec<(String, usize, ExprId)>,
     /// Rules of what is written out.
     extra: String,
     markers: Vec<String>,
@@ -75,6 +84,25 @@ struct Printer<'g> {
 }
 
 impl Printer<'_> {
+    /// The next rule that is still to be written: its name, the number of its grammar, its body.
+    fn next_rule(&mut self) -> Option<(String, usize, ExprId)> {
+        self.names.next().or_else(|| self.waiting.pop())
+    }
+
+    /// The name of a rule for what would otherwise be written more than once, and is long.
+    fn named(&mut self, owner: usize, id: ExprId) -> Option<String> {
+        if let Some(name) = self.named.get(&(owner, id)) {
+            return Some(name.clone());
+        }
+        if !is_long(self.names.grammar(owner), id) {
+            return None;
+        }
+        let name = self.names.fresh("item");
+        self.waiting.push((name.clone(), owner, id));
+        self.named.insert((owner, id), name.clone());
+        Some(name)
+    }
+
     fn expr(&mut self, out: &mut String, owner: usize, root: ExprId) -> Result<(), Unprintable> {
         let grammar = self.names.grammar(owner);
         let mut work = vec![Piece::Node(root, Binding::Alternation)];
@@ -146,16 +174,25 @@ impl Printer<'_> {
                         out.push('(');
                         work.insert(work.len() - 1, Piece::Text(")"));
                     }
+                    let named = if max == Some(1) {
+                        None
+                    } else {
+                        self.named(owner, inner)
+                    };
+                    let item = || match &named {
+                        Some(name) => Piece::Name(name.clone()),
+                        None => Piece::Node(inner, Binding::Primary),
+                    };
                     if max != Some(1) {
                         let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
                         work.push(Piece::Bounds(least, most));
                         work.push(Piece::Text(")"));
-                        work.push(Piece::Node(inner, Binding::Primary));
+                        work.push(item());
                         work.push(Piece::Text(" "));
                         work.push(Piece::Node(separator, Binding::Primary));
                         work.push(Piece::Text(" ("));
                     }
-                    work.push(Piece::Node(inner, Binding::Primary));
+                    work.push(item());
                 }
             }
         }
@@ -301,6 +338,28 @@ fn write_state(out: &mut String, state: &State, states: &[State], names: &[Strin
 fn ranges(state: &State) -> Vec<(u32, u32)> {
     let steps = state.steps.iter();
     steps.map(|&(first, last, _)| (first, last)).collect()
+}
+
+/// Whether an expression is better named than written twice.
+fn is_long(grammar: &Grammar, root: ExprId) -> bool {
+    let mut work = vec![root];
+    let mut weight = 0;
+    while let Some(id) = work.pop() {
+        weight += 1;
+        match grammar.expr(id) {
+            Expr::Regex(regex) => weight += regex.weight() as usize,
+            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
+            Expr::Repeat {
+                inner, separator, ..
+            } => work.extend(std::iter::once(inner).chain(separator)),
+            Expr::Capture { inner, .. } => work.push(*inner),
+            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
+        }
+        if weight > LONG {
+            return true;
+        }
+    }
+    false
 }
 
 /// A sequence or choice of regular languages as one. Recursion follows the nesting, and ends where that is deep.

@@ -22,6 +22,7 @@ pub(super) enum Piece<N> {
     Text(&'static str),
     Node(N, Binding),
     Bounds(u32, Option<u32>),
+    Name(String),
 }
 
 /// Writes what stands before the next node, which is taken off the list; None at its end.
@@ -30,6 +31,7 @@ pub(super) fn next_node<N>(out: &mut String, work: &mut Vec<Piece<N>>) -> Option
         match work.pop()? {
             Piece::Text(text) => out.push_str(text),
             Piece::Bounds(min, max) => bounds(out, min, max),
+            Piece::Name(name) => out.push_str(&name),
             Piece::Node(node, outer) => return Some((node, outer)),
         }
     }

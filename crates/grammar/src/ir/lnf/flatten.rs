@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
 use crate::ir::regex::Regex;
 
+/// A terminal up to this weight may stand before and behind a separator.
+const TWICE: u32 = 256;
+
 /// What became of the rules and expressions of one grammar, by their numbers.
 struct Owner<'g> {
     grammar: &'g Grammar,
@@ -149,7 +152,14 @@ impl<'g> Flattener<'g> {
                 separator,
             } => {
                 let mut item = Rhs::new();
-                self.symbol(owner, inner, lhs, &mut item)?;
+                if separator.is_some()
+                    && matches!(grammar.expr(inner), Expr::Regex(regex) if regex.weight() > TWICE)
+                {
+                    // Terminals would be copied.
+                    item.push(self.group(owner, inner, lhs)?);
+                } else {
+                    self.symbol(owner, inner, lhs, &mut item)?;
+                }
                 let mut between = Rhs::new();
                 if let Some(separator) = separator {
                     self.symbol(owner, separator, lhs, &mut between)?;

@@ -15,6 +15,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     move_start(draft);
     let uses = draft.uses();
     let mut named = names(draft, &uses);
+    keep_large(draft, &uses, &mut named);
     break_cycles(draft, &mut named);
     if named.contains(&true) {
         draft.changes += 1;
@@ -70,6 +71,56 @@ fn names(draft: &Draft, uses: &[u32]) -> Vec<bool> {
             }
         })
         .collect()
+}
+
+/// Keeps what would be copied along with what it stands in: a nonterminal that is used once, by one that is replaced in many
+/// places.
+fn keep_large(draft: &Draft, uses: &[u32], named: &mut [bool]) {
+    // The last to use each; where there is one use, the only one.
+    let mut holder: Vec<Option<NonterminalId>> = vec![None; named.len()];
+    for lhs in draft.nonterminals() {
+        for symbol in draft.rules_of(lhs).iter().flatten() {
+            if let Symbol::Nonterminal(id) = symbol {
+                holder[id.0 as usize] = Some(lhs);
+            }
+        }
+    }
+    // Whether what each says comes to stand in many places; on the way up from one, "no" stands for "not known yet".
+    let mut copied: Vec<Option<bool>> = vec![None; named.len()];
+    let mut way: Vec<usize> = Vec::new();
+    for id in draft.nonterminals() {
+        let mut at = id.0 as usize;
+        let answer = loop {
+            if let Some(known) = copied[at] {
+                break known;
+            }
+            copied[at] = Some(false);
+            way.push(at);
+            if !named[at] || uses[at] != 1 {
+                break named[at] && uses[at] > 1;
+            }
+            match holder[at] {
+                Some(above) => at = above.0 as usize,
+                None => break false,
+            }
+        };
+        for at in way.drain(..) {
+            copied[at] = Some(answer);
+        }
+    }
+    for id in draft.nonterminals() {
+        let at = id.0 as usize;
+        let small = match draft.rules_of(id) {
+            [rhs] => match rhs[..] {
+                [Symbol::Regex(index)] => draft.facts_of(index).weight <= COPIED_WEIGHT,
+                _ => rhs.len() <= 1,
+            },
+            _ => false,
+        };
+        if named[at] && !small && copied[at] == Some(true) {
+            named[at] = false;
+        }
+    }
 }
 
 /// Keeps one nonterminal of every cycle of replacements.

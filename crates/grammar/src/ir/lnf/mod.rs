@@ -10,18 +10,21 @@
 
 mod draft;
 mod dump;
+mod duplicates;
+mod equals;
 mod flatten;
 mod fuse;
 mod graph;
 mod inline;
-mod merge;
 mod nullable;
-mod prune;
+mod operators;
 mod regular;
 mod repeat;
 #[cfg(test)]
 mod tests;
 mod units;
+mod unproductive;
+mod unreachable;
 
 use std::sync::Arc;
 
@@ -97,9 +100,9 @@ impl Lnf {
     /// whether one of them is empty.
     pub fn new(grammar: &Grammar, limits: &Limits) -> Result<Self, Error> {
         let mut draft = flatten::run(grammar, Draft::new(limits))?;
-        merge::duplicates(&mut draft)?;
-        prune::unproductive(&mut draft)?;
-        prune::unreachable(&mut draft)?;
+        duplicates::run(&mut draft)?;
+        unproductive::run(&mut draft)?;
+        unreachable::run(&mut draft)?;
         for round in 0..ROUNDS {
             let before = (draft.rules.len(), draft.size());
             draft.spend(before.1)?;
@@ -107,15 +110,16 @@ impl Lnf {
             units::run(&mut draft)?;
             regular::run(&mut draft)?;
             inline::run(&mut draft)?;
+            operators::run(&mut draft)?;
             fuse::run(&mut draft)?;
             // Equals are merged, and nothing has changed since.
             if round > 0 && draft.changes == changes {
                 break;
             }
-            merge::duplicates(&mut draft)?;
-            merge::equals(&mut draft)?;
+            duplicates::run(&mut draft)?;
+            equals::run(&mut draft)?;
             // Every pass keeps languages: what is productive stays so.
-            prune::unreachable(&mut draft)?;
+            unreachable::run(&mut draft)?;
             if (draft.rules.len(), draft.size()) == before {
                 break;
             }
@@ -125,8 +129,8 @@ impl Lnf {
                 .with_hint("every alternative of the start rule leads to something that can never be completed"));
         }
         nullable::run(&mut draft)?;
-        merge::duplicates(&mut draft)?;
-        prune::unreachable(&mut draft)?;
+        duplicates::run(&mut draft)?;
+        unreachable::run(&mut draft)?;
         Ok(Self::numbered(&draft))
     }
 

@@ -4,8 +4,12 @@
 use proptest::prelude::*;
 
 use super::draft::Draft;
-use super::{Lnf, flatten, fuse, inline, merge, nullable, prune, regular, units};
+use super::{
+    Lnf, Symbol, duplicates, equals, flatten, fuse, inline, nullable, operators, regular, units,
+    unproductive, unreachable,
+};
 use crate::error::Error;
+use crate::ir::Regex;
 use crate::limits::Limits;
 
 #[path = "../../../tests/reference/mod.rs"]
@@ -16,19 +20,20 @@ mod shapes;
 type Pass = fn(&mut Draft) -> Result<(), Error>;
 
 /// All passes that may come in any order. Names are only replaced where everything can be reached.
-const PASSES: [Pass; 8] = [
+const PASSES: [Pass; 9] = [
     units::run,
     regular::run,
     reached_inline,
+    operators::run,
     fuse::run,
-    merge::duplicates,
-    merge::equals,
-    prune::unproductive,
-    prune::unreachable,
+    duplicates::run,
+    equals::run,
+    unproductive::run,
+    unreachable::run,
 ];
 
 fn reached_inline(draft: &mut Draft) -> Result<(), Error> {
-    prune::unreachable(draft)?;
+    unreachable::run(draft)?;
     inline::run(draft)
 }
 
@@ -100,11 +105,56 @@ passes! {
     circles_of_units: units::run;
     joining_what_is_regular: regular::run;
     replacing_names: reached_inline;
+    operators_as_iteration: operators::run;
     fusing_terminals: fuse::run;
-    dropping_repeated_productions: merge::duplicates;
-    merging_equal_nonterminals: merge::equals;
-    dropping_what_is_unproductive: prune::unproductive;
-    dropping_what_is_unreachable: prune::unreachable;
+    dropping_repeated_productions: duplicates::run;
+    merging_equal_nonterminals: equals::run;
+    dropping_what_is_unproductive: unproductive::run;
+    dropping_what_is_unreachable: unreachable::run;
+}
+
+/// Rules most of whose productions begin or end with the rule itself.
+fn operator_rule(itself: usize) -> impl Strategy<Value = shapes::Shape> {
+    let symbol = prop_oneof![
+        4 => Just(shapes::Shape::Rule(itself)),
+        1 => Just(shapes::Shape::Rule(1 - itself)),
+        2 => Just(shapes::Shape::Regex(Regex::literal(b"a"))),
+        2 => Just(shapes::Shape::Regex(Regex::literal(b"b"))),
+    ];
+    let production = prop::collection::vec(symbol, 0..4).prop_map(shapes::Shape::Seq);
+    prop::collection::vec(production, 1..6).prop_map(shapes::Shape::Alt)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn operators_of_many_kinds(
+        rules in (operator_rule(0), operator_rule(1)),
+        before in prop::collection::vec(0..PASSES.len(), 0..3),
+    ) {
+        keeps_the_language(&[rules.0, rules.1], &before, operators::run);
+    }
+}
+
+/// No production is left between whose ends a string may be cut in several ways.
+#[test]
+fn operators_are_read_as_one_tree() {
+    for text in [
+        r#"root ::= root [+*] root | "-" root | root "!" | "a" | "(" root ")""#,
+        r#"root ::= root root | [ab] | "(" root ")""#,
+        r#"root ::= root "?" root ":" root | "not " root | "a""#,
+        r#"root ::= "-" root | root "!" | "x" root "y""#,
+        "root ::= sum | [0-9] | \"(\" root \")\"\nsum ::= root ws [+-] ws root\nws ::= \" \"*",
+    ] {
+        let grammar = crate::syntax::gbnf::parse(text, "root", &Limits::default()).unwrap();
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for production in &lnf.productions {
+            let this = Some(&Symbol::Nonterminal(production.lhs));
+            let (first, last) = (production.rhs.first(), production.rhs.last());
+            assert!(first != this || last != this, "{text}\n{}", lnf.dump());
+        }
+    }
 }
 
 /// What never ends stays: every beginning of its text can go on. What never begins goes.
@@ -113,7 +163,7 @@ fn only_what_can_never_write_is_unproductive() {
     let left = |text: &str| {
         let grammar = crate::syntax::gbnf::parse(text, "root", &Limits::default()).unwrap();
         let mut draft = flatten::run(&grammar, Draft::new(&Limits::default())).unwrap();
-        prune::unproductive(&mut draft).unwrap();
+        unproductive::run(&mut draft).unwrap();
         !draft.rules_of(draft.start).is_empty()
     };
     for (text, stays) in [

@@ -36,7 +36,7 @@ use crate::syntax::rules;
 /// # Errors
 /// `E-GRAMMAR-SYNTAX`, `E-GRAMMAR-UNDEFINED`, `E-GRAMMAR-START`, `E-GRAMMAR-IRREGULAR`, `E-GRAMMAR-EXCEPT`,
 /// `E-GRAMMAR-NOTHING`, `E-GRAMMAR-UNPRODUCTIVE`, the codes of regular expressions, and `E-LIMIT-GRAMMAR-BYTES`,
-/// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION`,
+/// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-NESTING`, `E-LIMIT-REGEX-REPETITION`,
 /// `E-LIMIT-REGEX-EXPANSION`, `E-LIMIT-FUEL`; each with its place and a hint. [`Grammar::warnings`] has what is odd.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     parse_with(text, start, &[], limits)

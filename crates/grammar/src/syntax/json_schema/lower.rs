@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::keywords::{Keywords, Types};
 use super::merge::{Conjunction, Demands, counter};
@@ -14,6 +15,9 @@ use super::schemas::Schemas;
 use super::spelling::{Place, Spelling};
 use crate::error::Error;
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
+
+/// A name as it is written behind a comma or not, in a container at a place.
+type Spelled = SmallVec<[((bool, Place), ExprId); 2]>;
 
 /// Builds the grammar.
 pub(super) struct Lowering<'d> {
@@ -25,6 +29,8 @@ pub(super) struct Lowering<'d> {
     names: FxHashMap<String, u32>,
     /// Work space for names.
     unique: String,
+    /// How the names of properties are written.
+    pub(super) keys: FxHashMap<String, Spelled>,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
@@ -49,6 +55,7 @@ impl<'d> Lowering<'d> {
             work: Vec::new(),
             names: FxHashMap::default(),
             unique: String::new(),
+            keys: FxHashMap::default(),
             spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
@@ -186,7 +193,9 @@ impl<'d> Lowering<'d> {
 
     fn body(&mut self, conjunction: &Conjunction, place: Place) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
+        // Nobody asks again, as a rule.
         let demands = self.schemas.demands(conjunction)?;
+        self.schemas.demands.remove(conjunction);
         for (pointer, reason) in &demands.widened {
             self.schemas.widen(pointer, reason);
         }

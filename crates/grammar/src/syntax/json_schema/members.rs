@@ -13,7 +13,7 @@ use super::merge::{Conjunction, Demands};
 use super::object::Shape;
 use super::spelling::Place;
 use crate::error::Error;
-use crate::ir::{ExprId, Regex, RuleId};
+use crate::ir::{ExprId, RuleId};
 
 /// Rules that one object may take for counting its members.
 const STATES: u64 = 20_000;
@@ -128,11 +128,13 @@ impl Lowering<'_> {
             }
             if (at_end || memory.bits.is_some()) && !full {
                 for other in &shape.others {
-                    let name = other.name.clone();
+                    let key = self
+                        .spelling
+                        .key(other.name.clone(), state.count > 0, place);
+                    let key = self.spelled(key);
                     self.member(
                         (shape, place),
-                        (name, &other.value, other.has),
-                        state.count,
+                        (key, &other.value, other.has),
                         next,
                         &mut rules,
                         &mut parts,
@@ -250,23 +252,34 @@ impl Lowering<'_> {
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
         let property = &shape.listed[at];
-        let name = self.spelling.notation.key(&property.name);
-        let member = (name, &property.value, property.has);
-        self.member((shape, place), member, count, then, rules, parts)
+        let key = self.key(&property.name, count > 0, place);
+        let member = (key, &property.value, property.has);
+        self.member((shape, place), member, then, rules, parts)
+    }
+
+    /// The name of a listed property up to its colon, and the comma before it if another member stands there.
+    fn key(&mut self, name: &str, comma: bool, place: Place) -> ExprId {
+        let known = self.keys.get(name).into_iter().flatten();
+        if let Some((_, key)) = known.copied().find(|(of, _)| *of == (comma, place)) {
+            return key;
+        }
+        let key = self.spelling.notation.key(name);
+        let key = self.spelling.key(key, comma, place);
+        let key = self.spelled(key);
+        let known = self.keys.entry(name.to_owned()).or_default();
+        known.push(((comma, place), key));
+        key
     }
 
     /// One member and what follows it; once for itself, and once for each member asked for that it may be.
     fn member(
         &mut self,
         (shape, place): (&Shape, Place),
-        (name, value, has): (Regex, &Conjunction, u32),
-        count: u64,
+        (key, value, has): (ExprId, &Conjunction, u32),
         then: State,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
-        let key = self.spelling.key(name, count > 0, place);
-        let key = self.spelled(key);
         for set in 0..1u32 << shape.has.len() {
             // Only what is still missing counts.
             if set & !has != 0 || set & then.has != 0 {

@@ -19,7 +19,7 @@ use super::keywords::{
 use super::locations::LocationId;
 use super::number::Bound;
 use super::schemas::Schemas;
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::limits::Limits;
 
 /// Sets of branches of one choice are looked at one by one up to this number of branches.
@@ -252,7 +252,8 @@ impl Schemas<'_> {
                     "schema_ref_hops",
                     passed.len() as u64,
                     allowed as u64,
-                ));
+                )
+                .at(Place::Pointer(self.pointer(start))));
             }
             id = target;
         }

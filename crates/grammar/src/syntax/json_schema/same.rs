@@ -110,7 +110,9 @@ fn value(any: &Value, state: &mut FxHasher) {
         Value::String(text) => text.hash(state),
         Value::Array(items) => {
             state.write_usize(items.len());
-            items.iter().for_each(|item| value(item, state));
+            for item in items {
+                value(item, state);
+            }
         }
         Value::Object(members) => {
             state.write_usize(members.len());

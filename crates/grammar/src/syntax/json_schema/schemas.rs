@@ -17,7 +17,7 @@ use super::notation::Notation;
 use super::reader::read as keywords_of;
 use super::text::Escaped;
 use super::{Draft, Options};
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::ir::Regex;
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect};
@@ -132,7 +132,8 @@ impl<'d> Schemas<'d> {
                     "schema_enum_values",
                     given,
                     allowed as u64,
-                ));
+                )
+                .at(Place::Pointer(self.pointer(id))));
             }
         }
         let keywords = Rc::new(keywords);
@@ -177,7 +178,7 @@ impl<'d> Schemas<'d> {
                 return Err(Error::schema("E-SCHEMA-INVALID", message, vec![place])
                     .with_hint("patterns are regular expressions of ECMA-262"));
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.at(Place::Pointer(pointer.to_owned()))),
         };
         self.patterns.insert(pattern.to_owned(), readings.clone());
         Ok(readings)

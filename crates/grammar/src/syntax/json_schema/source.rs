@@ -71,7 +71,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 fn check_depth(text: &str, limits: &Limits) -> Result<(), Error> {
     let allowed = limits.schema_depth.min(DEEPEST);
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for byte in text.bytes() {
+    for (offset, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
@@ -85,7 +85,8 @@ fn check_depth(text: &str, limits: &Limits) -> Result<(), Error> {
                         "schema_depth",
                         depth as u64,
                         allowed as u64,
-                    ));
+                    )
+                    .at(Place::in_text(text, offset)));
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),

@@ -40,7 +40,7 @@ pub enum Dialect {
 ///
 /// # Errors
 /// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around in a
-/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `E-LIMIT-REGEX-REPETITION` and `E-LIMIT-REGEX-EXPANSION` where it is
+/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-NESTING`, `-REPETITION` and `-EXPANSION` where it is
 /// too large.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
     within(pattern, dialect, limits, &mut Utf8, &Regex::empty())
@@ -75,7 +75,7 @@ pub(crate) fn within(
     }
     let names = Names::new(pattern);
     let source = Source::new(pattern, dialect, &names)?;
-    let hir = source.hir()?;
+    let hir = source.hir(limits)?;
     let mut lowering = Lowering::new(limits, alphabet);
     let lowered = lowering.lower(&hir, &|name| names.read(name));
     lowered
@@ -135,9 +135,10 @@ impl<'p> Source<'p> {
         Place::in_text(self.given, given + ahead.min(room))
     }
 
-    fn hir(&self) -> Result<Hir, Error> {
+    fn hir(&self, limits: &Limits) -> Result<Hir, Error> {
+        let nesting = limits.grammar_nesting.min(NESTING as usize) as u32;
         let parsed = ParserBuilder::new()
-            .nest_limit(NESTING)
+            .nest_limit(nesting)
             .build()
             .parse(&self.text);
         let ast = parsed.map_err(|error| {
@@ -152,11 +153,11 @@ impl<'p> Source<'p> {
                     Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported here")
                         .at(place)
                 }
-                ErrorKind::NestLimitExceeded(limit) => Error::grammar(
-                    "E-REGEX-SYNTAX",
-                    format!("the pattern nests deeper than {limit} groups"),
-                )
-                .at(place),
+                ErrorKind::NestLimitExceeded(limit) => {
+                    let (code, name) = ("E-LIMIT-REGEX-NESTING", "grammar_nesting");
+                    let allowed = u64::from(*limit);
+                    Error::limit(code, name, allowed + 1, allowed).at(place)
+                }
                 kind => Error::grammar(
                     "E-REGEX-SYNTAX",
                     format!("the pattern cannot be read: {kind}"),

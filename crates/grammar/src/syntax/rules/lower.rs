@@ -20,6 +20,9 @@ use crate::syntax::regex::{self, Dialect, utf8_class};
 /// several levels, and repetitions and names add some without one.
 const DEPTH: usize = 3 * DEEPEST;
 
+/// A repetition with a separator writes its items twice up to this weight; heavier ones are shared.
+const TWICE: u64 = 256;
+
 /// How much is looked at to find out whether one terminal matches anything, in nodes of derivatives.
 const LOOK: usize = 20_000;
 /// How much is looked at for all terminals of a source.
@@ -76,6 +79,8 @@ struct Lowering<'a> {
     positions: Positions<'a>,
     /// By node; all are there once everything is lowered.
     values: Vec<Option<Lowered>>,
+    /// Whether the node that is lowered must be regular.
+    operand: bool,
     /// How much may still be looked at to find terminals that match nothing.
     look: usize,
 }
@@ -132,9 +137,11 @@ pub(in crate::syntax) fn lower(
         rules,
         positions,
         values,
+        operand: false,
         look: LOOK_IN_ALL,
     };
     for id in order.nodes {
+        lowering.operand = order.operand[id.0 as usize];
         let (node, offset) = &ast.nodes[id.0 as usize];
         let value = if order.replaced[id.0 as usize] {
             lowering.replaced(node, *offset)?
@@ -487,6 +494,10 @@ impl Lowering<'_> {
             Some(Lowered::Regular(between)) => Some(between),
             Some(Lowered::Expr(_)) => return Ok(self.repeated_expr(inner, min, max, separator)),
         };
+        // What stands around separators is written twice.
+        if between.is_some() && !self.operand && regular.weight > TWICE {
+            return Ok(self.repeated_expr(inner, min, max, separator));
+        }
         let regex = &regular.regex;
         let inner_expansion = between.map_or(regular.expansion, |between| {
             between.expansion.max(regular.expansion)

@@ -15,15 +15,21 @@ pub(super) struct Order {
     pub(super) nodes: Vec<NodeId>,
     /// By node: whether it is a name that stands for what its rule says.
     pub(super) replaced: Vec<bool>,
+    /// By node: whether it is a part of an operand, and must be regular.
+    pub(super) operand: Vec<bool>,
 }
 
 /// Orders all nodes of a tree.
 pub(super) fn order(text: &str, ast: &Ast, positions: &Positions<'_>) -> Result<Order, Error> {
-    let replaced = replaced(ast, positions);
+    let (operand, replaced) = operands(ast, positions);
     if !replaced.contains(&true) {
         // Children stand before their parents.
         let nodes = (0..ast.nodes.len() as u32).map(NodeId).collect();
-        return Ok(Order { nodes, replaced });
+        return Ok(Order {
+            nodes,
+            replaced,
+            operand,
+        });
     }
     let mut nodes = Vec::with_capacity(ast.nodes.len());
     let mut marks = vec![Mark::New; ast.nodes.len()];
@@ -56,7 +62,11 @@ pub(super) fn order(text: &str, ast: &Ast, positions: &Positions<'_>) -> Result<
             }
         }
     }
-    Ok(Order { nodes, replaced })
+    Ok(Order {
+        nodes,
+        replaced,
+        operand,
+    })
 }
 
 fn recursive(text: &str, offset: usize) -> Error {
@@ -101,11 +111,9 @@ pub(super) fn body(ast: &Ast, positions: &Positions<'_>, node: &Node) -> Option<
     Some(ast.rules[position(positions, node)?].body)
 }
 
-fn replaced(ast: &Ast, positions: &Positions<'_>) -> Vec<bool> {
+/// What stands in operands, and which names in them stand for what their rules say.
+fn operands(ast: &Ast, positions: &Positions<'_>) -> (Vec<bool>, Vec<bool>) {
     let mut replaced = vec![false; ast.nodes.len()];
-    if !ast.rules_as_operands {
-        return replaced;
-    }
     let mut inside = vec![false; ast.nodes.len()];
     let mut work: Vec<NodeId> = Vec::new();
     for (node, _) in &ast.nodes {
@@ -120,10 +128,12 @@ fn replaced(ast: &Ast, positions: &Positions<'_>) -> Vec<bool> {
         }
         let node = &ast.nodes[at].0;
         work.extend(children(node));
-        if let Some(body) = body(ast, positions, node) {
+        if ast.rules_as_operands
+            && let Some(body) = body(ast, positions, node)
+        {
             replaced[at] = true;
             work.push(body);
         }
     }
-    replaced
+    (inside, replaced)
 }

@@ -1,5 +1,4 @@
-//! Passes that drop what cannot contribute: productions that can never be finished nor go on for ever, and nonterminals
-//! that the start never reaches.
+//! Pass: productions that can never be finished nor go on for ever are dropped.
 //!
 //! `B ::= 'a' B` stays: it never ends, but every prefix of its text can be continued. `B ::= B 'a'` goes: it can never
 //! write its first byte, and an engine that entered it would be stuck.
@@ -11,7 +10,7 @@ use crate::error::Error;
 use crate::ir::grammar::TokenSet;
 
 /// Drops unproductive productions. What is left without productions matches nothing.
-pub(super) fn unproductive(draft: &mut Draft) -> Result<(), Error> {
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     loop {
         drop_dead(draft)?;
         let finite = finite(draft)?;
@@ -136,44 +135,4 @@ fn endless(draft: &mut Draft, finite: &[bool]) -> Result<Vec<bool>, Error> {
         }
     }
     Ok(endless)
-}
-
-/// Drops nonterminals that the start does not reach, and numbers the rest in the order in which it does.
-pub(super) fn unreachable(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.rules.len())?;
-    let mut new_ids: Vec<Option<NonterminalId>> = vec![None; draft.rules.len()];
-    let mut order = vec![draft.start];
-    new_ids[draft.start.0 as usize] = Some(NonterminalId(0));
-    let mut next = 0;
-    while let Some(&id) = order.get(next) {
-        next += 1;
-        for symbol in draft.rules[id.0 as usize].iter().flatten() {
-            if let Symbol::Nonterminal(target) = symbol
-                && new_ids[target.0 as usize].is_none()
-            {
-                new_ids[target.0 as usize] = Some(NonterminalId(order.len() as u32));
-                order.push(*target);
-            }
-        }
-    }
-    let mut names = Vec::with_capacity(order.len());
-    let mut rules = Vec::with_capacity(order.len());
-    for id in order {
-        names.push(std::mem::take(&mut draft.names[id.0 as usize]));
-        let mut own = std::mem::take(&mut draft.rules[id.0 as usize]);
-        for symbol in own.iter_mut().flatten() {
-            if let Symbol::Nonterminal(target) = symbol {
-                *target = new_ids[target.0 as usize].unwrap_or(*target);
-            }
-        }
-        rules.push(own);
-    }
-    draft.labels = std::mem::take(&mut draft.labels)
-        .into_iter()
-        .filter_map(|(id, label)| Some((new_ids[id.0 as usize]?, label)))
-        .collect();
-    draft.names = names;
-    draft.rules = rules;
-    draft.start = NonterminalId(0);
-    Ok(())
 }

@@ -1,5 +1,5 @@
-//! Passes: equal productions of one nonterminal become one, and nonterminals with equal productions become one, from the
-//! leaves up. Loops on itself count as equal (`A ::= A x`, `B ::= B x`), longer cycles are not compared.
+//! Pass: nonterminals with equal productions become one, from the leaves up. Loops on itself count as equal
+//! (`A ::= A x`, `B ::= B x`), longer cycles are not compared.
 
 use std::hash::{Hash, Hasher};
 
@@ -11,36 +11,11 @@ use super::units::rename;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 
-/// So many productions are compared with each other; more are hashed.
-const FEW: usize = 8;
-
 /// Stands for the nonterminal itself in a signature.
 const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
 
-/// Removes repeated productions, keeping the first.
-pub(super) fn duplicates(draft: &mut Draft) -> Result<(), Error> {
-    draft.spend(draft.rules.len())?;
-    for rules in &mut draft.rules {
-        if rules.len() <= FEW {
-            let mut at = 1;
-            while at < rules.len() {
-                if rules[..at].contains(&rules[at]) {
-                    rules.remove(at);
-                } else {
-                    at += 1;
-                }
-            }
-        } else {
-            let unique: indexmap::IndexSet<Rhs, rustc_hash::FxBuildHasher> =
-                rules.drain(..).collect();
-            rules.extend(unique);
-        }
-    }
-    Ok(())
-}
-
 /// Merges nonterminals with equal productions.
-pub(super) fn equals(draft: &mut Draft) -> Result<(), Error> {
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     let count = draft.rules.len();
     let users = graph::users(draft);
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();

@@ -1,0 +1,143 @@
+//! What a store still needs, in a new one.
+//!
+//! A store only grows. When it has grown too large, a new one takes over the few expressions that are still in use, as they
+//! are: what they are made of keeps its form, only the numbers are others.
+
+use rustc_hash::FxHashMap;
+
+use super::residual::{Node, RegexId, Residuals};
+use super::union::{UnionId, Unions};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// Expressions of an old store and what they are in the new one.
+pub(crate) type Carried = FxHashMap<RegexId, RegexId>;
+
+impl Residuals {
+    /// An expression of another store. Nothing recurses.
+    pub(crate) fn carry(
+        &mut self,
+        from: &Self,
+        root: RegexId,
+        carried: &mut Carried,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let mut work = vec![(root, false)];
+        while let Some((id, visited)) = work.pop() {
+            if carried.contains_key(&id) {
+                continue;
+            }
+            let node = from.node(id);
+            if visited {
+                let node = self.renumbered(from, node, carried);
+                let here = self.intern(node, fuel)?;
+                carried.insert(id, here);
+                continue;
+            }
+            work.push((id, true));
+            let parts: &[RegexId] = match node {
+                Node::Nothing | Node::Empty | Node::Class(_) | Node::Words { .. } => &[],
+                Node::Concat(head, tail) => &[*head, *tail],
+                Node::Alt(parts) | Node::And(parts) => parts,
+                Node::Literal { tail: part, .. }
+                | Node::Not(part)
+                | Node::Repeat { inner: part, .. }
+                | Node::Counter { inner: part, .. } => std::slice::from_ref(part),
+            };
+            work.extend(parts.iter().map(|&part| (part, false)));
+        }
+        Ok(carried[&root])
+    }
+
+    /// An expression of another store whose parts are in this one already.
+    fn renumbered(&mut self, from: &Self, node: &Node, carried: &Carried) -> Node {
+        let sorted = |parts: &[RegexId]| {
+            let mut parts: Vec<RegexId> = parts.iter().map(|part| carried[part]).collect();
+            parts.sort_unstable();
+            parts.into()
+        };
+        match *node {
+            Node::Nothing => Node::Nothing,
+            Node::Empty => Node::Empty,
+            Node::Class(set) => Node::Class(set),
+            Node::Literal { bytes, at, tail } => Node::Literal {
+                bytes: self.carry_literal(from, bytes),
+                at,
+                tail: carried[&tail],
+            },
+            Node::Words {
+                table,
+                first,
+                end,
+                at,
+            } => {
+                let words = from.tables[table as usize].iter();
+                let words: Vec<u32> = words.map(|&word| self.carry_literal(from, word)).collect();
+                self.heap += words.len() * 4 + 32;
+                let (table, _) = self.tables.insert_full(words.into());
+                Node::Words {
+                    table: table as u32,
+                    first,
+                    end,
+                    at,
+                }
+            }
+            Node::Concat(head, tail) => Node::Concat(carried[&head], carried[&tail]),
+            Node::Alt(ref parts) => Node::Alt(sorted(parts)),
+            Node::And(ref parts) => Node::And(sorted(parts)),
+            Node::Not(inner) => Node::Not(carried[&inner]),
+            Node::Repeat { inner, min, max } => Node::Repeat {
+                inner: carried[&inner],
+                min,
+                max,
+            },
+            Node::Counter {
+                inner,
+                lower,
+                upper,
+                taken,
+            } => Node::Counter {
+                inner: carried[&inner],
+                lower,
+                upper,
+                taken,
+            },
+        }
+    }
+
+    fn carry_literal(&mut self, from: &Self, index: u32) -> u32 {
+        let bytes = &from.literals[index as usize];
+        self.intern_literal(bytes)
+    }
+}
+
+impl Unions {
+    /// A residual of another store.
+    pub(crate) fn carry_residual(
+        &mut self,
+        from: &Self,
+        residual: RegexId,
+        carried: &mut Carried,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let residuals = &mut self.residuals;
+        residuals.carry(&from.residuals, residual, carried, fuel)
+    }
+
+    /// A union of another store.
+    pub(crate) fn carry(
+        &mut self,
+        from: &Self,
+        union: UnionId,
+        carried: &mut Carried,
+        fuel: &mut Fuel,
+    ) -> Result<UnionId, Error> {
+        let mut parts = from.parts(union).to_vec();
+        for (_, part) in &mut parts {
+            *part = self.carry_residual(from, *part, carried, fuel)?;
+        }
+        let here = self.intern(parts);
+        self.raise_margin(here, from.margin(union));
+        Ok(here.with_bounds_of(union))
+    }
+}

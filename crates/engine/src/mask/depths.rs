@@ -1,0 +1,128 @@
+//! States whose masks are the same, found without computing these.
+//!
+//! To find a mask, only so much is looked into as lies below the sets of a state down to some depth. A state whose sets
+//! are the same down to that depth has the same mask: the thousandth bracket has the mask of the tenth. What sets are down
+//! to a depth has a number, by interning; nothing rests on a hash.
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::earley::{Recognizer, SetId, Sets, StateId};
+
+/// The depths that are told apart; masks that need more are for their own states.
+const LADDER: [u8; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 32];
+
+/// Items that may be looked at to find one state.
+const ITEMS: usize = 4_096;
+
+/// Masks by what was looked into; all of it can be forgotten at any time.
+#[derive(Debug, Default)]
+pub(super) struct Depths {
+    /// What a set is down to a depth: the depth, then dot, nonterminal and what the set returned to is, by item.
+    views: IndexSet<Box<[u32]>, FxBuildHasher>,
+    /// By set and depth.
+    of_sets: FxHashMap<(SetId, u8), u32>,
+    /// Which depths of the ladder states have that are the same down to depth 0.
+    rungs: FxHashMap<Box<[u32]>, u16>,
+    /// A state that has its mask, by what it is down to a depth.
+    states: FxHashMap<Box<[u32]>, StateId>,
+    heap: usize,
+}
+
+impl Depths {
+    /// A state with a mask that is the mask of this one.
+    pub(super) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
+        let items = &mut ITEMS.clone();
+        let rungs = self.state(recognizer, state, 0, items)?;
+        let rungs = self.rungs.get(&rungs).copied()?;
+        for (rung, &depth) in LADDER.iter().enumerate() {
+            if rungs >> rung & 1 == 1 {
+                let key = self.state(recognizer, state, depth, items)?;
+                if let Some(&known) = self.states.get(&key) {
+                    return Some(known);
+                }
+            }
+        }
+        None
+    }
+
+    /// Remembers that a state has a mask for which it was looked so deep.
+    pub(super) fn remember(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
+        let Some(rung) = LADDER.iter().position(|&rung| depth <= rung) else {
+            return;
+        };
+        let items = &mut ITEMS.clone();
+        let Some(shallow) = self.state(recognizer, state, 0, items) else {
+            return;
+        };
+        if let Some(key) = self.state(recognizer, state, LADDER[rung], items) {
+            self.heap += (key.len() + shallow.len()) * 4;
+            *self.rungs.entry(shallow).or_insert(0) |= 1 << rung;
+            self.states.insert(key, state);
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.heap
+            + self.views.len() * 40
+            + self.of_sets.len() * 16
+            + (self.rungs.len() + self.states.len()) * 40
+    }
+
+    /// What a state is down to a depth; None if that is too much to look at.
+    fn state(
+        &mut self,
+        recognizer: &Recognizer,
+        state: StateId,
+        depth: u8,
+        items: &mut usize,
+    ) -> Option<Box<[u32]>> {
+        let state = recognizer.state(state);
+        let mut threads = Vec::with_capacity(state.threads.len());
+        for &(set, union) in state.threads {
+            threads.push((
+                self.set(&recognizer.sets, set, depth, items)?,
+                union.number()?,
+            ));
+        }
+        threads.sort_unstable();
+        let mut key = Vec::with_capacity(threads.len() * 2 + 3);
+        key.extend([u32::from(depth), u32::from(state.accept)]);
+        key.push(match state.fresh {
+            Some(set) => self.set(&recognizer.sets, set, depth, items)? + 1,
+            None => 0,
+        });
+        key.extend(threads.into_iter().flat_map(|(set, union)| [set, union]));
+        Some(key.into())
+    }
+
+    /// What a set is down to a depth.
+    fn set(&mut self, sets: &Sets, set: SetId, depth: u8, items: &mut usize) -> Option<u32> {
+        if let Some(&known) = self.of_sets.get(&(set, depth)) {
+            return Some(known);
+        }
+        let mut found: Vec<[u32; 3]> = Vec::new();
+        for (dot, ret) in sets.items(set) {
+            *items = items.checked_sub(1)?;
+            found.push(match ret {
+                _ if depth == 0 => [dot, 0, 0],
+                None => [dot, u32::MAX, 0],
+                // At most as many calls within each other as the ladder is high.
+                Some((nonterminal, below)) => {
+                    let below = self.set(sets, below, depth - 1, items)?;
+                    [dot, nonterminal, below]
+                }
+            });
+        }
+        found.sort_unstable();
+        let view: Vec<u32> = [u32::from(depth)]
+            .into_iter()
+            .chain(found.into_iter().flatten())
+            .collect();
+        let length = view.len();
+        let (view, new) = self.views.insert_full(view.into());
+        self.heap += if new { length * 4 } else { 0 };
+        self.of_sets.insert((set, depth), view as u32);
+        Some(view as u32)
+    }
+}

@@ -1,0 +1,176 @@
+//! Tokens that leave a terminal where it could also have gone on.
+//!
+//! Behind `x`, the token `yor(` may be the end of a name, the word `or` and a bracket, though `yor` could be the end of the
+//! name as well. Where what follows may begin with a byte on which the terminal goes on, each place of such a byte is one
+//! at which a token may leave. Tokens that stay inside to their end are allowed anyway; of the others, what is behind these
+//! places makes a trie of its own, one for each byte.
+
+use std::sync::Arc;
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::inside::{Inside, Scan};
+use super::lane::{Reads, Rest};
+use super::place::{Front, Place};
+use super::shared::Shared;
+use crate::automaton::{RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::vocabulary::{Trie, Vocabulary};
+
+/// Places for one byte; past these, the terminal is walked.
+const PLACES: usize = 32_768;
+
+/// What tokens have behind the places at which they may leave at a byte, that byte included; None if that is too much.
+#[derive(Debug, Clone)]
+pub(super) struct Split(pub(super) Option<Arc<Trie>>);
+
+impl Split {
+    pub(super) fn memory_bytes(&self) -> usize {
+        let trie = self.0.as_ref().map_or(0, |trie| trie.memory_bytes());
+        trie + size_of::<Self>() + 64
+    }
+}
+
+/// Rests of tokens, by their first bytes.
+struct Rests<'a>(Vec<Vec<(u32, &'a [u8])>>);
+
+impl<'a> Rests<'a> {
+    fn new() -> Self {
+        Self(vec![Vec::new(); 256])
+    }
+
+    /// Adds the rest of a token from a place on.
+    fn add(&mut self, id: u32, rest: &'a [u8]) {
+        let rests = &mut self.0[usize::from(rest[0])];
+        if rests.len() <= PLACES {
+            rests.push((id, rest));
+        }
+    }
+
+    fn splits(mut self, bytes: &ByteSet) -> Vec<(u8, Split)> {
+        let split = |byte| {
+            let rests = std::mem::take(&mut self.0[usize::from(byte)]);
+            let few = rests.len() <= PLACES;
+            (
+                byte,
+                Split(few.then(|| Arc::new(Trie::new(rests.into_iter())))),
+            )
+        };
+        bytes.iter().map(split).collect()
+    }
+}
+
+/// The places of some bytes where the terminal might have ended behind every byte: all that is needed are the exits. None
+/// where that is not so.
+pub(super) fn from_exits(
+    inside: &Inside,
+    (place, bytes): (Place, &ByteSet),
+    vocabulary: &Vocabulary,
+    fuel: &mut Fuel,
+) -> Result<Option<Vec<(u8, Split)>>, Error> {
+    if !inside.ends_anywhere {
+        return Ok(None);
+    }
+    let trie = vocabulary.trie();
+    let nodes = trie.nodes();
+    let mut rests = Rests::new();
+    let mut places: Vec<usize> = Vec::new();
+    for exit in inside.exits.all() {
+        let leaving = trie.before(exit) as usize..trie.before(nodes[exit].next as usize) as usize;
+        let leaving = &trie.order()[leaving];
+        let read = vocabulary.token(leaving[0]);
+        let read = &read[..usize::from(nodes[exit].depth) - 1];
+        let start = match place {
+            Place::Root => 0,
+            Place::Behind(node) => usize::from(nodes[node as usize].depth),
+            Place::Runs(set) => read.iter().take_while(|&&byte| set.contains(byte)).count(),
+        };
+        places.clear();
+        places.extend((start + 1..read.len()).filter(|&at| bytes.contains(read[at])));
+        fuel.spend(1 + leaving.len() * places.len())?;
+        for &id in leaving {
+            for &place in &places {
+                rests.add(id, &vocabulary.token(id)[place..]);
+            }
+        }
+    }
+    Ok(Some(rests.splits(bytes)))
+}
+
+impl Scan {
+    /// Finds the places of some bytes, in the vocabulary as far as it is at `place`.
+    pub(super) fn splits(
+        &mut self,
+        (owner, residual): (u32, RegexId),
+        (place, bytes): (Place, &ByteSet),
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        shared: &Shared,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<(u8, Split)>, Error> {
+        let trie = vocabulary.trie();
+        let nodes = trie.nodes();
+        let Self { lane, path, .. } = self;
+        residuals.set_owner(owner);
+        lane.clear();
+        path.clear();
+        path.resize(trie.longest() + 1, Rest::DEAD);
+        let front = Front::new(place, residual, residuals, trie, shared);
+        let start = lane.add(front.rest, false);
+        let mut rests = Rests::new();
+        // The places on the way, by how many bytes are before and including them.
+        let mut places: Vec<usize> = Vec::new();
+        let mut visited = 0;
+        for part in front.parts {
+            path[usize::from(nodes[part.start].depth) - 1] = start;
+            let mut at = part.start;
+            while at < part.end {
+                let node = nodes[at];
+                let depth = usize::from(node.depth);
+                let before = path[depth - 1];
+                visited += 1;
+                lane.looking = true;
+                while places.last().is_some_and(|&place| place >= depth) {
+                    places.pop();
+                }
+                let rest = lane.step(before, node.byte, residuals, fuel)?;
+                let next = node.next as usize;
+                if rest == Rest::DEAD {
+                    if !places.is_empty() {
+                        let leaving = trie.before(at) as usize..trie.before(next) as usize;
+                        fuel.spend(leaving.len() * places.len())?;
+                        for &id in &trie.order()[leaving] {
+                            let token = vocabulary.token(id);
+                            for &place in &places {
+                                rests.add(id, &token[place - 1..]);
+                            }
+                        }
+                    }
+                    at = next;
+                    continue;
+                }
+                if before.ends() && bytes.contains(node.byte) {
+                    places.push(depth);
+                }
+                if let Some(below) = trie.below(at) {
+                    let skipped = match lane.reads(rest, below, residuals, fuel)? {
+                        Reads::All { .. } => true,
+                        // It does not end within, so only what was met before counts.
+                        Reads::UpTo(_) | Reads::Without(_) => places.is_empty(),
+                        Reads::Unknown => false,
+                    };
+                    if skipped {
+                        at = next;
+                        continue;
+                    }
+                }
+                path[depth] = rest;
+                at += 1;
+            }
+            places.clear();
+        }
+        fuel.spend(visited)?;
+        Ok(rests.splits(bytes))
+    }
+}

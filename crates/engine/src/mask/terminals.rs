@@ -1,0 +1,324 @@
+//! What is known of terminals, for one grammar: what it has found out, or what others of the vocabulary have.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use syntagma_grammar::ir::ByteSet;
+
+use super::inside::Inside;
+use super::place::Place;
+use super::shared::Shared;
+use super::splits::{Split, from_exits};
+use crate::automaton::{RegexId, Residuals, UnionId, Unions};
+use crate::error::Error;
+use crate::layers::{Layer, Layers};
+use crate::limits::{Fuel, Limits};
+use crate::vocabulary::{Trie, Vocabulary};
+
+/// Whole scans that one mask may cost; further terminals are walked.
+const SCANS: usize = 8;
+
+/// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
+const MANY: u32 = 32;
+
+/// Tokens of up to so many bytes are short.
+const NEAR: u32 = 32;
+
+/// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
+const WIDE: (usize, u32) = (9, 10);
+
+/// Marks what is made for comparison, which is not the terminal's own.
+const ASIDE: u32 = 1 << 31;
+
+/// What one mask may still spend on reading the vocabulary, and whose it is.
+pub(super) struct Reading<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) limits: &'a Limits,
+    nodes: usize,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(vocabulary: &'a Vocabulary, limits: &'a Limits) -> Self {
+        let nodes = vocabulary.trie().nodes().len().saturating_mul(SCANS);
+        Self {
+            vocabulary,
+            limits,
+            nodes,
+        }
+    }
+
+    /// Takes off what is at a place; None if that is too much.
+    fn spend(&mut self, place: Place) -> Option<()> {
+        let nodes = place.size(self.vocabulary.trie());
+        self.nodes = self.nodes.checked_sub(nodes)?;
+        Some(())
+    }
+}
+
+/// The terminals of one grammar.
+#[derive(Debug)]
+pub(super) struct Terminals {
+    shared: Arc<Shared>,
+    layers: Layers,
+    insides: FxHashMap<(RegexId, Place), Arc<Inside>>,
+    splits: FxHashMap<(RegexId, Place, u8), Split>,
+    bytes: usize,
+    wide: FxHashMap<RegexId, bool>,
+    with_wide: FxHashMap<UnionId, bool>,
+}
+
+impl Terminals {
+    /// Knows nothing yet but what other grammars have found out.
+    pub(super) fn new(shared: Arc<Shared>, layers: Layers) -> Self {
+        Self {
+            shared,
+            layers,
+            insides: FxHashMap::default(),
+            splits: FxHashMap::default(),
+            bytes: 0,
+            wide: FxHashMap::default(),
+            with_wide: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.bytes
+            + (self.insides.len() + self.splits.len()) * 40
+            + (self.wide.len() + self.with_wide.len()) * 16
+    }
+
+    pub(super) fn forget(&mut self) {
+        *self = Self::new(Arc::clone(&self.shared), self.layers);
+    }
+
+    pub(super) fn has(&self, layer: Layer) -> bool {
+        self.layers.has(layer)
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// What is known of a residual at a place; None if it cannot be found out within the limits.
+    pub(super) fn inside(
+        &mut self,
+        (tag, residual): (u32, RegexId),
+        place: Place,
+        residuals: &mut Residuals,
+        reading: &mut Reading,
+    ) -> Option<Arc<Inside>> {
+        if let Some(known) = self.insides.get(&(residual, place)) {
+            return Some(Arc::clone(known));
+        }
+        // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
+        let fuel = &mut Fuel::scan(reading.limits);
+        let aside = tag | ASIDE;
+        let shape = shape(aside, residual, residuals, reading, fuel)?;
+        let fingerprint = residuals.fingerprint(shape);
+        let remembers = self.layers.has(Layer::Terminals);
+        let known = remembers.then(|| self.shared.get(fingerprint, place));
+        let inside = if let Some(known) = known.flatten() {
+            known
+        } else {
+            reading.spend(place)?;
+            let other = if place == Place::Root {
+                self.neighbour((residual, shape), residuals, reading.vocabulary, fuel)
+                    .ok()?
+            } else {
+                None
+            };
+            let vocabulary = reading.vocabulary;
+            let shared = &*self.shared;
+            let stretches = self.layers.has(Layer::Stretches);
+            let made = shared.with_scan(|scan| {
+                scan.use_stretches(stretches);
+                let part = (if shape == residual { tag } else { aside }, shape);
+                if let Some((other, near)) = other {
+                    let fingerprint = residuals.fingerprint(other);
+                    let known = if let Some(known) = shared.get(fingerprint, place) {
+                        known
+                    } else {
+                        let other = (aside, other);
+                        let known =
+                            scan.whole(other, place, residuals, vocabulary, shared, fuel)?;
+                        let known = Arc::new(known);
+                        shared.put(fingerprint, place, &known);
+                        known
+                    };
+                    let other = (other, &*known, near);
+                    if known.is_whole()
+                        && let Some(made) =
+                            scan.beside((aside, shape), other, residuals, vocabulary, fuel)?
+                    {
+                        return Ok(made);
+                    }
+                }
+                scan.whole(part, place, residuals, vocabulary, shared, fuel)
+            });
+            let made: Result<Inside, Error> = made;
+            let made = Arc::new(made.ok()?);
+            if remembers {
+                self.shared.put(fingerprint, place, &made);
+            }
+            made
+        };
+        if remembers {
+            self.bytes += inside.memory_bytes();
+            self.insides.insert((residual, place), Arc::clone(&inside));
+        }
+        Some(inside)
+    }
+
+    /// A plainer residual to begin with, and up to how many bytes the two take words alike.
+    fn neighbour(
+        &self,
+        (residual, shape): (RegexId, RegexId),
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(RegexId, u32)>, Error> {
+        // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
+        let near = residuals.uncounted(residual, NEAR, fuel)?;
+        if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
+            return Ok(None);
+        }
+        Ok(if !residuals.is_logical(shape) {
+            (near != shape).then_some((near, NEAR))
+        } else if residuals.same_head(near, shape) {
+            let longest = vocabulary.trie().longest() as u32;
+            let plainer = residuals.plainer(shape, longest, fuel)?;
+            plainer.map(|plainer| (plainer, 0))
+        } else {
+            Some((near, NEAR))
+        })
+    }
+
+    /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that
+    /// is too much, or cannot be found out within the limits.
+    pub(super) fn splits(
+        &mut self,
+        (tag, residual): (u32, RegexId),
+        (place, bytes): (Place, &ByteSet),
+        inside: &Inside,
+        residuals: &mut Residuals,
+        reading: &mut Reading,
+    ) -> Option<Vec<Arc<Trie>>> {
+        let mut tries = Vec::new();
+        let mut missing = ByteSet::EMPTY;
+        for byte in bytes.iter() {
+            match self.splits.get(&(residual, place, byte)) {
+                Some(Split(known)) => tries.push(Arc::clone(known.as_ref()?)),
+                None => missing.insert(byte),
+            }
+        }
+        if missing.is_empty() {
+            return Some(tries);
+        }
+        let fuel = &mut Fuel::scan(reading.limits);
+        let aside = tag | ASIDE;
+        let shape = shape(aside, residual, residuals, reading, fuel)?;
+        let fingerprint = residuals.fingerprint(shape);
+        let remembers = self.layers.has(Layer::Terminals);
+        let mut unknown = ByteSet::EMPTY;
+        let mut found = Vec::new();
+        for byte in missing.iter() {
+            let known = remembers.then(|| self.shared.split(fingerprint, place, byte));
+            match known.flatten() {
+                Some(split) => found.push((byte, split)),
+                None => unknown.insert(byte),
+            }
+        }
+        if !unknown.is_empty() {
+            let vocabulary = reading.vocabulary;
+            let shared = &*self.shared;
+            let wanted = (place, &unknown);
+            let made = if let Some(made) = from_exits(inside, wanted, vocabulary, fuel).ok()? {
+                made
+            } else {
+                reading.spend(place)?;
+                let stretches = self.layers.has(Layer::Stretches);
+                let made = shared.with_scan(|scan| {
+                    scan.use_stretches(stretches);
+                    let part = (aside, shape);
+                    scan.splits(part, wanted, residuals, vocabulary, shared, fuel)
+                });
+                made.ok()?
+            };
+            for (byte, split) in made {
+                if remembers {
+                    shared.put_split(fingerprint, place, byte, &split);
+                }
+                found.push((byte, split));
+            }
+        }
+        for (byte, split) in found {
+            if remembers {
+                self.bytes += split.memory_bytes();
+                let key = (residual, place, byte);
+                self.splits.insert(key, split.clone());
+            }
+            tries.push(split.0?);
+        }
+        Some(tries)
+    }
+
+    /// Whether a terminal is worth being looked at by itself.
+    pub(super) fn is_wide(
+        &mut self,
+        (tag, residual): (u32, RegexId),
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        if let Some(&known) = self.wide.get(&residual) {
+            return Ok(known);
+        }
+        let first = residuals.first(residual);
+        let mut wide = 0;
+        if first.len() as usize >= WIDE.0 {
+            residuals.set_owner(tag);
+            for byte in first.iter() {
+                let rest = residuals.step(residual, byte, fuel)?;
+                wide += usize::from(residuals.first(rest).len() >= WIDE.1);
+                if wide >= WIDE.0 {
+                    break;
+                }
+            }
+        }
+        let wide = wide >= WIDE.0;
+        self.wide.insert(residual, wide);
+        Ok(wide)
+    }
+
+    /// Whether some terminal of a union is.
+    pub(super) fn has_wide(
+        &mut self,
+        union: UnionId,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let union = unions.representative(union, fuel)?;
+        if let Some(&known) = self.with_wide.get(&union) {
+            return Ok(known);
+        }
+        let mut wide = false;
+        for index in 0..unions.parts(union).len() {
+            let part = unions.parts(union)[index];
+            wide = wide || self.is_wide(part, unions.residuals(), fuel)?;
+        }
+        self.with_wide.insert(union, wide);
+        Ok(wide)
+    }
+}
+
+/// The residual as far as tokens can tell.
+fn shape(
+    aside: u32,
+    residual: RegexId,
+    residuals: &mut Residuals,
+    reading: &Reading,
+    fuel: &mut Fuel,
+) -> Option<RegexId> {
+    residuals.set_owner(aside);
+    let longest = reading.vocabulary.trie().longest() as u32;
+    residuals.uncounted(residual, longest, fuel).ok()
+}

@@ -1,0 +1,29 @@
+//! Pass: equal productions of one nonterminal become one.
+
+use super::draft::{Draft, Rhs};
+use crate::error::Error;
+
+/// So many productions are compared with each other; more are hashed.
+const FEW: usize = 8;
+
+/// Removes repeated productions, keeping the first.
+pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
+    draft.spend(draft.rules.len())?;
+    for rules in &mut draft.rules {
+        if rules.len() <= FEW {
+            let mut at = 1;
+            while at < rules.len() {
+                if rules[..at].contains(&rules[at]) {
+                    rules.remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+        } else {
+            let unique: indexmap::IndexSet<Rhs, rustc_hash::FxBuildHasher> =
+                rules.drain(..).collect();
+            rules.extend(unique);
+        }
+    }
+    Ok(())
+}

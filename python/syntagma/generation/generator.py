@@ -1,0 +1,103 @@
+"""Generations on one backend."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from syntagma.decoding import GrammarCompiler
+from syntagma.decoding.backend import Backend
+from syntagma.errors import ModelError
+from syntagma.generation.loop import Generation
+from syntagma.generation.matchers import Lease, MatcherPool
+from syntagma.generation.values import GenerationOptions, Step
+from syntagma.grammars import Grammar
+
+__all__ = ["Generator"]
+
+
+class Generator:
+    """Runs constrained generations on one backend; shared between threads.
+
+    Args:
+        backend: what computes the logits.
+        compiler: compiles grammars for the backend's vocabulary; None makes one.
+    """
+
+    def __init__(self, backend: Backend, *, compiler: GrammarCompiler | None = None) -> None:
+        self.backend = backend
+        self.compiler = GrammarCompiler(backend.tokenizer_info) if compiler is None else compiler
+        self._matchers = MatcherPool(self.compiler)
+        self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")
+
+    def start(
+        self,
+        prompt: str | Sequence[int],
+        *,
+        grammar: Grammar | None = None,
+        grammar_key: Hashable | None = None,
+        options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
+    ) -> Generation:
+        """Read the prompt and compile the grammar, both at once; iterate over what comes back for the tokens.
+
+        Args:
+            prompt: rendered text, or token ids.
+            grammar: what may be written; None leaves the model free.
+            grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
+                itself is the key.
+            options: sampling, lengths and stop strings.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer; `E-MODEL-PROMPT`, it is empty.
+            GrammarError, LimitError: the grammar does not compile.
+        """
+        ids = self.backend.encode(prompt) if isinstance(prompt, str) else list(prompt)
+        if not ids:
+            raise ModelError("E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to go on")
+        if len(ids) >= self.backend.context_length:
+            raise ModelError(
+                "E-MODEL-CONTEXT",
+                f"the prompt has {len(ids)} tokens; the context of {self.backend.context_length} leaves no room for an "
+                "answer",
+                hint="shorten the conversation or the tools",
+            )
+        pending: Future[Lease] | None = None
+        if grammar is not None:
+            key = grammar if grammar_key is None else grammar_key
+            pending = self._threads.submit(self._matchers.take, key, grammar)
+        began = time.perf_counter()
+        try:
+            session = self.backend.open()
+            logits = session.prefill(ids)
+        except BaseException:
+            if pending is not None:
+                pending.add_done_callback(self._matchers.give_back_result)
+            raise
+        prefill_s = time.perf_counter() - began
+        lease = None if pending is None else pending.result()
+        return Generation(
+            self.backend,
+            options,
+            session=session,
+            logits=logits,
+            prompt_tokens=len(ids),
+            prefill_s=prefill_s,
+            pool=self._matchers,
+            lease=lease,
+        )
+
+    def generate(
+        self,
+        prompt: str | Sequence[int],
+        *,
+        grammar: Grammar | None = None,
+        grammar_key: Hashable | None = None,
+        options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
+    ) -> Iterator[Step]:
+        """The steps alone; see `start`."""
+        return iter(self.start(prompt, grammar=grammar, grammar_key=grammar_key, options=options))
+
+    def close(self) -> None:
+        """Stop the compiling threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,234 @@
+"""One sequence, token by token."""
+
+from __future__ import annotations
+
+import collections.abc
+import threading
+import time
+from collections.abc import Collection, Iterator
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, apply_token_bitmask_inplace
+from syntagma.decoding.backend import Backend, Logits, Session
+from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
+from syntagma.decoding.stop_strings import StopScanner
+from syntagma.errors import MatcherError
+from syntagma.events import Event
+from syntagma.generation.matchers import Lease, MatcherPool
+from syntagma.generation.values import GenerationOptions, Metrics, Step
+from syntagma.parsing import StreamParser
+
+__all__ = ["Generation"]
+
+
+class Generation:
+    """One sequence that is being generated. Iterate over it once, in one thread.
+
+    Attributes:
+        finish_reason: `stop` (end of turn, stop string, or nothing may follow), `length` (max_tokens or context; the
+            text was cut off, or brought to an end that was not the model's), or None while it runs and after `cancel`.
+        stopped_by: the stop string that ended it, or None.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        options: GenerationOptions,
+        *,
+        session: Session,
+        logits: Logits,
+        prompt_tokens: int,
+        prefill_s: float,
+        pool: MatcherPool,
+        lease: Lease | None,
+    ) -> None:
+        self.finish_reason: Literal["stop", "length"] | None = None
+        self.stopped_by: str | None = None
+        self._pool = pool
+        self._info = backend.tokenizer_info
+        self._ends = frozenset(self._info.eos_token_ids)
+        self._session = session
+        self._logits = logits
+        self._lease = lease
+        self._grammar_init_s = 0.0 if lease is None else lease.init_s
+        self._bitmask = allocate_token_bitmask(1, self._info.vocab_size)
+        self._prompt_tokens = prompt_tokens
+        self._options = options
+        self._sampler = Sampler(options.sampling)
+        self._cancelled = threading.Event()
+        room = backend.context_length - prompt_tokens
+        self._room = room if options.max_tokens is None else min(room, options.max_tokens)
+        self._way: list[int] | None = None
+        """a shortest way to a legal end, if there is one that the limit leaves room for"""
+        if lease is not None and options.complete:
+            self._way = lease.matcher.shortest_close(self._room)
+        self._closing = False
+        self._sampled = 0
+        self._last = -1
+        self._grammar_s = 0.0
+        self._prefill_s = prefill_s
+        self._decode_s = 0.0
+        self._steps = self._run()
+
+    def __iter__(self) -> Iterator[Step]:
+        return self._steps
+
+    def read(self, parser: StreamParser, *, markers: Collection[str] = ()) -> Iterator[tuple[Step | None, list[Event]]]:
+        """The steps with the events that a parser makes of them; at the end the events of its `finish`, with no step.
+
+        Args:
+            parser: reads the message; it is finished here unless the generation is cancelled.
+            markers: texts that mean something to the format (`Turn.preserved_tokens`). A token that ends the turn is
+                read only if it is one of them: the closer of a call, for instance.
+        """
+        for step in self:
+            if not step.end:
+                # Token identity is known, so text that only looks like a special token stays text.
+                yield step, parser.feed(step.data) if step.cut else parser.feed_tokens((step.token_id,), self._info)
+            elif step.data.decode("utf-8", "replace") in markers:
+                yield step, parser.feed_tokens((step.token_id,), self._info)
+            else:
+                yield step, []
+        if self.finish_reason is not None:
+            yield None, parser.finish(self.finish_reason)
+
+    def cancel(self) -> None:
+        """Stop before the next token; may be called from any thread."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Give the matcher back; happens by itself at the end of the iteration."""
+        self._steps.close()
+        self._give_back()
+
+    @property
+    def metrics(self) -> Metrics:
+        """What it took so far."""
+        return Metrics(
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._sampled,
+            grammar_init_s=self._grammar_init_s,
+            grammar_per_token_s=self._grammar_s / self._sampled if self._sampled else 0.0,
+            prefill_s=self._prefill_s,
+            decode_s=self._decode_s,
+        )
+
+    def _run(self) -> collections.abc.Generator[Step, None, None]:
+        scanner: StopScanner[Step] = StopScanner(self._options.stop)
+        try:
+            while not self._cancelled.is_set():
+                began = time.perf_counter()
+                step = self._sample()
+                self._decode_s += time.perf_counter() - began
+                if step is None:
+                    break
+                pieces = scanner.flush() if step.end else scanner.push(step, step.data)
+                for piece, data in pieces:
+                    yield piece if data == piece.data else msgspec.structs.replace(piece, data=data, cut=True)
+                if scanner.found is not None:
+                    self.stopped_by = scanner.found
+                    self.finish_reason = "stop"
+                    return
+                if step.end:
+                    yield step
+                if self.finish_reason is not None:
+                    break
+            for piece, _ in scanner.flush():
+                yield piece
+        finally:
+            self._give_back()
+
+    def _sample(self) -> Step | None:
+        """Sample one token and set `finish_reason` if it is the last; None if no token may follow."""
+        if self._sampled:
+            self._logits = self._session.step(self._last)
+        logits, options = self._logits, self._options
+        logprobs = None if options.logprobs is None else log_softmax(logits)
+        matcher = None if self._lease is None else self._lease.matcher
+        token = self._sampler.sample(logits) if matcher is None else self._held_token(matcher, logits)
+        if token is None:
+            return None
+        self._sampled += 1
+        self._last = token
+        ended = token in self._ends if matcher is None else matcher.is_terminated()
+        if ended:
+            self.finish_reason = "stop"
+        elif self._closing and not self._way:
+            self.finish_reason = "length"
+        elif self._sampled >= self._room:
+            self.finish_reason = "stop" if matcher is not None and self._only_end_follows(matcher) else "length"
+        return Step(
+            token_id=token,
+            data=self._info.token_bytes(token),
+            end=ended and token in self._ends,
+            logprob=None if logprobs is None else float(logprobs[token]),
+            top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
+        )
+
+    def _held_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
+        """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
+        if not self._closing:
+            if not self._mask(matcher, logits):
+                self.finish_reason = "stop"
+                return None
+            token = self._sampler.sample(logits)
+            self._accept(matcher, token)
+            if self._leaves_a_way(matcher):
+                return token
+            matcher.rollback(1)
+            self._closing = True
+        if not self._way:
+            self.finish_reason = "length"
+            return None
+        token = self._way.pop(0)
+        self._accept(matcher, token)
+        return token
+
+    def _leaves_a_way(self, matcher: GrammarMatcher) -> bool:
+        """Whether a legal end can still be reached with the tokens that are left after the one just accepted."""
+        if self._way is None or matcher.is_terminated():
+            return True
+        began = time.perf_counter()
+        way = matcher.shortest_close(self._room - self._sampled - 1)
+        self._grammar_s += time.perf_counter() - began
+        if way is None:
+            return False
+        self._way = way
+        return True
+
+    def _accept(self, matcher: GrammarMatcher, token: int) -> None:
+        began = time.perf_counter()
+        accepted = matcher.accept_token(token)
+        self._grammar_s += time.perf_counter() - began
+        if not accepted:
+            raise MatcherError("E-MATCH-REFUSED", f"the grammar refused token {token}, which its mask had allowed")
+
+    def _mask(self, matcher: GrammarMatcher, logits: Logits) -> bool:
+        """Mask the logits; False if the text is complete and nothing may follow."""
+        began = time.perf_counter()
+        matcher.fill_next_token_bitmask(self._bitmask)
+        self._grammar_s += time.perf_counter() - began
+        if not self._bitmask.any():
+            # A vocabulary without an end-of-sequence token cannot say that it is done.
+            if matcher.is_accepting():
+                return False
+            raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
+        apply_token_bitmask_inplace(logits, self._bitmask[0])
+        return True
+
+    def _only_end_follows(self, matcher: GrammarMatcher) -> bool:
+        """Whether the text is complete and could not have gone on: then the length limit cut nothing off."""
+        if not matcher.is_accepting():
+            return False
+        matcher.fill_next_token_bitmask(self._bitmask)
+        allowed = np.unpackbits(self._bitmask[0].view(np.uint8), bitorder="little")[: self._info.vocab_size]
+        allowed[list(self._ends)] = 0
+        return not allowed.any()
+
+    def _give_back(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            self._pool.give_back(lease)

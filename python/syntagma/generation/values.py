@@ -1,0 +1,96 @@
+"""What a generation is asked for, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from syntagma.decoding.sampling import Sampling, TokenLogprob
+from syntagma.errors import ArgumentError
+
+__all__ = ["GenerationOptions", "Metrics", "Step"]
+
+
+class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What one generation is asked for.
+
+    Attributes:
+        sampling: temperature, nucleus and seed.
+        max_tokens: tokens to sample at most, the end-of-turn token included; None: as many as the context holds.
+        stop: texts that end the output and never appear in it. They are looked for in the raw text, reasoning and
+            calls included.
+        logprobs: None computes none; otherwise each step has the chosen token's log-probability and this many of the
+            likeliest tokens. They are the model's own, before mask and temperature.
+        complete: whether a text with a grammar is brought to a legal end before the tokens run out, by a shortest way
+            and whatever the model wants. Where not, and where the limit is too low for any legal text, it is cut off.
+    """
+
+    sampling: Sampling = Sampling()
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    logprobs: int | None = None
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"max_tokens is at least 1, not {self.max_tokens}")
+        if self.logprobs is not None and self.logprobs < 0:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"logprobs is at least 0, not {self.logprobs}")
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One sampled token.
+
+    Attributes:
+        token_id: the token.
+        data: its bytes; UTF-8 characters may be cut between steps.
+        cut: a stop string begins inside the token; `data` is what stands before it.
+        end: it ended the turn (an end-of-sequence token).
+        logprob: natural log-probability, or None if not asked for.
+        top_logprobs: the likeliest tokens at this place, likeliest first.
+    """
+
+    token_id: int
+    data: bytes
+    cut: bool = False
+    end: bool = False
+    logprob: float | None = None
+    top_logprobs: Sequence[TokenLogprob] = ()
+
+
+class Metrics(msgspec.Struct, frozen=True, kw_only=True):
+    """What one generation, or several together, took. Times are wall-clock seconds.
+
+    Attributes:
+        prompt_tokens: tokens of the prompt.
+        completion_tokens: tokens sampled, the end-of-turn token included.
+        grammar_init_s: compiling the grammar and making the matcher; over several choices the sum.
+        grammar_per_token_s: bitmask and acceptance, average of a token; over several choices the average of them.
+        prefill_s: reading the prompt.
+        decode_s: all steps, masks and sampling included, the consumer's time not.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    grammar_init_s: float = 0.0
+    grammar_per_token_s: float = 0.0
+    prefill_s: float = 0.0
+    decode_s: float = 0.0
+
+    @classmethod
+    def of_choices(cls, choices: Iterable[Metrics]) -> Metrics:
+        """The metrics of `n` choices for one prompt: the prompt counts once, initialisation is summed, the per-token
+        time averaged.
+        """
+        every = list(choices)
+        if not every:
+            return cls()
+        return cls(
+            prompt_tokens=every[0].prompt_tokens,
+            completion_tokens=sum(one.completion_tokens for one in every),
+            grammar_init_s=sum(one.grammar_init_s for one in every),
+            grammar_per_token_s=sum(one.grammar_per_token_s for one in every) / len(every),
+            prefill_s=sum(one.prefill_s for one in every),
+            decode_s=sum(one.decode_s for one in every),
+        )
