@@ -65,9 +65,10 @@ def _arguments(spec: FormatSpec) -> str:
 HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends on how a format spells arguments:
 
 * **JSON** and **literals** (an object of them, or one behind each key): all that `docs/reference/json-schema.md` lists.
-* **text with types**: every value is text or JSON, as the wire says; text is held by `enum`, `const`, lengths and an
-  anchored `pattern`, JSON by its schema.
-* **text**: the same; where a value may be text, its numbers and booleans are not written.
+* **text with types**: every value is text or JSON, as the wire says; text is held by `enum`, `const`, lengths and
+  `pattern`, JSON by its schema.
+* **text**: the same; where a value may be text, its numbers and booleans are not written, nor text that
+  a reader may take for an object or array that the value may be, too.
 * **elements**: the same for what elements hold, as deep as the schema nests; keys are those that are declared.
 
 """

@@ -66,6 +66,7 @@ OWN = {
     "elements": '[tools]\ncall = "<c={name}>{arguments}</c>"\nargument = "<{key}>{value}</{key}>"\n',
     "elements on lines": '[tools]\ncall = "<c={name}>\\n{arguments}</c>"\n'
     'argument = "<arg {key}>\\n{value}\\n</arg {key}>\\n"\nitem = "entry"\nvalues = "json"\n',
+    "suffixes": '[tools]\nsection = "<s{suffix}>{calls}</s>"\ncall = "<c{suffix}>{name}{arguments}</c>"\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }
@@ -409,3 +410,10 @@ def test_as_many_tools_as_the_limit_allows_compile() -> None:
         assert accepts(grammar, fmt.write(Message(tool_calls=(call,)), tools).removeprefix("\n[GO]\n"))
     unknown = Message(tool_calls=(ToolCall(id="", name="tool_", arguments='{"text": "x"}'),))
     assert not accepts(grammar, fmt.write(unknown).removeprefix("\n[GO]\n"))
+
+
+def test_a_marker_with_an_empty_suffix_is_whole() -> None:
+    fmt = FORMATS["suffixes"]
+    assert fmt.preserved_tokens == ("<s>", "</s>", "<c>", "</c>")
+    assert '@marker("<c>")' in fmt.grammar(TOOLS, tool_choice="required").to_ebnf()
+    assert fmt.parse("<s:x><c:x>clock{}</c></s>", TOOLS).tool_calls[0].name == "clock"

@@ -50,6 +50,24 @@ def test_members_of_a_schema_are_spelled() -> None:
     assert not accepts(Grammar.concat(spelled, Grammar.literal('"')), json.dumps(json.dumps({'a"': "x"})))
 
 
+XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+@given(text=st.text(alphabet=st.sampled_from("ab<>&;é"), max_size=6))
+def test_other_escapes(text: str) -> None:
+    plain = Grammar.from_ebnf('start ::= any! & ~(any! "a<" any!) ;')
+    spelling = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert accepts(plain.spelled(XML), spelling) is accepts(plain, text)
+    assert accepts(plain.spelled(XML), text) is (accepts(plain, text) and spelling == text)
+
+
+@pytest.mark.parametrize("escapes", [{"<": "lt;"}, {"<": ""}, {"<": "<", ">": "<a"}, {"é": "&e;", "&": "&amp;"}])
+def test_escapes_that_are_read_in_two_ways(escapes: dict[str, str]) -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.literal("a").spelled(escapes)
+    assert caught.value.code == "E-GRAMMAR-ESCAPES"
+
+
 def test_a_token_stands_in_no_string() -> None:
     with pytest.raises(GrammarError) as caught:
         Grammar.concat(Grammar.literal("a"), Grammar.token("<|eos|>")).inside_json_string()

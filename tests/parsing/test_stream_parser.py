@@ -288,6 +288,8 @@ def test_the_blank_before_what_was_no_call_stays() -> None:
         '[content]\nblock = "<to>you<m><q>{content}</q><e>"\n'
         '[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',
+        '[tools]\nsection = "<s>{calls}</s{suffix}>"\ncall = "<call>{name}{arguments}</call>"\n',
+        '[tools]\ncall = "<call>{name}{arguments}<id>{id}</call>"\n',
     ],
 )
 def test_what_the_reader_does_not_know_is_refused(toml: str) -> None:

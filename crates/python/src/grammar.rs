@@ -217,7 +217,21 @@ impl Grammar {
     }
 
     fn inside_json_string(&self, py: Python<'_>) -> PyResult<Self> {
-        errors::grammar(py, || ir::Grammar::inside_json_string(&self.0)).map(Self)
+        errors::grammar(py, || {
+            ir::Grammar::spelled(&self.0, &ir::Escapes::json_string())
+        })
+        .map(Self)
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
+    fn spelled(&self, py: Python<'_>, escapes: Vec<(char, String)>) -> PyResult<Self> {
+        errors::grammar(py, || {
+            let pairs = escapes
+                .iter()
+                .map(|(character, escape)| (*character, escape.as_str()));
+            ir::Grammar::spelled(&self.0, &ir::Escapes::new(pairs)?)
+        })
+        .map(Self)
     }
 
     #[staticmethod]

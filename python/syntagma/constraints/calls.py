@@ -63,14 +63,12 @@ def calls_grammar(
     else:
         calls = call
     parts: list[Grammar] = []
-    for item in tools.section[0].items:
+    for item in tools.section[0].written.items:
         match item:
             case LiteralItem(text):
                 parts += literal(text)
-            case Hole("calls"):
-                parts.append(calls)
             case Hole():
-                pass  # {suffix}: empty
+                parts.append(calls)
     return Grammar.concat(*parts)
 
 
@@ -147,7 +145,7 @@ class _CallWriter:
         self._tools = tools
         self._labels = labels
         self._headers = shown_headers(spec)
-        shown = tools.call[0]
+        shown = tools.call[0].written
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
         self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.holes else None
         inner = self._envelope.pattern.holes if self._envelope else ()
@@ -213,8 +211,6 @@ class _CallWriter:
                 return [self._id(names)]
             case "index" | "ordinal":
                 return [Grammar.from_regex(_NUMBER)]
-            case "suffix":
-                return []
             case _:
                 raise unsupported(f"{{{hole}}} in a call")
 

@@ -141,7 +141,7 @@ def _forms(spec: FormatSpec) -> tuple[ToolsSpec, ...]:
 
 def _of(patterns: Iterable[Pattern]) -> Iterator[str]:
     for pattern in patterns:
-        for item in pattern.items:
+        for item in pattern.written.items:
             match item:
                 case LiteralItem(text):
                     yield text

@@ -34,7 +34,7 @@ class TaggedArguments:
     def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
         self._tools = tools
         self._limits = limits
-        self._pattern = tools.argument[0]
+        self._pattern = tools.argument[0].written
         self._closer = self._pattern.around("value")[1].strip()
         self._escaped = "values" in tools.escape
         self._check()

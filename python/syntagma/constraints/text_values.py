@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from syntagma.constraints.text import held_off, quoted
+from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar
 
@@ -15,6 +16,9 @@ _HOPS = 16
 _NOTES = ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
 _OTHERS = ("object", "array", "number", "boolean", "null")
 _UNIONS = ("anyOf", "oneOf")
+_XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
+"""what a reader may take for an object or array"""
 
 
 class TextValue:
@@ -25,9 +29,10 @@ class TextValue:
         loose: the text is not held by all that the schema says.
     """
 
-    def __init__(self, closer: str, *, escaped: bool, told: bool, not_first: str) -> None:
+    def __init__(self, closer: str, *, escaped: bool, told: bool, not_first: str, not_json: bool) -> None:
         self.closer = closer
         self.not_first = not_first
+        self.not_json = not_json
         self.escaped = escaped
         self.told = told
         self.texts: list[Grammar] = []
@@ -78,8 +83,11 @@ def text_value(
         told: the wire says which values are text, so that no other can be taken for it.
         not_first: what text may not begin with, blanks or not.
     """
-    found = TextValue(closer, escaped=escaped, told=told, not_first=not_first)
+    found = TextValue(closer, escaped=escaped, told=told, not_first=not_first, not_json=False)
     _divide(schema, root, found, _HOPS)
+    if found.texts and not told and any(json_type(one) in ("object", "array") for one in found.schemas):
+        found = TextValue(closer, escaped=escaped, told=told, not_first=not_first, not_json=True)
+        _divide(schema, root, found, _HOPS)
     if found.texts and not told:
         # Beside text, a scalar's spelling is read as text; objects, arrays and null are told by what they look like.
         found.schemas = [one for one in found.schemas if _structured(one)]
@@ -131,33 +139,58 @@ def _anything(found: TextValue) -> None:
 
 def _add_text(schema: Mapping[str, Any], found: TextValue) -> None:
     """Text by `pattern` and lengths; what else a string's schema may say is not held."""
-    if found.escaped:
-        found.loose = found.loose or not {"pattern", "minLength", "maxLength"}.isdisjoint(schema)
-        found.texts.append(any_text(closer=found.closer, escaped=True))
-        return
-    parts = [held_off([found.closer])]
+    pattern = schema.get("pattern")
+    lengths = (schema.get("minLength", 0), schema.get("maxLength", ""))
+    text = _matching(pattern, lengths, found) if isinstance(pattern, str) else None
+    found.loose = found.loose or (isinstance(pattern, str) and text is None)
+    text = text or _bounded(lengths, found)
+    if text is None:
+        found.texts.append(any_text(closer=found.closer, escaped=found.escaped))
+    else:
+        found.texts.append(text.spelled(_XML) if found.escaped else text)
+
+
+def _bounded(lengths: tuple[int, int | str], found: TextValue) -> Grammar | None:
+    """Text of these lengths that a reader takes for text; None: nothing is asked of it but to end at its closer."""
+    parts = []
     if found.not_first:
         parts.append(f"~(#'\\s*' {quoted(found.not_first)} any!)")
-    low, high = schema.get("minLength", 0), schema.get("maxLength", "")
-    if low or high != "":
-        parts.append(f"#'(?s:.){{{low},{high}}}'")
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str):
-        inner = pattern.removeprefix("^").removesuffix("$")
-        plain = pattern.startswith("^") and pattern.endswith("$") and "|" not in inner and not inner.endswith("\\")
-        if plain and "'" not in inner:
-            parts.append(f"#'{inner}'")
-        else:
-            found.loose = True
-    if len(parts) == 1 and not found.not_first:
-        found.texts.append(any_text(closer=found.closer, escaped=False))
-    else:
-        found.texts.append(Grammar.from_ebnf(f"start ::= {' & '.join(parts)} ;"))
+    if found.not_json:
+        parts.append(f"~#'{_STRUCTURE}'")
+    if lengths != (0, ""):
+        parts.append(f"#'(?s:.){{{lengths[0]},{lengths[1]}}}'")
+    if not parts:
+        return None
+    first = "any!" if found.escaped else held_off([found.closer])
+    return Grammar.from_ebnf(f"start ::= {' & '.join((first, *parts))} ;")
+
+
+def _matching(pattern: str, lengths: tuple[int, int | str], found: TextValue) -> Grammar | None:
+    """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
+    unwanted = [f"\\s*{_exactly(found.not_first)}"] if found.not_first else []
+    unwanted += [f"{_STRUCTURE}$"] if found.not_json else []
+    if not found.escaped:
+        closer = found.closer
+        joined = [closer[:n] for n in range(1, len(closer)) if (closer[:n] + closer).startswith(closer)]
+        unwanted += [f"[^]*{_exactly(closer)}", *(f"[^]*{_exactly(edge)}$" for edge in joined)]
+    ahead = "".join(f"(?!{one})" for one in unwanted)
+    ahead += f"(?=[^]{{{lengths[0]},{lengths[1]}}}$)" if lengths != (0, "") else ""
+    try:
+        Grammar.from_regex(pattern, dialect="ecma")  # a pattern of its own, whatever stands around it
+        return Grammar.from_regex(f"{ahead}[^]*(?:{pattern})[^]*", dialect="ecma")
+    except GrammarError:
+        return None
+
+
+def _exactly(text: str) -> str:
+    """A text as a pattern."""
+    return "".join(f"\\u{{{ord(char):x}}}" for char in text)
 
 
 def _can_be_text(word: str, found: TextValue) -> bool:
     begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
-    return (word + found.closer).find(found.closer) == len(word) and not begins
+    structured = found.not_json and (word.strip()[:1] + word.strip()[-1:]) in ("{}", "[]")
+    return (word + found.closer).find(found.closer) == len(word) and not begins and not structured
 
 
 def _escape(word: str) -> str:

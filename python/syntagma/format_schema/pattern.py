@@ -70,6 +70,11 @@ class Pattern(msgspec.Struct, frozen=True):
         return tuple(item.name for item in self.items if isinstance(item, Hole))
 
     @property
+    def written(self) -> Pattern:
+        """The same where every `{suffix}` is empty: its markers are whole then."""
+        return Pattern.of(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
+
+    @property
     def opener(self) -> str:
         """The literal before the first hole; empty if the pattern begins with a hole."""
         first = self.items[0] if self.items else None

@@ -295,14 +295,20 @@ class Grammar:
         return Grammar(self._inner, self._schema, [*others, (label, unit, min(most, _MOST))])
 
     def inside_json_string(self) -> Grammar:
-        """The same texts as they stand between the quotes of a JSON string: quotes, backslashes and controls escaped.
-
-        A marker there is its text.
+        """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
 
         Raises:
-            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which no string holds.
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which has no spelling.
         """
         return Grammar(self._inner.inside_json_string())
+
+    def spelled(self, escapes: Mapping[str, str]) -> Grammar:
+        """The same texts with an escape in the place of each of these ASCII characters; a marker becomes its text.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-ESCAPES`, a spelling could be read in two ways; `E-GRAMMAR-UNSUPPORTED`, a token.
+        """
+        return Grammar(self._inner.spelled(list(escapes.items())))
 
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""

@@ -263,6 +263,8 @@ def _section(pattern: Pattern) -> Section:
     ops = compile_ops(pattern)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "hole")
     before, after = _edges(pattern)
+    if any(op.kind == "hole" for op in ops[at + 1 :]):
+        raise _unsupported("captures behind the calls of a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
 
 

@@ -18,4 +18,5 @@ pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, S
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 pub use parts::Parts;
 pub use regex::{ByteSet, Regex};
+pub use spelled::Escapes;
 pub(crate) use validate::Productive;

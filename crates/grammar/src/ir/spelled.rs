@@ -1,7 +1,7 @@
-//! A grammar of texts → the grammar of the same texts as they stand between the quotes of a JSON string.
+//! A grammar of texts → the grammar of the same texts with escapes in the place of some characters.
 //!
-//! A quote, a backslash and a control character become one escape each, every other byte stays as it is. Different texts
-//! have different spellings, so unions, intersections and complements are spelled part by part. Nothing recurses.
+//! Different texts have different spellings, so unions, intersections and complements are spelled part by part. Nothing
+//! recurses.
 
 use std::sync::Arc;
 
@@ -11,13 +11,108 @@ use super::grammar::{Expr, ExprId, Grammar};
 use super::regex::{ByteSet, Regex};
 use crate::error::Error;
 
-impl Grammar {
-    /// The texts of this grammar, spelled inside a JSON string. A marker there is its text.
+/// Escapes of single ASCII characters.
+#[derive(Debug, Clone)]
+pub struct Escapes {
+    /// By character.
+    table: [Option<Box<[u8]>>; 128],
+}
+
+impl Escapes {
+    /// What stands for which character.
     ///
     /// # Errors
-    /// `E-GRAMMAR-UNSUPPORTED` where a token is demanded: none can stand inside a string.
-    pub fn inside_json_string(whole: &Arc<Self>) -> Result<Arc<Self>, Error> {
-        let mut speller = Speller::default();
+    /// `E-GRAMMAR-ESCAPES` where a spelling could be read in two ways: every escape begins with a character that is itself
+    /// escaped, and none is the beginning of another.
+    pub fn new<'t>(pairs: impl IntoIterator<Item = (char, &'t str)>) -> Result<Self, Error> {
+        let refused = |message: String| Err(Error::grammar("E-GRAMMAR-ESCAPES", message));
+        let mut table: [Option<Box<[u8]>>; 128] = std::array::from_fn(|_| None);
+        for (character, escape) in pairs {
+            let Some(slot) = table.get_mut(character as usize) else {
+                return refused(format!("{character:?} is not ASCII"));
+            };
+            *slot = Some(escape.as_bytes().into());
+        }
+        let all: Vec<&[u8]> = table.iter().flatten().map(|escape| &**escape).collect();
+        for (at, escape) in all.iter().enumerate() {
+            let known = |byte: &u8| matches!(table.get(usize::from(*byte)), Some(Some(_)));
+            let ambiguous = |other: &[u8]| other.starts_with(escape);
+            if !escape.first().is_some_and(known)
+                || all
+                    .iter()
+                    .enumerate()
+                    .any(|(n, other)| n != at && ambiguous(other))
+            {
+                let escape = String::from_utf8_lossy(escape);
+                return refused(format!("{escape:?} could be read in two ways"));
+            }
+        }
+        Ok(Self { table })
+    }
+
+    /// Those of a JSON string: of quotes, backslashes and controls.
+    #[must_use]
+    pub fn json_string() -> Self {
+        let escape = |byte: u8| -> Option<Box<[u8]>> {
+            let spelled = match byte {
+                b'"' => "\\\"".to_owned(),
+                b'\\' => "\\\\".to_owned(),
+                b'\n' => "\\n".to_owned(),
+                b'\r' => "\\r".to_owned(),
+                b'\t' => "\\t".to_owned(),
+                0x08 => "\\b".to_owned(),
+                0x0C => "\\f".to_owned(),
+                0..0x20 => format!("\\u{byte:04x}"),
+                _ => return None,
+            };
+            Some(spelled.into_bytes().into())
+        };
+        Self {
+            table: std::array::from_fn(|byte| escape(byte as u8)),
+        }
+    }
+
+    fn of(&self, byte: u8) -> Option<&[u8]> {
+        self.table.get(usize::from(byte))?.as_deref()
+    }
+
+    fn class(&self, set: &ByteSet) -> Regex {
+        let escapes: Vec<&[u8]> = set.iter().filter_map(|byte| self.of(byte)).collect();
+        if escapes.is_empty() {
+            return Regex::Class(*set);
+        }
+        let plain = set.iter().filter(|&byte| self.of(byte).is_none());
+        let plain = plain.fold(ByteSet::EMPTY, |set, byte| set.union(&ByteSet::byte(byte)));
+        let mut parts = Vec::new();
+        if !plain.is_empty() {
+            parts.push(Regex::Class(plain));
+        }
+        parts.extend(escapes.into_iter().map(Regex::literal));
+        Regex::alt(parts)
+    }
+
+    fn literal(&self, bytes: &[u8]) -> Regex {
+        let mut spelled = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            match self.of(byte) {
+                Some(escape) => spelled.extend_from_slice(escape),
+                None => spelled.push(byte),
+            }
+        }
+        Regex::literal(&spelled)
+    }
+}
+
+impl Grammar {
+    /// The texts of this grammar with escapes. A marker becomes its text.
+    ///
+    /// # Errors
+    /// `E-GRAMMAR-UNSUPPORTED` where a token is demanded: it has no spelling.
+    pub fn spelled(whole: &Arc<Self>, escapes: &Escapes) -> Result<Arc<Self>, Error> {
+        let mut speller = Speller {
+            escapes,
+            known: FxHashMap::default(),
+        };
         let mut done: FxHashMap<*const Self, Arc<Self>> = FxHashMap::default();
         let mut work = vec![whole];
         while let Some(&grammar) = work.last() {
@@ -28,7 +123,7 @@ impl Grammar {
                         work.push(inner);
                     }
                     Expr::Token(_) => {
-                        let message = "a token cannot stand inside a JSON string";
+                        let message = "a token has no spelling with escapes";
                         return Err(Error::grammar("E-GRAMMAR-UNSUPPORTED", message));
                     }
                     _ => {}
@@ -48,8 +143,8 @@ impl Grammar {
 }
 
 /// What was spelled so far; a shared part is spelled once.
-#[derive(Default)]
-struct Speller {
+struct Speller<'e> {
+    escapes: &'e Escapes,
     known: FxHashMap<(*const Regex, u8), Regex>,
 }
 
@@ -58,7 +153,7 @@ enum Step<'r> {
     Join(&'r Regex),
 }
 
-impl Speller {
+impl Speller<'_> {
     fn grammar(
         &mut self,
         grammar: &Grammar,
@@ -69,7 +164,7 @@ impl Speller {
             let id = ExprId(at as u32);
             let other = match grammar.expr(id) {
                 Expr::Regex(regex) => Expr::Regex(self.regex(regex)),
-                Expr::Marker(text) => Expr::Regex(literal(text.as_bytes())),
+                Expr::Marker(text) => Expr::Regex(self.escapes.literal(text.as_bytes())),
                 Expr::Embed(inner) => Expr::Embed(Arc::clone(&done[&Arc::as_ptr(inner)])),
                 _ => continue,
             };
@@ -91,8 +186,8 @@ impl Speller {
                     }
                     match regex {
                         Regex::Nothing => values.push(Regex::Nothing),
-                        Regex::Class(set) => values.push(class(set)),
-                        Regex::Literal(bytes) => values.push(literal(bytes)),
+                        Regex::Class(set) => values.push(self.escapes.class(set)),
+                        Regex::Literal(bytes) => values.push(self.escapes.literal(bytes)),
                         Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
                             work.push(Step::Join(regex));
                             work.extend(parts.iter().rev().map(Step::Look));
@@ -103,7 +198,7 @@ impl Speller {
                     }
                 }
                 Step::Join(regex) => {
-                    let spelled = join(regex, &mut values);
+                    let spelled = self.join(regex, &mut values);
                     if let Some(key) = address(regex) {
                         self.known.insert(key, spelled.clone());
                     }
@@ -113,22 +208,22 @@ impl Speller {
         }
         values.pop().unwrap_or(Regex::Nothing)
     }
-}
 
-/// Puts the spelled parts, which are the last of `values`, together as they were.
-fn join(regex: &Regex, values: &mut Vec<Regex>) -> Regex {
-    let mut last = |count: usize| values.split_off(values.len() - count);
-    match regex {
-        Regex::Concat(parts) => Regex::Concat(last(parts.len()).into()),
-        Regex::Alt(parts) => Regex::Alt(last(parts.len()).into()),
-        Regex::And(parts) => Regex::And(last(parts.len()).into()),
-        Regex::Not(_) => {
-            let other = Regex::Not(Regex::concat(last(1)).into());
-            let spellings = Regex::repeat(class(&ByteSet::FULL), 0, None);
-            Regex::And([other, spellings].into())
+    /// Puts the spelled parts, which are the last of `values`, together as they were.
+    fn join(&self, regex: &Regex, values: &mut Vec<Regex>) -> Regex {
+        let mut last = |count: usize| values.split_off(values.len() - count);
+        match regex {
+            Regex::Concat(parts) => Regex::Concat(last(parts.len()).into()),
+            Regex::Alt(parts) => Regex::Alt(last(parts.len()).into()),
+            Regex::And(parts) => Regex::And(last(parts.len()).into()),
+            Regex::Not(_) => {
+                let other = Regex::Not(Regex::concat(last(1)).into());
+                let spellings = Regex::repeat(self.escapes.class(&ByteSet::FULL), 0, None);
+                Regex::And([other, spellings].into())
+            }
+            Regex::Repeat { min, max, .. } => Regex::repeat(Regex::concat(last(1)), *min, *max),
+            simple => simple.clone(),
         }
-        Regex::Repeat { min, max, .. } => Regex::repeat(Regex::concat(last(1)), *min, *max),
-        simple => simple.clone(),
     }
 }
 
@@ -141,42 +236,4 @@ fn address(regex: &Regex) -> Option<(*const Regex, u8)> {
         // Of complements and repetitions the inner expression is known by itself.
         _ => None,
     }
-}
-
-fn class(set: &ByteSet) -> Regex {
-    let escaped: Vec<u8> = set.iter().filter(|&byte| is_escaped(byte)).collect();
-    if escaped.is_empty() {
-        return Regex::Class(*set);
-    }
-    let signs = escaped
-        .iter()
-        .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
-    let plain = set.intersection(&signs.complement());
-    let mut parts = Vec::new();
-    if !plain.is_empty() {
-        parts.push(Regex::Class(plain));
-    }
-    parts.extend(escaped.iter().map(|&byte| literal(&[byte])));
-    Regex::alt(parts)
-}
-
-fn literal(bytes: &[u8]) -> Regex {
-    let mut spelled = Vec::with_capacity(bytes.len());
-    for &byte in bytes {
-        match byte {
-            b'"' | b'\\' => spelled.extend([b'\\', byte]),
-            b'\n' => spelled.extend(b"\\n"),
-            b'\r' => spelled.extend(b"\\r"),
-            b'\t' => spelled.extend(b"\\t"),
-            0x08 => spelled.extend(b"\\b"),
-            0x0C => spelled.extend(b"\\f"),
-            _ if is_escaped(byte) => spelled.extend(format!("\\u{byte:04x}").into_bytes()),
-            _ => spelled.push(byte),
-        }
-    }
-    Regex::literal(&spelled)
-}
-
-fn is_escaped(byte: u8) -> bool {
-    byte < b' ' || byte == b'"' || byte == b'\\'
 }
