@@ -606,7 +606,7 @@ impl Ledger {
             for branch in &branches {
                 let piece = table.parts.piece(branch.piece);
                 let state = work.recognizer.state(piece.state);
-                threads.extend_from_slice(&state.threads);
+                threads.extend_from_slice(state.threads);
                 fresh = fresh
                     .or(state.fresh)
                     .or(piece.symbols.as_ref().map(|(set, _)| *set));
