@@ -67,7 +67,11 @@ fn vocabulary() -> Arc<Vocabulary> {
     tokens.extend([
         vec![b'a'; 40],
         vec![b'b'; 300],
+        "a\u{2003}a".into(),
+        "\u{3000}本".into(),
+        "日本b日本".into(),
         "né".repeat(90).into_bytes(),
+        "日本".repeat(7).into_bytes(),
     ]);
     let eos = tokens.len() as u32;
     tokens.push(b"<end>".to_vec());
@@ -91,6 +95,15 @@ const SCHEMAS: &[&str] = &[
     r#"{"type": "object", "additionalProperties": {"type": "number"}, "properties": {"a": {}, "ab": {}, "name": {}}}"#,
     r#"{"type": "object", "patternProperties": {"a": {"type": "number"}, "^b": {"type": "boolean"}},
         "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "object", "allOf": [{"patternProperties": {"a": {"type": "number"}}}, {"patternProperties": {"b": {"type": "null"}}}]}"#,
+    r#"{"type": "object", "patternProperties": {"name:.*": {}}, "properties": {"value": {}}, "additionalProperties": {"type": "null"}}"#,
+    r#"{"type": "string", "pattern": "^(\\S+\\s+){0,9}\\S+$"}"#,
+    r#"{"type": "string", "pattern": "^[^b]*$"}"#,
+    r#"{"type": "string", "pattern": "^[^b本]*$", "minLength": 2}"#,
+    r#"{"type": "string", "pattern": "^[ -~]*$"}"#,
+    r#"{"type": "string", "pattern": "^[+--.0-9A-Z_a-z]+$"}"#,
+    r#"{"type": "string", "minLength": 36, "maxLength": 36}"#,
+    r#"{"type": "string", "maxLength": 3}"#,
     r#"{"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}}"#,
     r#"{"type": "array", "items": {"type": "string", "maxLength": 12}, "maxItems": 4}"#,
     r#"{"enum": ["a", "ab", "name", "value", "x1", "true", "b", "ba", "bb", 1, 12, null]}"#,

@@ -123,7 +123,7 @@ fn follow(plain: &mut GrammarMatcher, other: &mut GrammarMatcher, choices: &[u16
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_bit_changes_when_everything_is_given_up(

@@ -22,8 +22,13 @@ _DEFAULT_LIMITS = Limits()
 _MOST = 2**32 - 1
 _Bound: TypeAlias = tuple[str, str, int]
 """A label, what is counted, and how many there may be."""
-_LATELY: Remembered[_engine.Grammar] = Remembered(1 << 20)
+_LATELY: Remembered[_engine.Grammar] = Remembered(16 << 20)
 """Schemas that were read: a server is asked for the same few again and again."""
+
+
+def _weight(source: str) -> int:
+    """Bytes that the grammar of a schema takes, about: the shortest ones some ten KiB."""
+    return (16 << 10) + 16 * len(source)
 
 
 class Gbnf(msgspec.Struct, frozen=True):
@@ -187,7 +192,7 @@ class Grammar:
         )
         bounds = limits or _DEFAULT_LIMITS
         inner = _LATELY.get(
-            (text, options, bounds), len(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
+            (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
         return cls(inner, text if notation is None else None)
 

@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Remembered(Generic[_T]):
-    """Values by key, at most so many bytes of sources; those that were not asked for longest are forgotten first.
+    """Values by key, at most so many bytes; those that were not asked for longest are forgotten first.
 
     Every method may be called from many threads at once; two that ask for the same new value both make it.
     """
@@ -25,7 +25,7 @@ class Remembered(Generic[_T]):
         self._lock = Lock()
 
     def get(self, key: Hashable, size: int, make: Callable[[], _T]) -> _T:
-        """The value of a key, whose source has so many bytes; `make` gives it when it is not there."""
+        """The value of a key, which takes so many bytes; `make` gives it when it is not there."""
         with self._lock:
             found = self._values.get(key)
             if found is not None:

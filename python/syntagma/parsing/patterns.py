@@ -215,7 +215,7 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 def _ops(text: str) -> Iterator[Op]:
     """A literal's steps.
 
-    A blank may stand although none is shown: behind a marker, between `>` and `<`, between a closing bracket and a fence.
+    A blank may stand although none is shown: behind a marker, between `>` and `<`, between a bracket and a code fence.
     """
     steps: list[Op] = []
     for piece in pieces(text):

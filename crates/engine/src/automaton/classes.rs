@@ -12,6 +12,13 @@ impl ClassesId {
     pub(crate) const ONE: Self = Self(0);
 }
 
+/// All bytes, class by class, and where each class ends.
+#[derive(Debug)]
+struct Members {
+    bytes: [u8; 256],
+    ends: Vec<u16>,
+}
+
 /// All partitions met so far.
 #[derive(Debug)]
 pub(crate) struct Classes {
@@ -19,8 +26,8 @@ pub(crate) struct Classes {
     maps: Vec<[u8; 256]>,
     /// By partition: one byte of each class, largest class first.
     representatives: Vec<Box<[u8]>>,
-    /// By partition, where somebody asked: all bytes, class by class, and where each class ends.
-    members: Vec<Option<Box<(Vec<u16>, [u8; 256])>>>,
+    /// By partition, where somebody asked.
+    members: Vec<Option<Box<Members>>>,
     of_map: FxHashMap<[u8; 256], ClassesId>,
     of_set: FxHashMap<ByteSet, ClassesId>,
     meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
@@ -52,7 +59,7 @@ impl Classes {
     pub(crate) fn members(&mut self, id: ClassesId, class: usize) -> &[u8] {
         let count = self.count(id);
         let map = &self.maps[id.0 as usize];
-        let (ends, bytes) = &**self.members[id.0 as usize].get_or_insert_with(|| {
+        let Members { bytes, ends } = &**self.members[id.0 as usize].get_or_insert_with(|| {
             let mut starts = vec![0_u16; count + 1];
             for &class in map {
                 starts[usize::from(class) + 1] += 1;
@@ -66,7 +73,10 @@ impl Classes {
                 bytes[usize::from(*at)] = byte;
                 *at += 1;
             }
-            Box::new((starts, bytes))
+            Box::new(Members {
+                bytes,
+                ends: starts,
+            })
         });
         let start = class.checked_sub(1).map_or(0, |before| ends[before]);
         &bytes[usize::from(start)..usize::from(ends[class])]

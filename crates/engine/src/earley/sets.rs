@@ -139,15 +139,44 @@ impl CarriedSets {
     }
 }
 
+/// From so many items on, those that occur more than once are dropped whenever they may have doubled: in an ambiguous
+/// grammar nearly all do.
+const MANY: usize = 1_024;
+
 /// Work space of a landing.
 #[derive(Debug, Default)]
 struct Work {
     items: Vec<Item>,
+    /// Number of items at which those that occur more than once are dropped.
+    full: usize,
     /// Continuations to be called, and how deep below the sets that are left their own lie.
     rets: Vec<(RetId, u8)>,
     depth: u8,
     reach: u8,
     shape: Vec<u32>,
+}
+
+impl Work {
+    fn begin(&mut self) {
+        self.items.clear();
+        self.rets.clear();
+        self.full = MANY;
+        (self.depth, self.reach) = (0, 0);
+    }
+
+    fn add(&mut self, item: Item) {
+        if self.items.len() >= self.full {
+            self.settle();
+            self.full = MANY.max(2 * self.items.len());
+        }
+        self.items.push(item);
+    }
+
+    /// Puts the items in order, each once.
+    fn settle(&mut self) {
+        self.items.sort_unstable();
+        self.items.dedup();
+    }
 }
 
 fn hash(value: &impl Hash) -> u64 {
@@ -174,6 +203,7 @@ impl Sets {
             depth: 0,
         });
         let mut work = Work::default();
+        work.begin();
         sets.landings = 1;
         sets.put(Dots::START, ROOT, 0, &mut work, dots);
         let landing = sets.land(&mut work, dots, unions, fuel)?;
@@ -425,9 +455,7 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<Landing, Error> {
         let mut work = std::mem::take(&mut self.work);
-        work.items.clear();
-        work.rets.clear();
-        (work.depth, work.reach) = (0, 0);
+        work.begin();
         self.begin_landing();
         let mut landing = Ok(());
         for &(set, fired) in ended {
@@ -485,7 +513,7 @@ impl Sets {
                 return;
             }
             work.reach = work.reach.max(depth);
-            work.items.push((dot, ret));
+            work.add((dot, ret));
             if !dots.is_nullable(sym) {
                 return;
             }
@@ -523,8 +551,7 @@ impl Sets {
         if work.items.is_empty() {
             return Ok(landing);
         }
-        work.items.sort_unstable();
-        work.items.dedup();
+        work.settle();
         fuel.spend(work.items.len())?;
         let set = self.intern(work, dots, unions, fuel)?;
         let core = self.core(set);

@@ -34,8 +34,8 @@ const BESIDE: usize = 8;
 /// or so many in all.
 const MOST_BESIDE: usize = 6_000;
 
-/// A scan that has visited so many nodes is long: then it pays to look closely at what residuals read.
-const LONG: usize = 2_000;
+/// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
+const LONG: usize = 128;
 
 /// Tokens, as what takes less room.
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ impl Exits {
             let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
             let exits = self.at(byte);
             let crossing: u32 = exits.iter().map(below).sum();
-            let few = crossing as usize <= CROSSING * 2;
+            let few = crossing as usize <= CROSSING;
             few.then(|| Box::new(rest_trie(exits, vocabulary)))
         };
         crowd.rests.get_or_init(make).as_deref()
@@ -258,7 +258,7 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
-                lane.looking = visited > LONG;
+                lane.looking = visited > nodes.len() / LONG;
                 let rest = lane.step(before, node.byte, residuals, fuel)?;
                 if rest == Rest::DEAD {
                     if before.ends() {
@@ -304,6 +304,7 @@ impl Scan {
                             let tokens = trie.before(at + 1)..trie.before(next);
                             let one = vocabulary.token(trie.order()[tokens.start as usize]);
                             if kinds_of(&one[..depth]) & kinds == 0 {
+                                ends_anywhere = false;
                                 keep(kept, &mut from, tokens, trie.kinds(), |&has| {
                                     has & kinds == 0
                                 });
@@ -370,7 +371,7 @@ impl Scan {
                 continue;
             }
             visited += 1;
-            lane.looking = visited > LONG;
+            lane.looking = visited > nodes.len() / LONG;
             if visited > MOST_BESIDE && visited > at / BESIDE {
                 return Ok(None);
             }

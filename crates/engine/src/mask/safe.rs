@@ -171,19 +171,19 @@ impl Lane {
         let mut at = 0;
         while let Some(&rest) = met.between.get(at) {
             at += 1;
-            let mut last = Rest::DEAD;
+            let mut last = None;
             let mut bytes = met.ascii;
             while bytes != 0 {
                 let byte = bytes.trailing_zeros() as u8;
                 bytes &= bytes - 1;
                 let next = self.step(rest, byte, residuals, fuel)?;
-                // Bytes side by side mostly lead to the same.
-                if next != last || next == Rest::DEAD {
-                    if met.admits(self, next, residuals) {
-                        last = next;
-                    } else {
-                        met.ascii &= !(1 << byte);
-                    }
+                if last == Some(next) {
+                    continue;
+                }
+                if met.admits(self, next, residuals) {
+                    last = Some(next);
+                } else {
+                    met.ascii &= !(1 << byte);
                 }
             }
             for byte in LEADS {
@@ -270,13 +270,14 @@ impl Lane {
             return Ok(safe);
         }
         let mut safe = true;
-        let mut last = (Rest::DEAD, 0);
+        // What the last byte led to, if that is as it should be: bytes side by side mostly lead to the same.
+        let mut last = None;
         for byte in OTHERS {
             let Some(behind) = place_behind(place, byte) else {
                 continue;
             };
             let next = self.step(rest, byte, residuals, fuel)?;
-            if (next, behind) == last {
+            if last == Some((next, behind)) {
                 continue;
             }
             let ends = if behind == 0 {
@@ -285,11 +286,7 @@ impl Lane {
                 self.ends_between(next, behind, met, residuals, fuel)?
             };
             safe &= ends;
-            last = if ends {
-                (next, behind)
-            } else {
-                (Rest::DEAD, 0)
-            };
+            last = ends.then_some((next, behind));
         }
         met.within.push((rest, place, safe));
         Ok(safe)

@@ -12,6 +12,9 @@ use super::runs::Runs;
 use super::splits::Split;
 use crate::vocabulary::Trie;
 
+/// So much of what is forgotten is given back whenever something is added.
+const GIVEN_BACK: usize = 16;
+
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time: grammars keep what they use.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ struct Table {
     bytes: usize,
     /// The generation before. What is asked for there comes over; the rest goes with it.
     before: Option<Box<Table>>,
+    /// What is forgotten, but not given back yet.
+    forgotten: Vec<Arc<Inside>>,
 }
 
 impl Table {
@@ -38,9 +43,15 @@ impl Table {
     fn charge(&mut self, bytes: usize, most: usize) {
         if self.bytes + bytes > most / 2 {
             let mut before = std::mem::take(self);
-            before.before = None;
+            self.forgotten = std::mem::take(&mut before.forgotten);
+            if let Some(oldest) = before.before.take() {
+                self.forgotten.extend(oldest.insides.into_values());
+            }
             self.before = Some(Box::new(before));
         }
+        // To give all of it back at once takes longer than any mask.
+        let rest = self.forgotten.len().saturating_sub(GIVEN_BACK);
+        self.forgotten.truncate(rest);
         self.bytes += bytes;
     }
 }

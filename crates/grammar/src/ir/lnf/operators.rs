@@ -5,8 +5,9 @@
 //! operator put around two of them, or before or behind one, gives another; and each has a tree. Here `o`, `p`, `q` and `t`
 //! stand for whatever a production says between, before, behind or instead of its outermost `E`s, and may hold further
 //! `E`s: the least solution of `E = f(E, E)` is that of `E = g(E)`, `g(Y)` being the least solution of `X = f(X, Y)`. There is one
-//! tree left for each string, where there were exponentially many, and the engine's sets stay bounded. Labels could tell
-//! trees apart, so labelled nonterminals are left as they are.
+//! tree left for each string, where there were exponentially many, and the engine's sets stay bounded. Labelled parts in
+//! operators and operands are nonterminals, so what they hold is the same in all trees; a labelled part itself, whose
+//! beginnings and ends would tell trees apart, is left as it is.
 
 use smallvec::smallvec;
 

@@ -157,6 +157,27 @@ fn operators_are_read_as_one_tree() {
     }
 }
 
+/// Where a labelled part begins and ends depends on the tree.
+#[test]
+fn operators_that_are_labelled_stay() {
+    let text = r#"start ::= sum ; sum ::= @sum(sum "+" sum) | @item("a" | "(" start ")") ;"#;
+    let grammar = crate::syntax::ebnf::parse(text, "start", &Limits::default()).unwrap();
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    let labels = &lnf.symbols.labels;
+    let labelled = |wanted: &str| labels.iter().find(|(_, label)| **label == *wanted);
+    let [production] = labelled("sum").map_or(&[][..], |(sum, _)| lnf.productions_of(*sum)) else {
+        panic!("{}", lnf.dump());
+    };
+    assert_eq!(production.rhs.len(), 3, "{}", lnf.dump());
+    assert_eq!(
+        production.rhs.first(),
+        production.rhs.last(),
+        "{}",
+        lnf.dump()
+    );
+    assert!(labelled("item").is_some(), "{}", lnf.dump());
+}
+
 /// What never ends stays: every beginning of its text can go on. What never begins goes.
 #[test]
 fn only_what_can_never_write_is_unproductive() {
