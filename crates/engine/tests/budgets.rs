@@ -141,6 +141,18 @@ fn what_must_be_longer_than_its_bound_is_as_short_as_it_can_be() {
 }
 
 #[test]
+fn closing_goes_byte_by_byte_where_a_token_would_write_too_much() {
+    let grammar = "start ::= ',' @a('y' | 'yxxx' 'z') '!'";
+    let m = matcher(grammar, &[",yxxxz!", ",yx"], bytes(1));
+    let close = m.shortest_close(None).unwrap().unwrap();
+    assert_eq!(close, [b',', b'y', b'!'].map(u32::from));
+    let grammar = "start ::= ',' @a('yx') @b('z') | 'w'";
+    let bounds = vec![bound("a", Unit::Tokens, 2), bound("b", Unit::Tokens, 1)];
+    let m = matcher(grammar, &[",yx", "xz"], bounds);
+    assert_eq!(allowed(&m), [u32::from(b','), u32::from(b'w'), CLOSE + 1]);
+}
+
+#[test]
 fn a_part_that_need_not_be_is_left_out() {
     let grammar = "start ::= [ @a(#'[a-z]+') ] '!'";
     let m = matcher(grammar, &[], tokens(0));

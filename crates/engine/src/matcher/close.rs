@@ -68,10 +68,16 @@ impl GrammarMatcher {
             let Some(mut way) = matcher.close_within(None)? else {
                 return Ok(None);
             };
+            let first = way.first().copied();
             way.truncate(matcher.validate_tokens(&way)?);
             if way.is_empty() {
                 way = matcher.way_out()?;
                 way.truncate(matcher.validate_tokens(&way)?);
+            }
+            if way.is_empty()
+                && let Some(first) = first
+            {
+                way.extend(matcher.beginning(first)?);
             }
             if way.is_empty() || tokens.len() + way.len() > most {
                 return Ok(None);
@@ -90,6 +96,25 @@ impl GrammarMatcher {
             Some(ledger) => ledger.way_out(&matcher.generation),
             None => Ok(Vec::new()),
         })
+    }
+
+    /// The longest token that begins like another and may come next: a token that reaches into a part may write too much of it.
+    fn beginning(&self, id: u32) -> Result<Option<u32>, Error> {
+        let vocabulary = self.compiled.vocabulary();
+        let mut node = None;
+        let mut found = None;
+        for &byte in vocabulary.text(id).unwrap_or_default() {
+            node = vocabulary.trie().child(node, byte);
+            let Some(node) = node else {
+                break;
+            };
+            if let Some(&token) = vocabulary.trie().tokens(node).first()
+                && self.accepts(token)?
+            {
+                found = Some(token);
+            }
+        }
+        Ok(found)
     }
 
     /// The same where no bound is looked at.
