@@ -63,7 +63,8 @@ impl Reads {
             .iter()
             .map(|&(set, _)| self.offset(set))
             .try_fold(i32::MIN, |most, one| one.map(|one| most.max(one)));
-        let Some(offset) = offset else {
+        let known = landing.depth < DEEP && landing.reach < DEEP;
+        let Some(offset) = offset.filter(|_| known) else {
             self.most = i32::from(DEEP);
             return;
         };

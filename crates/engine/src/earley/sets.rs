@@ -52,7 +52,7 @@ impl Landing {
     };
 }
 
-/// Depths are not told apart from here on.
+/// Depths are not known from here on.
 pub(crate) const DEEP: u8 = 64;
 
 /// A set. What was found out about it hangs on it.
@@ -506,10 +506,12 @@ impl Sets {
             let sym = dots.sym(dot);
             if sym == Sym::END {
                 let known = &mut self.rets[ret.0];
-                // What is reached on ways of several depths counts as deep as the deepest.
-                if known.called != self.landings || known.depth < depth {
+                if known.called != self.landings {
                     (known.called, known.depth) = (self.landings, depth);
                     work.rets.push((ret, depth));
+                } else if known.depth < depth {
+                    // The deepest way counts; instead of going it again, nothing is said of depths.
+                    work.depth = DEEP;
                 }
                 return;
             }

@@ -12,8 +12,11 @@ use crate::earley::{Recognizer, SetId, Sets, StateId};
 /// The depths that are told apart; masks that need more are for their own states.
 const LADDER: [u8; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 32];
 
-/// Items that may be looked at to find one state.
-const ITEMS: usize = 4_096;
+/// Items that may be looked at to find one state, or to remember it.
+const ITEMS: usize = 256;
+
+/// States that were too much to look at before nobody looks any more.
+const PATIENCE: u32 = 32;
 
 /// Masks by what was looked into; all of it can be forgotten at any time.
 #[derive(Debug, Default)]
@@ -26,12 +29,17 @@ pub(super) struct Depths {
     rungs: FxHashMap<Box<[u32]>, u16>,
     /// A state that has its mask, by what it is down to a depth.
     states: FxHashMap<Box<[u32]>, StateId>,
+    /// States that were too much to look at.
+    too_much: u32,
     heap: usize,
 }
 
 impl Depths {
     /// A state with a mask that is the mask of this one.
     pub(super) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
+        if self.too_much > PATIENCE {
+            return None;
+        }
         let items = &mut ITEMS.clone();
         let rungs = self.state(recognizer, state, 0, items)?;
         let rungs = self.rungs.get(&rungs).copied()?;
@@ -51,6 +59,9 @@ impl Depths {
         let Some(rung) = LADDER.iter().position(|&rung| depth <= rung) else {
             return;
         };
+        if self.too_much > PATIENCE {
+            return;
+        }
         let items = &mut ITEMS.clone();
         let Some(shallow) = self.state(recognizer, state, 0, items) else {
             return;
@@ -103,7 +114,11 @@ impl Depths {
         }
         let mut found: Vec<[u32; 3]> = Vec::new();
         for (dot, ret) in sets.items(set) {
-            *items = items.checked_sub(1)?;
+            let Some(left) = items.checked_sub(1) else {
+                self.too_much += 1;
+                return None;
+            };
+            *items = left;
             found.push(match ret {
                 _ if depth == 0 => [dot, 0, 0],
                 None => [dot, u32::MAX, 0],
