@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from support.vocabularies import SHIPPED, has_data, present
 
 LARGE = ("llama3", "gemma4")
-"""the large vocabularies; a quick run takes the first"""
+"""the large vocabularies"""
 
 
 def arguments(doc: str | None, *, vocabularies: bool = False) -> argparse.Namespace:
@@ -22,7 +22,7 @@ def arguments(doc: str | None, *, vocabularies: bool = False) -> argparse.Namesp
 
 def wanted(options: argparse.Namespace) -> list[str]:
     """The vocabularies to measure on: those that were named, else the large ones."""
-    return there(options.vocabularies or LARGE[: 1 if options.quick else None])
+    return there(options.vocabularies or LARGE)
 
 
 def there(names: Sequence[str] = LARGE[:1]) -> list[str]:
