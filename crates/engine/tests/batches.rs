@@ -2,26 +2,19 @@
 #![allow(missing_docs)]
 
 mod reference;
+mod vocabularies;
 
 use std::sync::Arc;
 
 use reference::strings;
 use syntagma_engine::{
-    GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts, accept_token_batch,
-    bitmask_words, fill_next_token_bitmask_batch,
+    GrammarCompiler, GrammarMatcher, Limits, Vocabulary, accept_token_batch, bitmask_words,
+    fill_next_token_bitmask_batch,
 };
 use syntagma_grammar::ir::{Grammar, Regex};
 
 fn vocabulary() -> Arc<Vocabulary> {
-    let mut tokens = strings(3);
-    let eos = tokens.len() as u32;
-    tokens.push(Vec::new());
-    let parts = VocabularyParts {
-        tokens,
-        eos_ids: vec![eos],
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::with_end(strings(3), b"")
 }
 
 /// Grammar number `at`: words of two letters that end in a run of its own length.

@@ -452,6 +452,38 @@ proptest! {
     }
 }
 
+/// The same text in two parts and in none, for all small bounds.
+#[test]
+fn what_may_be_in_several_parts_is_counted_in_each() {
+    let part = |label, shape: &Shape| Shape::Part(label, Box::new(shape.clone()));
+    let text = |text: &str| Shape::Text(text.into());
+    let shapes = [
+        text("y"),
+        text("yx"),
+        Shape::Times(text("y").into(), 1, 3),
+        Shape::Seq(vec![Shape::Alt(vec![text("x"), text("y")]), text("z")]),
+    ];
+    for shape in &shapes {
+        let (a, b) = (part('a', shape), part('b', shape));
+        for parts in [
+            vec![a.clone(), b.clone()],
+            vec![text("x"), b.clone(), a.clone()],
+            vec![b.clone(), shape.clone(), part('a', &a)],
+            vec![Shape::Seq(vec![a.clone(), text("x")]), b],
+        ] {
+            let shape = Shape::Alt(parts);
+            for first in 0..4 {
+                for (second, unit) in [(0, Unit::Tokens), (1, Unit::Bytes), (2, Unit::Tokens)] {
+                    for way in 0..3 {
+                        let bounds = [('a', Unit::Tokens, first), ('b', unit, second)];
+                        compare(&shape, &bounds, &[way; 8]);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Values between `f(` and `)`, which occur nowhere in them.
 const CALL: &str = r#"
 start ::= 'f(' @a(value) ')' ;

@@ -1,21 +1,16 @@
 //! The compiler and its cache.
 #![allow(missing_docs)]
 
+mod vocabularies;
+
 use std::sync::Arc;
 
-use syntagma_engine::{
-    CompilerStats, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
-};
+use syntagma_engine::{CompilerStats, GrammarCompiler, GrammarMatcher, Limits};
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
 
 fn compiler(limits: Limits) -> GrammarCompiler {
-    let tokens = (0..=u8::MAX).map(|byte| vec![byte]).collect();
-    let parts = VocabularyParts {
-        tokens,
-        ..VocabularyParts::default()
-    };
-    GrammarCompiler::new(Arc::new(Vocabulary::new(&parts).unwrap()), limits)
+    GrammarCompiler::new(vocabularies::of_tokens(vocabularies::bytes()), limits)
 }
 
 fn literal(text: &str) -> Arc<Grammar> {

@@ -2,11 +2,12 @@
 //! language over a vocabulary whose tokens cross every boundary, one compiler for all of them.
 #![allow(missing_docs)]
 
+mod vocabularies;
+
 use std::sync::Arc;
 
 use syntagma_engine::{
-    GrammarCompiler, GrammarMatcher, Layer, Layers, Limits, Vocabulary, VocabularyParts,
-    bitmask_words,
+    GrammarCompiler, GrammarMatcher, Layer, Layers, Limits, Vocabulary, bitmask_words,
 };
 use syntagma_grammar::Grammar;
 use syntagma_grammar::syntax::{ebnf, json_schema};
@@ -27,7 +28,7 @@ impl Noise {
 /// Every byte; long runs of blanks; words with and without a blank before; what closes a string and goes on; numbers;
 /// parts of characters; random strings over the signs of JSON and of programs; very long tokens; duplicates.
 fn vocabulary() -> Arc<Vocabulary> {
-    let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    let mut tokens = vocabularies::bytes();
     for length in 2..140 {
         tokens.push(vec![b' '; length]);
         tokens.push([b"\n".as_slice(), &vec![b'\t'; length]].concat());
@@ -73,14 +74,7 @@ fn vocabulary() -> Arc<Vocabulary> {
         "né".repeat(90).into_bytes(),
         "日本".repeat(7).into_bytes(),
     ]);
-    let eos = tokens.len() as u32;
-    tokens.push(b"<end>".to_vec());
-    let parts = VocabularyParts {
-        tokens,
-        eos_ids: vec![eos],
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::with_end(tokens, b"<end>")
 }
 
 const SCHEMAS: &[&str] = &[

@@ -2,15 +2,14 @@
 #![allow(missing_docs)]
 
 mod reference;
+mod vocabularies;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use reference::{Builder, strings};
-use syntagma_engine::{
-    CompiledGrammar, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
-};
+use syntagma_engine::{CompiledGrammar, GrammarMatcher, Limits, Vocabulary, bitmask_words};
 use syntagma_grammar::ir::{ByteSet, Lnf, Regex, Report, Symbol};
 
 /// One of `units`, between `min` and `max` times, then `tail`.
@@ -135,14 +134,7 @@ fn vocabulary() -> Arc<Vocabulary> {
         "aab!",
     ];
     tokens.extend(long.map(|text| text.as_bytes().to_vec()));
-    tokens.push(b"<end>".to_vec());
-    let end = tokens.len() as u32 - 1;
-    let parts = VocabularyParts {
-        tokens,
-        eos_ids: vec![end],
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::with_end(tokens, b"<end>")
 }
 
 fn compiled(lnf: &Lnf, verify: bool) -> Arc<CompiledGrammar> {

@@ -11,6 +11,7 @@ mod expressions;
 mod reference;
 #[path = "../../grammar/tests/shapes/mod.rs"]
 mod shapes;
+mod vocabularies;
 
 use std::sync::Arc;
 
@@ -18,9 +19,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use reference::{BYTES, Reference, Tree};
-use syntagma_engine::{
-    GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
-};
+use syntagma_engine::{GrammarCompiler, GrammarMatcher, Limits, Vocabulary, bitmask_words};
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{Lnf, Symbol};
 
@@ -28,14 +27,7 @@ use syntagma_grammar::ir::{Lnf, Symbol};
 fn vocabulary() -> Arc<Vocabulary> {
     let mut tokens = reference::strings(2);
     tokens.extend([&b"aaa"[..], b"abab", b"bba", b"zab", b"aabb"].map(<[u8]>::to_vec));
-    let eos = tokens.len() as u32;
-    tokens.push(b"</s>".to_vec());
-    let parts = VocabularyParts {
-        tokens,
-        eos_ids: vec![eos],
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::with_end(tokens, b"</s>")
 }
 
 /// Productions without what matches nothing; None if some nonterminal that is left has no finite text, for then the plain

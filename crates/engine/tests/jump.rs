@@ -1,12 +1,13 @@
 //! Tokens told in advance are those of every text that may follow.
 #![allow(missing_docs)]
 
+mod vocabularies;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use syntagma_engine::{
-    Error, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
-    jump_forward_tokens,
+    Error, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, jump_forward_tokens,
 };
 use syntagma_grammar::ir::{ByteSet, Grammar, Regex};
 
@@ -36,15 +37,9 @@ impl Merges {
     }
 
     fn vocabulary(&self) -> Arc<Vocabulary> {
-        let mut tokens: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+        let mut tokens = vocabularies::bytes();
         tokens.extend(self.ranks.iter().map(|(a, b)| [a.as_slice(), b].concat()));
-        Arc::new(
-            Vocabulary::new(&VocabularyParts {
-                tokens,
-                ..VocabularyParts::default()
-            })
-            .unwrap(),
-        )
+        vocabularies::of_tokens(tokens)
     }
 
     fn encode(&self, text: &str) -> Vec<u32> {

@@ -2,28 +2,20 @@
 #![allow(missing_docs, clippy::many_single_char_names)]
 
 mod reference;
+mod vocabularies;
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use reference::{Builder, grammars, strings};
-use syntagma_engine::{
-    CompiledGrammar, GrammarMatcher, Limits, Vocabulary, VocabularyParts, bitmask_words,
-};
+use syntagma_engine::{CompiledGrammar, GrammarMatcher, Limits, Vocabulary, bitmask_words};
 use syntagma_grammar::ir::{Lnf, Regex, Report, SymbolTable};
 
 /// Strings of up to two of three letters, longer ones, and an end of the turn.
 fn vocabulary() -> Arc<Vocabulary> {
     let mut tokens = strings(2);
     tokens.extend(["abab", "aab", "zz", "bbb"].map(|text| text.as_bytes().to_vec()));
-    let eos = tokens.len() as u32;
-    tokens.push(Vec::new());
-    let parts = VocabularyParts {
-        tokens,
-        eos_ids: vec![eos],
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::with_end(tokens, b"")
 }
 
 /// Nothing is kept that can be given up.

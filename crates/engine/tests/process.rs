@@ -1,21 +1,12 @@
 //! The bound on all compiled grammars of a process; alone in its process, since it concerns whatever else runs there.
 #![allow(missing_docs)]
 
+mod vocabularies;
+
 use std::sync::Arc;
 
-use syntagma_engine::{
-    CompiledGrammar, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
-    bitmask_words,
-};
+use syntagma_engine::{CompiledGrammar, GrammarCompiler, GrammarMatcher, Limits, bitmask_words};
 use syntagma_grammar::ir::{Grammar, Regex};
-
-fn vocabulary() -> Arc<Vocabulary> {
-    let parts = VocabularyParts {
-        tokens: (0..=u8::MAX).map(|byte| vec![byte]).collect(),
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
-}
 
 /// Words of 18 letters behind an `a`, of which a text meets ever new residuals.
 fn endless(first: u8) -> Arc<Grammar> {
@@ -53,7 +44,7 @@ fn what_was_used_longest_ago_is_given_up_first() {
         process_cache_bytes: MOST,
         ..Limits::default()
     };
-    let vocabulary = vocabulary();
+    let vocabulary = vocabularies::of_tokens(vocabularies::bytes());
     // Two compilers: the bound is not one of a cache.
     let compilers = [(); 2].map(|()| GrammarCompiler::new(Arc::clone(&vocabulary), limits.clone()));
     let firsts = b"0123456789";

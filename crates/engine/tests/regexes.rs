@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod reference;
+mod vocabularies;
 
 use std::sync::Arc;
 
@@ -11,8 +12,7 @@ use proptest::test_runner::TestRunner;
 use reference::Builder;
 use regex_automata::meta;
 use syntagma_engine::{
-    CompiledGrammar, Error, ErrorKind, GrammarMatcher, Limits, Vocabulary, VocabularyParts,
-    bitmask_words,
+    CompiledGrammar, Error, ErrorKind, GrammarMatcher, Limits, Vocabulary, bitmask_words,
 };
 use syntagma_grammar::ir::{Regex, Report};
 use syntagma_grammar::syntax::regex::{Dialect, ecma_search, parse};
@@ -21,11 +21,7 @@ fn vocabulary() -> Arc<Vocabulary> {
     let words = [
         "a", "b", "ab", "ba", "aaaa", "é", "-", "a-", "\n", "b\n", "1", "A",
     ];
-    let parts = VocabularyParts {
-        tokens: words.map(|word| word.as_bytes().to_vec()).to_vec(),
-        ..VocabularyParts::default()
-    };
-    Arc::new(Vocabulary::new(&parts).unwrap())
+    vocabularies::of_tokens(words.map(|word| word.as_bytes().to_vec()).to_vec())
 }
 
 /// The engine's matcher of a regular language; None if that is empty.

@@ -3,11 +3,12 @@
 #![allow(missing_docs, clippy::many_single_char_names)]
 
 mod reference;
+mod vocabularies;
 
 use std::sync::Arc;
 
 use reference::Builder;
-use syntagma_engine::{CompiledGrammar, GrammarMatcher, Limits, Vocabulary, VocabularyParts};
+use syntagma_engine::{CompiledGrammar, GrammarMatcher, Limits};
 use syntagma_grammar::ir::{ByteSet, Lnf, Regex, Report};
 
 fn matcher(lnf: &Lnf) -> GrammarMatcher {
@@ -15,11 +16,7 @@ fn matcher(lnf: &Lnf) -> GrammarMatcher {
 }
 
 fn matcher_within(lnf: &Lnf, limits: &Limits) -> GrammarMatcher {
-    let parts = VocabularyParts {
-        tokens: vec![b"a".to_vec()],
-        ..VocabularyParts::default()
-    };
-    let vocabulary = Arc::new(Vocabulary::new(&parts).unwrap());
+    let vocabulary = vocabularies::of_tokens(vec![b"a".to_vec()]);
     let compiled =
         CompiledGrammar::from_lnf(lnf, Report::default(), vocabulary, limits, false).unwrap();
     GrammarMatcher::new(Arc::new(compiled))

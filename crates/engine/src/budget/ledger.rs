@@ -12,7 +12,7 @@ use super::parts::{OUTSIDE, PieceId};
 use super::table::{Table, Work};
 use super::token::Outcome;
 use super::{Bound, Unit};
-use crate::earley::{StateId, Sym, View};
+use crate::earley::StateId;
 use crate::error::Error;
 use crate::generation::{Found, Generation};
 use crate::limits::Fuel;
@@ -143,7 +143,7 @@ impl Ledger {
                 });
             }
             let free = Some(generation.start());
-            Ok(ledger.chosen(candidates, None, free, table, work))
+            ledger.chosen(candidates, None, free, table, work)
         })?;
         ledger.now = Arc::clone(&start);
         ledger.start = start;
@@ -227,7 +227,7 @@ impl Ledger {
             }
         }
         let now = self.with_work(generation, found, |ledger, table, work| {
-            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
+            ledger.chosen(candidates, Some(&ledger.now), free, table, work)
         })?;
         if is_eos {
             // A grammar that ends in a marker which is itself an end of the turn needs no second one.
@@ -287,7 +287,7 @@ impl Ledger {
             return Ok(Spending::Spent);
         }
         let now = self.with_work(generation, found, |ledger, table, work| {
-            Ok(ledger.chosen(candidates, Some(&ledger.now), free, table, work))
+            ledger.chosen(candidates, Some(&ledger.now), free, table, work)
         })?;
         Ok(Spending::To(Self {
             now,
@@ -422,13 +422,6 @@ impl Ledger {
             let mut left = self.bounds.iter().zip(&branch.counts).zip(&effects.most);
             if left.all(|((bound, count), most)| count.saturating_add(*most) <= bound.most) {
                 states.push(table.parts.piece(branch.piece).state);
-                if let Some((_, tags)) = &table.parts.piece(branch.piece).symbols {
-                    for &tag in tags {
-                        for id in symbol_ids(work, tag) {
-                            allow(row, id);
-                        }
-                    }
-                }
                 continue;
             }
             for group in &effects.groups {
@@ -578,7 +571,7 @@ impl Ledger {
         free: Option<StateId>,
         table: &Table,
         work: &mut Work<'_>,
-    ) -> Arc<Node> {
+    ) -> Result<Arc<Node>, Error> {
         let fitting = candidates.iter().filter(|candidate| candidate.fits);
         let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
         let count = candidates.len();
@@ -600,29 +593,39 @@ impl Ledger {
             }
             branches.push(branch);
         }
-        let state = free.filter(|_| whole).unwrap_or_else(|| {
-            let mut threads = Vec::new();
-            let (mut fresh, mut accept) = (None, false);
-            for branch in &branches {
-                let piece = table.parts.piece(branch.piece);
-                let state = work.recognizer.state(piece.state);
-                threads.extend_from_slice(state.threads);
-                fresh = fresh
-                    .or(state.fresh)
-                    .or(piece.symbols.as_ref().map(|(set, _)| *set));
-                accept |= state.accept;
-            }
-            work.recognizer.intern_threads(threads, fresh, accept)
-        });
-        Arc::new(Node {
+        let state = match free.filter(|_| whole) {
+            Some(state) => state,
+            None => together(table, &branches, work)?,
+        };
+        Ok(Arc::new(Node {
             before: before.cloned(),
             place: Place::At(state),
             free,
             branches: branches.into(),
             excess,
             whole,
-        })
+        }))
     }
+}
+
+/// The state in which everything goes on that goes on in one of these branches.
+fn together(table: &Table, branches: &[Branch], work: &mut Work<'_>) -> Result<StateId, Error> {
+    let mut threads = Vec::new();
+    let (mut begin, mut accept) = (Vec::new(), false);
+    for branch in branches {
+        let state = work.recognizer.state(table.parts.piece(branch.piece).state);
+        threads.extend_from_slice(state.threads);
+        begin.extend(state.fresh);
+        accept |= state.accept;
+    }
+    begin.sort_unstable();
+    begin.dedup();
+    let fresh = if begin.is_empty() {
+        None
+    } else {
+        Some(work.recognizer.merged(&begin, work.fuel)?)
+    };
+    Ok(work.recognizer.intern_threads(threads, fresh, accept))
 }
 
 /// What becomes of a token that no branch takes.
@@ -631,17 +634,5 @@ fn refused(free: Option<StateId>) -> Spending {
         Spending::Spent
     } else {
         Spending::Refused
-    }
-}
-
-/// The tokens that a symbol matches.
-fn symbol_ids(work: &Work<'_>, tag: u32) -> Vec<u32> {
-    match Sym(tag).view() {
-        View::Token(index) => work.recognizer.dots.tokens[index as usize]
-            .ids
-            .iter()
-            .flat_map(|&(first, last)| first..=last)
-            .collect(),
-        _ => Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Unit;
-use crate::earley::{Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread, View};
+use crate::earley::{Ended, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -29,12 +29,13 @@ pub(crate) struct PieceId(u32);
 pub(crate) struct Piece {
     pub(crate) class: Class,
     pub(crate) state: StateId,
-    /// Token symbols, as tags of a set whose other token symbols are in other parts.
-    pub(crate) symbols: Option<(SetId, Box<[u32]>)>,
 }
 
 /// Pieces, one for each part that a state is in.
 pub(crate) type Pieces = Arc<[PieceId]>;
+
+/// What waits for one symbol in a set, by the part that it is in: sets of only that. The set itself, if all is in one part.
+type Waits = Arc<[(Class, SetId)]>;
 
 /// Where all alternatives of a grammar are.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ pub(crate) struct Parts {
     /// What each part is counted in.
     units: Box<[Unit]>,
     continuations: FxHashMap<RetId, Classes>,
-    waits: FxHashMap<(SetId, u32), Class>,
+    waits: FxHashMap<(SetId, u32), Waits>,
     interned: IndexSet<Piece, FxBuildHasher>,
     splits: FxHashMap<StateId, Pieces>,
     steps: FxHashMap<(PieceId, u8), Pieces>,
@@ -154,25 +155,20 @@ impl Parts {
         Ok(self.continuations[&ret])
     }
 
-    /// The part that what waits for a symbol in a set is in.
+    /// What waits for a symbol in a set, by part.
     fn of_wait(
         &mut self,
         set: SetId,
         tag: u32,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
-    ) -> Result<Class, Error> {
-        if let Some(&known) = self.waits.get(&(set, tag)) {
-            return Ok(known);
+    ) -> Result<Waits, Error> {
+        if let Some(known) = self.waits.get(&(set, tag)) {
+            return Ok(Arc::clone(known));
         }
-        let mut classes = 0;
-        let dots = &recognizer.dots;
-        for (_, ret) in recognizer.sets.continuations(set, Sym(tag), dots) {
-            classes |= self.classes(ret, recognizer, fuel)?;
-        }
-        let class = single(classes);
-        self.waits.insert((set, tag), class);
-        Ok(class)
+        let waits = self.by_part(set, &[tag], recognizer, fuel)?;
+        self.waits.insert((set, tag), Arc::clone(&waits));
+        Ok(waits)
     }
 
     /// The pieces of a state.
@@ -189,14 +185,15 @@ impl Parts {
         let (alive, begins, ends) = (state.threads.to_vec(), state.fresh, state.accept);
         let mut threads: BTreeMap<Class, Vec<Thread>> = BTreeMap::new();
         for (set, union) in alive {
-            let mut by_class: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
+            let mut own: BTreeMap<(Class, SetId), Vec<u32>> = BTreeMap::new();
             for index in 0..recognizer.unions.parts(union).len() {
                 let (tag, _) = recognizer.unions.parts(union)[index];
-                let class = self.of_wait(set, tag, recognizer, fuel)?;
-                by_class.entry(class).or_default().push(tag);
+                for &wait in self.of_wait(set, tag, recognizer, fuel)?.iter() {
+                    own.entry(wait).or_default().push(tag);
+                }
             }
-            let whole = by_class.len() == 1;
-            for (class, tags) in by_class {
+            let whole = own.len() == 1;
+            for ((class, set), tags) in own {
                 let union = if whole {
                     union
                 } else {
@@ -208,47 +205,63 @@ impl Parts {
                 threads.entry(class).or_default().push((set, union));
             }
         }
-        let mut symbols: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
+        let mut fresh: BTreeMap<Class, SetId> = BTreeMap::new();
         if let Some(set) = begins {
             let tags: Vec<u32> = recognizer.sets.tokens(set).map(|(sym, _)| sym.0).collect();
-            for tag in tags {
-                let class = self.of_wait(set, tag, recognizer, fuel)?;
-                symbols.entry(class).or_default().push(tag);
-            }
+            let waits = self.by_part(set, &tags, recognizer, fuel)?;
+            fresh.extend(waits.iter().copied());
         }
-        let mut classes: Vec<Class> = threads.keys().chain(symbols.keys()).copied().collect();
+        let mut classes: Vec<Class> = threads.keys().chain(fresh.keys()).copied().collect();
         if ends {
             classes.push(OUTSIDE);
         }
         classes.sort_unstable();
         classes.dedup();
         let mut pieces = Vec::with_capacity(classes.len());
-        let (all, divided) = (classes.len() == 1, symbols.len() > 1);
+        let whole = classes.len() == 1;
         for class in classes {
-            let own = symbols.remove(&class);
-            let (state, symbols) = if all {
-                (id, None)
+            let state = if whole {
+                id
             } else {
-                let fresh = begins.filter(|_| own.is_some() && !divided);
                 let threads = threads.remove(&class).unwrap_or_default();
                 let accept = ends && class == OUTSIDE;
-                let state_id = recognizer.intern_threads(threads, fresh, accept);
-                let symbols = begins.zip(own).filter(|_| divided);
-                (
-                    state_id,
-                    symbols.map(|(set, tags)| (set, tags.into_boxed_slice())),
-                )
+                recognizer.intern_threads(threads, fresh.get(&class).copied(), accept)
             };
-            let piece = Piece {
-                class,
-                state,
-                symbols,
-            };
+            let piece = Piece { class, state };
             pieces.push(PieceId(self.interned.insert_full(piece).0 as u32));
         }
         let pieces: Pieces = pieces.into();
         self.splits.insert(id, Arc::clone(&pieces));
         Ok(pieces)
+    }
+
+    /// What waits for these symbols in a set, by part.
+    fn by_part(
+        &mut self,
+        set: SetId,
+        tags: &[u32],
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Waits, Error> {
+        let mut by_class: BTreeMap<Class, Vec<(u32, RetId)>> = BTreeMap::new();
+        for &tag in tags {
+            let dots = &recognizer.dots;
+            for item in recognizer.sets.continuations(set, Sym(tag), dots) {
+                let class = self.of_continuation(item.1, recognizer, fuel)?;
+                by_class.entry(class).or_default().push(item);
+            }
+        }
+        let whole = by_class.len() == 1;
+        let mut waits = Vec::with_capacity(by_class.len());
+        for (class, items) in by_class {
+            let own = if whole {
+                set
+            } else {
+                recognizer.waiting(&items, fuel)?
+            };
+            waits.push((class, own));
+        }
+        Ok(waits.into())
     }
 
     /// Where a byte leads from a piece.
@@ -275,43 +288,22 @@ impl Parts {
         Ok(pieces)
     }
 
-    /// The token symbols that may come next in a piece, as tags of a set.
-    pub(crate) fn symbols(
-        &self,
-        piece: PieceId,
-        recognizer: &Recognizer,
-    ) -> Option<(SetId, Box<[u32]>)> {
-        let piece = self.piece(piece);
-        if piece.symbols.is_some() {
-            return piece.symbols.clone();
-        }
-        let set = recognizer.state(piece.state).fresh?;
-        let tags = recognizer.sets.tokens(set).map(|(sym, _)| sym.0);
-        Some((set, tags.collect()))
-    }
-
-    /// Where a token leads from a piece that names it; `tags` are the symbols that it matches.
+    /// Where a token leads from a piece that names it, as these symbols.
     pub(crate) fn step_symbols(
         &mut self,
         piece: PieceId,
-        (set, tags): (SetId, Vec<u32>),
+        symbols: Ended,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
         fuel: &mut Fuel,
     ) -> Result<Pieces, Error> {
         frames.load(recognizer.state(self.piece(piece).state));
-        let fired = recognizer.unions.fire(tags);
-        if !recognizer.push_symbols(frames, (set, fired), fuel)? {
+        if !recognizer.push_symbols(frames, symbols, fuel)? {
             return Ok(Pieces::default());
         }
         let state = recognizer.intern(frames);
         self.split(state, recognizer, fuel)
     }
-}
-
-/// Whether a token symbol matches a token.
-pub(crate) fn matches(recognizer: &Recognizer, tag: u32, id: u32) -> bool {
-    matches!(Sym(tag).view(), View::Token(index) if recognizer.dots.tokens[index as usize].contains(id))
 }
 
 /// One part for several.

@@ -6,9 +6,10 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Unit;
-use super::parts::{Class, OUTSIDE, Parts, PieceId, matches};
+use super::parts::{Class, OUTSIDE, Parts, PieceId};
 use super::token::{Outcome, longer, read_symbols, read_text};
-use crate::earley::{Frames, Recognizer, StateId, Sym, View};
+use crate::automaton::FiredId;
+use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::matcher::{Ends, Goal, Way};
@@ -169,7 +170,6 @@ impl Table {
             rest: work.rest,
             ends: &mut self.ends[usize::from(found.class) - 1],
             goal: Goal::Outside(&mut self.parts, found.class),
-            first: found.symbols,
             vocabulary: work.vocabulary,
             fuel: work.fuel,
         };
@@ -203,14 +203,11 @@ impl Table {
             let read = self.read_text(piece, text, work)?;
             outcomes.extend(read.into_iter().map(|outcome| (outcome, length)));
         }
-        if let Some((set, tags)) = self.parts.symbols(piece, work.recognizer) {
-            let matching = |tag: &u32| matches(work.recognizer, *tag, id);
-            let tags: Vec<u32> = tags.iter().copied().filter(matching).collect();
-            if !tags.is_empty() {
-                let both = (&mut *work.recognizer, &mut *work.frames);
-                let read = read_symbols(piece, (set, tags), &mut self.parts, both, work.fuel)?;
-                outcomes.extend(read.into_iter().map(|outcome| (outcome, 1)));
-            }
+        let fresh = work.recognizer.state(self.parts.piece(piece).state).fresh;
+        if let Some(symbols) = fresh.and_then(|set| work.recognizer.symbols(set, id)) {
+            let both = (&mut *work.recognizer, &mut *work.frames);
+            let read = read_symbols(piece, symbols, &mut self.parts, both, work.fuel)?;
+            outcomes.extend(read.into_iter().map(|outcome| (outcome, 1)));
         }
         if self.followed.len() == KEPT_TOKENS {
             self.followed.clear();
@@ -344,32 +341,30 @@ impl Table {
         groups: &mut Groups,
         work: &mut Work<'_>,
     ) -> Result<(), Error> {
-        let Some((set, tags)) = self.parts.symbols(piece, work.recognizer) else {
+        let Some(set) = work.recognizer.state(self.parts.piece(piece).state).fresh else {
             return Ok(());
         };
-        let mut known: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut known: FxHashMap<FiredId, usize> = FxHashMap::default();
         let mut ids: Vec<u32> = Vec::new();
-        for &tag in &tags {
-            if let View::Token(index) = Sym(tag).view() {
-                for &(first, last) in &work.recognizer.dots.tokens[index as usize].ids {
-                    ids.extend(first..=last);
-                }
+        for (_, index) in work.recognizer.sets.tokens(set) {
+            for &(first, last) in &work.recognizer.dots.tokens[index as usize].ids {
+                ids.extend(first..=last);
             }
         }
         ids.sort_unstable();
         ids.dedup();
         work.fuel.spend(ids.len())?;
         for id in ids {
-            let matching = |tag: &u32| matches(work.recognizer, *tag, id);
-            let own: Vec<u32> = tags.iter().copied().filter(matching).collect();
-            let number = if let Some(&number) = known.get(&own) {
+            let Some(symbols) = work.recognizer.symbols(set, id) else {
+                continue;
+            };
+            let number = if let Some(&number) = known.get(&symbols.1) {
                 number
             } else {
                 let both = (&mut *work.recognizer, &mut *work.frames);
-                let symbols = (set, own.clone());
                 let read = read_symbols(piece, symbols, &mut self.parts, both, work.fuel)?;
                 let number = groups.set(read);
-                known.insert(own, number);
+                known.insert(symbols.1, number);
                 number
             };
             groups.add(number, 1, id);

@@ -1,7 +1,7 @@
 //! What a token writes of which part.
 
 use super::parts::{OUTSIDE, Parts, PieceId};
-use crate::earley::{Frames, Recognizer, SetId};
+use crate::earley::{Ended, Frames, Recognizer};
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -118,7 +118,7 @@ pub(crate) fn read_text(
 /// The ways of reading a token as these symbols; it counts as one byte.
 pub(crate) fn read_symbols(
     piece: PieceId,
-    symbols: (SetId, Vec<u32>),
+    symbols: Ended,
     parts: &mut Parts,
     (recognizer, frames): (&mut Recognizer, &mut Frames),
     fuel: &mut Fuel,

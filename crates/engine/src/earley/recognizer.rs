@@ -4,7 +4,7 @@ use syntagma_grammar::ir::{ByteSet, Lnf};
 
 use super::grammar::Dots;
 use super::reads::Reads;
-use super::sets::{Ended, Landing, SetId, Sets};
+use super::sets::{Ended, Landing, RetId, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
 use crate::automaton::{Carried, FiredId, Unions};
 use crate::error::Error;
@@ -127,6 +127,28 @@ impl Recognizer {
             fresh,
             accept,
         })
+    }
+
+    /// The set of those items, each with its dot behind a symbol that it waits for, with the dot before it.
+    pub(crate) fn waiting(
+        &mut self,
+        items: &[(u32, RetId)],
+        fuel: &mut Fuel,
+    ) -> Result<SetId, Error> {
+        let before = items.iter().map(|&(dot, ret)| (dot - 1, ret));
+        self.sets
+            .of_items(before, &self.dots, &mut self.unions, fuel)
+    }
+
+    /// The set in which everything goes on that goes on in one of these.
+    pub(crate) fn merged(&mut self, sets: &[SetId], fuel: &mut Fuel) -> Result<SetId, Error> {
+        if let [set] = sets {
+            return Ok(*set);
+        }
+        let kernels = sets.iter().flat_map(|&set| self.sets.kernel(set));
+        let items: Vec<_> = kernels.copied().collect();
+        self.sets
+            .of_items(items.into_iter(), &self.dots, &mut self.unions, fuel)
     }
 
     /// A state in which the same tokens may come next, without counts that no token can exhaust.

@@ -162,7 +162,6 @@ impl Work {
         self.rets.clear();
         (self.depth, self.reach) = (0, 0);
         self.full = MANY;
-        (self.depth, self.reach) = (0, 0);
     }
 
     fn add(&mut self, item: Item) {
@@ -278,7 +277,7 @@ impl Sets {
         &self.cores[self.all[set.0].core as usize]
     }
 
-    fn kernel(&self, set: SetId) -> &[Item] {
+    pub(super) fn kernel(&self, set: SetId) -> &[Item] {
         let set = &self.all[set.0];
         self.items.slice(set.items, set.len)
     }
@@ -336,6 +335,25 @@ impl Sets {
             Return::Slot(slot) => ((dot, self.kernel(set)[slot as usize].1), true),
             Return::Here(nonterminal) => ((dot, self.ret(nonterminal, set)), false),
         }
+    }
+
+    /// The set of these items, which are not finished: of such as wait in other sets, or of whole kernels.
+    pub(super) fn of_items(
+        &mut self,
+        items: impl Iterator<Item = (u32, RetId)>,
+        dots: &Dots,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<SetId, Error> {
+        let mut work = std::mem::take(&mut self.work);
+        work.begin();
+        items.for_each(|item| work.add(item));
+        work.settle();
+        let set = fuel
+            .spend(work.items.len())
+            .and_then(|()| self.intern(&mut work, dots, unions, fuel));
+        self.work = work;
+        set
     }
 
     /// The items of a set's kernel: each dot, with the nonterminal and the set that it returns to unless that is the end of

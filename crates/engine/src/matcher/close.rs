@@ -144,7 +144,6 @@ impl GrammarMatcher {
                 rest,
                 ends,
                 goal: Goal::End,
-                first: None,
                 vocabulary,
                 fuel: &mut fuel,
             };
@@ -255,8 +254,6 @@ pub(crate) struct Way<'a> {
     /// What is known of the goal's distances.
     pub(crate) ends: &'a mut Ends,
     pub(crate) goal: Goal<'a>,
-    /// Token symbols that may come next besides those of the state.
-    pub(crate) first: Option<(SetId, Box<[u32]>)>,
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) fuel: &'a mut Fuel,
 }
@@ -268,14 +265,12 @@ impl Way<'_> {
         state: StateId,
         most: usize,
     ) -> Result<Option<Vec<u32>>, Error> {
-        let first = self.first.clone();
         let Some(pieces) = self.downhill(state)? else {
             return Ok(None);
         };
         if let Some(tokens) = self.spell(&pieces)? {
             return Ok(Some(tokens));
         }
-        self.first = first;
         self.search(state, most)
     }
 
@@ -370,9 +365,8 @@ impl Way<'_> {
                 waits.push((set, Sym(tag), needed));
             }
         }
-        for (set, tags) in self.token_symbols() {
-            waits.extend(tags.iter().map(|&tag| (set, Sym(tag), 1)));
-        }
+        let symbols = self.token_symbols().into_iter();
+        waits.extend(symbols.map(|(set, tag)| (set, Sym(tag), 1)));
         for (set, sym, needed) in waits {
             let dots = &self.recognizer.dots;
             for (dot, ret) in self.recognizer.sets.continuations(set, sym, dots) {
@@ -388,17 +382,14 @@ impl Way<'_> {
         Ok(best)
     }
 
-    /// The token symbols that may come next in the topmost state, as tags of sets.
-    fn token_symbols(&self) -> Vec<(SetId, Box<[u32]>)> {
-        let mut symbols = Vec::new();
-        if let Some(set) = self.frames.top().fresh {
-            let tags = self.recognizer.sets.tokens(set).map(|(sym, _)| sym.0);
-            symbols.push((set, tags.collect()));
-        }
-        if self.frames.steps() == 0 {
-            symbols.extend(self.first.clone());
-        }
-        symbols
+    /// The token symbols that may come next in the topmost state, as tags of its set.
+    fn token_symbols(&self) -> Vec<(SetId, u32)> {
+        let fresh = self.frames.top().fresh;
+        let symbols = fresh.map(|set| {
+            let tokens = self.recognizer.sets.tokens(set);
+            tokens.map(move |(sym, _)| (set, sym.0))
+        });
+        symbols.into_iter().flatten().collect()
     }
 
     /// A shortest way from a state, or None if there is none.
@@ -425,19 +416,17 @@ impl Way<'_> {
                     break;
                 }
             }
-            for (set, tags) in self.token_symbols() {
-                for tag in tags {
-                    let Some(id) = self.token_of(tag) else {
-                        continue;
-                    };
-                    if !self.push_token_of(set, tag)? {
-                        continue;
-                    }
-                    let cost = self.cost()?;
-                    self.frames.truncate(0);
-                    if best.is_none_or(|(known, _)| cost < known) {
-                        best = Some((cost, Piece::Token(id, set, tag)));
-                    }
+            for (set, tag) in self.token_symbols() {
+                let Some(id) = self.token_of(tag) else {
+                    continue;
+                };
+                if !self.push_token_of(set, tag)? {
+                    continue;
+                }
+                let cost = self.cost()?;
+                self.frames.truncate(0);
+                if best.is_none_or(|(known, _)| cost < known) {
+                    best = Some((cost, Piece::Token(id, set, tag)));
                 }
             }
             let Some((cost, piece)) = best.filter(|&(cost, _)| cost < left) else {
@@ -448,7 +437,6 @@ impl Way<'_> {
                 Piece::Token(_, set, tag) => self.push_token_of(set, tag)?,
             };
             self.frames.keep_top();
-            self.first = None;
             pieces.push(piece);
             left = cost;
         }
@@ -553,7 +541,6 @@ impl Way<'_> {
                 continue;
             }
             let successors = self.successors(at)?;
-            self.first = None;
             for (token, next) in successors {
                 if from.contains_key(&next) {
                     continue;
@@ -574,19 +561,17 @@ impl Way<'_> {
         self.frames.load(self.recognizer.state(state));
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
-        for (set, tags) in self.token_symbols() {
-            for tag in tags {
-                let Some(id) = self.token_of(tag) else {
-                    continue;
-                };
-                if self.push_token_of(set, tag)? {
-                    let next = self.recognizer.intern(self.frames);
-                    if seen.insert(next) {
-                        found.push((id, next));
-                    }
+        for (set, tag) in self.token_symbols() {
+            let Some(id) = self.token_of(tag) else {
+                continue;
+            };
+            if self.push_token_of(set, tag)? {
+                let next = self.recognizer.intern(self.frames);
+                if seen.insert(next) {
+                    found.push((id, next));
                 }
-                self.frames.truncate(0);
             }
+            self.frames.truncate(0);
         }
         let trie = self.vocabulary.trie();
         let mut at = 0;
