@@ -201,12 +201,25 @@ enum Shape {
     Alt(Vec<Shape>),
     Times(Box<Shape>, u32, u32),
     Part(char, Box<Shape>),
+    /// Anything else, as it is written, with its texts.
+    Written(&'static str, &'static [&'static [u8]]),
 }
 
 /// A text with the part of each byte.
 type Marked = Vec<(u8, char)>;
 
 const NONE: char = '-';
+
+/// Stands in a text for the special token, which is no text.
+const SPECIAL: u8 = 255;
+
+fn id(letter: u8) -> u32 {
+    if letter == SPECIAL {
+        CLOSE
+    } else {
+        u32::from(letter)
+    }
+}
 
 impl Shape {
     fn ebnf(&self) -> String {
@@ -222,6 +235,7 @@ impl Shape {
             }
             Self::Times(part, min, max) => format!("({}){{{min},{max}}}", part.ebnf()),
             Self::Part(label, part) => format!("@{label}({})", part.ebnf()),
+            Self::Written(ebnf, _) => (*ebnf).to_owned(),
         }
     }
 
@@ -260,12 +274,23 @@ impl Shape {
                 let outermost = label == NONE && bounded.contains(*own);
                 part.texts(if outermost { *own } else { label }, bounded)
             }
+            Self::Written(_, texts) => {
+                let mark = |text: &&[u8]| text.iter().map(|&byte| (byte, label)).collect();
+                Some(texts.iter().map(mark).collect())
+            }
         }
     }
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    let leaf = "[xy]{1,3}|[xyz]".prop_map(Shape::Text);
+    let leaf = prop_oneof![
+        4 => "[xy]{1,3}|[xyz]".prop_map(Shape::Text),
+        1 => prop::sample::select(vec![
+            Shape::Written("<[257]>", &[&[SPECIAL]]),
+            Shape::Written("#'x?y'", &[b"y", b"xy"]),
+            Shape::Written("#'x{2,3}y?'", &[b"xx", b"xxx", b"xxy", b"xxxy"]),
+        ]),
+    ];
     leaf.prop_recursive(4, 14, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 1..4).prop_map(Shape::Seq),
@@ -413,15 +438,13 @@ fn compare(shape: &Shape, bounds: &[(char, Unit, usize)], ways: &[u8]) {
         .map(|&(label, unit, most)| (label, (unit, most)));
     let mut reference = Reference::new(texts, bounds.collect());
     for &way in ways {
-        let letters: Vec<u8> = b"xyz"
-            .iter()
-            .copied()
+        let letters: Vec<u8> = [b'x', b'y', b'z', SPECIAL]
+            .into_iter()
             .filter(|&byte| !reference.behind(byte).is_empty())
             .collect();
-        let mut expected: Vec<u32> = letters.iter().map(|&byte| u32::from(byte)).collect();
-        if reference.accepts() {
-            expected.push(EOS);
-        }
+        let mut expected: Vec<u32> = letters.iter().map(|&byte| id(byte)).collect();
+        expected.extend(reference.accepts().then_some(EOS));
+        expected.sort_unstable();
         let grammar = shape.ebnf();
         assert_eq!(allowed(&matcher), expected, "{grammar}");
         assert_eq!(matcher.is_accepting().unwrap(), reference.accepts());
@@ -432,7 +455,7 @@ fn compare(shape: &Shape, bounds: &[(char, Unit, usize)], ways: &[u8]) {
         let byte = letters[usize::from(way) % letters.len()];
         let readings = reference.behind(byte);
         reference.choose(readings);
-        assert!(matcher.accept_token(u32::from(byte)).unwrap());
+        assert!(matcher.accept_token(id(byte)).unwrap());
     }
 }
 
@@ -450,6 +473,64 @@ proptest! {
         bounds.extend(second.map(|second| ('b', Unit::Tokens, second)));
         compare(&shape, &bounds, &ways);
     }
+}
+
+/// Between parts of one kind that stand side by side there is no end of the part.
+#[test]
+fn parts_side_by_side_are_one() {
+    let part = |text: &str| Shape::Part('a', Box::new(Shape::Text(text.into())));
+    let times = |shape: &Shape, min, max| Shape::Times(Box::new(shape.clone()), min, max);
+    let pair = Shape::Seq(vec![part("xx"), part("xx")]);
+    let shapes = [
+        // Leaving takes one letter more, or two.
+        Shape::Seq(vec![times(&part("x"), 1, 2), part("yy")]),
+        Shape::Seq(vec![
+            times(&part("x"), 0, 2),
+            part("yx"),
+            Shape::Text("y".into()),
+        ]),
+        // What looks short enough is not.
+        times(&pair, 0, 1),
+        Shape::Alt(vec![pair, Shape::Text("xy".into())]),
+        // The next part is inside of rules of its own, or may be left out.
+        Shape::Seq(vec![
+            part("x"),
+            Shape::Alt(vec![
+                Shape::Seq(vec![times(&part("yy"), 0, 1), times(&part("x"), 1, 2)]),
+                Shape::Seq(vec![
+                    part("xyx"),
+                    Shape::Part('b', Box::new(Shape::Text("z".into()))),
+                ]),
+            ]),
+        ]),
+    ];
+    for shape in &shapes {
+        for most in 0..5 {
+            for unit in [Unit::Tokens, Unit::Bytes] {
+                for way in 0..2 {
+                    compare(shape, &[('a', unit, most)], &[way; 8]);
+                    compare(
+                        shape,
+                        &[('a', unit, most), ('b', unit, 0)],
+                        &[0, way, way, 1, 1],
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_jump_is_taken_at_once_or_not_at_all() {
+    let grammar = "start ::= @a('x' 'xx' #'x?y') '!'";
+    let mut m = matcher(grammar, &["xx", "xy"], tokens(0));
+    assert!(m.accept_token(CLOSE + 1).unwrap());
+    // Another `x` comes, but not as a token of its own.
+    assert_eq!(allowed(&m), [CLOSE + 2]);
+    assert!(!m.fork().accept_bytes(b"x").unwrap());
+    assert!(m.find_jump_forward_bytes().unwrap().is_empty());
+    assert!(m.accept_token(CLOSE + 2).unwrap());
+    assert_eq!(m.find_jump_forward_bytes().unwrap(), b"!");
 }
 
 /// The same text in two parts and in none, for all small bounds.
@@ -498,6 +579,49 @@ const WORDS: &[&str] = &[
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Tokens of any length: what may come next, the way to the end, jumps and saved states are of one mind.
+    #[test]
+    fn long_tokens_keep_every_promise(
+        shape in shapes(),
+        (in_bytes, most, others) in (any::<bool>(), 0..6_u32, 0..6_u32),
+        ways in prop::collection::vec(any::<u8>(), 40),
+    ) {
+        let Some(texts) = shape.texts(NONE, "") else {
+            return Ok(());
+        };
+        let words = ["xx", "xy", "yx", "xyx", "yy", "zx", "xxx", "yz"];
+        let compiled = compile(&format!("start ::= @c({})", shape.ebnf()), &words);
+        let unit = if in_bytes { Unit::Bytes } else { Unit::Tokens };
+        let bounds = vec![bound("a", unit, most), bound("b", Unit::Tokens, others)];
+        let mut m = GrammarMatcher::with_bounds(Arc::clone(&compiled), bounds).unwrap();
+        let (mut text, mut masks) = (Marked::new(), Vec::new());
+        for way in ways {
+            let ids = allowed(&m);
+            prop_assert!(!ids.is_empty(), "a dead end behind {text:?}");
+            prop_assert_eq!(m.is_accepting().unwrap(), texts.contains(&text) && ids.contains(&EOS));
+            let close = m.shortest_close(None).unwrap().unwrap();
+            prop_assert_eq!(m.validate_tokens(&close).unwrap(), close.len());
+            let jump = m.find_jump_forward_bytes().unwrap();
+            prop_assert!(jump.is_empty() || m.fork().accept_bytes(&jump).unwrap());
+            let saved = m.state_bytes().unwrap();
+            let again = GrammarMatcher::from_state_bytes(Arc::clone(&compiled), &saved).unwrap();
+            prop_assert_eq!(&allowed(&again), &ids);
+            let id = ids[usize::from(way) % ids.len()];
+            masks.push(ids);
+            prop_assert!(m.accept_token(id).unwrap());
+            let letters = match id {
+                EOS => break,
+                CLOSE => &[SPECIAL],
+                _ => compiled.vocabulary().token(id),
+            };
+            text.extend(letters.iter().map(|&byte| (byte, NONE)));
+        }
+        for ids in masks.iter().rev() {
+            m.rollback(1).unwrap();
+            prop_assert_eq!(&allowed(&m), ids);
+        }
+    }
 
     #[test]
     fn bounds_hold_whatever_comes_and_leave_a_way_to_the_end(

@@ -1,6 +1,7 @@
 //! Bounds on labelled parts of a text: so many tokens of thoughts, so many bytes of a call's arguments.
 //!
 //! * `parts` tells which part each alternative of a state is in, and splits states accordingly;
+//! * `exit` tells how far it is out of a part that goes on in another of its kind;
 //! * `token` follows a token byte by byte and tells what it writes of which part;
 //! * `table` keeps all that for a compiled grammar, with how far it is out of each part;
 //! * `ledger` counts along one text and decides what a bound allows.
@@ -9,6 +10,7 @@
 //! So a matcher with bounds keeps its place in pieces, one for each part and each count. A part is what its outermost
 //! label says. An alternative that the very same terminal puts inside and outside is outside until they differ.
 
+mod exit;
 mod ledger;
 mod parts;
 mod table;
@@ -16,8 +18,9 @@ mod token;
 
 use std::sync::Arc;
 
+pub(crate) use exit::{Exit, NEVER};
 pub(crate) use ledger::{Ledger, Spending};
-pub(crate) use parts::{Class, Parts};
+pub(crate) use parts::{Class, OUTSIDE, Parts};
 pub(crate) use table::Tables;
 
 /// What a bound counts.

@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Unit;
+use super::exit::Exits;
 use crate::earley::{Ended, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -41,11 +42,13 @@ type Waits = Arc<[(Class, SetId)]>;
 #[derive(Debug)]
 pub(crate) struct Parts {
     /// The parts that nonterminals are.
-    labelled: FxHashMap<u32, Class>,
+    pub(super) labelled: FxHashMap<u32, Class>,
     /// What each part is counted in.
     units: Box<[Unit]>,
     continuations: FxHashMap<RetId, Classes>,
     waits: FxHashMap<(SetId, u32), Waits>,
+    /// By part.
+    pub(super) exits: Box<[Exits]>,
     interned: IndexSet<Piece, FxBuildHasher>,
     splits: FxHashMap<StateId, Pieces>,
     steps: FxHashMap<(PieceId, u8), Pieces>,
@@ -63,6 +66,7 @@ impl Parts {
             units: labels.iter().map(|&(_, unit)| unit).collect(),
             continuations: FxHashMap::from_iter([(ROOT, 1 << OUTSIDE)]),
             waits: FxHashMap::default(),
+            exits: labels.iter().map(|_| Exits::default()).collect(),
             interned: IndexSet::default(),
             splits: FxHashMap::default(),
             steps: FxHashMap::default(),
@@ -75,7 +79,8 @@ impl Parts {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        (self.continuations.len() + self.waits.len()) * 24
+        let exits: usize = self.exits.iter().map(FxHashMap::len).sum();
+        (self.continuations.len() + self.waits.len() + exits) * 24
             + self.interned.len() * 64
             + (self.splits.len() + self.steps.len()) * 56
     }

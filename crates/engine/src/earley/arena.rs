@@ -19,11 +19,16 @@ const NEAR: usize = 4;
 #[derive(Debug)]
 pub(super) struct Chunks<T> {
     chunks: Vec<Vec<T>>,
+    /// The room for values in all chunks but the last.
+    filled: usize,
 }
 
 impl<T> Default for Chunks<T> {
     fn default() -> Self {
-        Self { chunks: Vec::new() }
+        Self {
+            chunks: Vec::new(),
+            filled: 0,
+        }
     }
 }
 
@@ -34,14 +39,15 @@ impl<T> Chunks<T> {
         last.map_or(0, |last| ((self.chunks.len() - 1) << CHUNK) + last.len())
     }
 
-    /// Bytes of the values.
+    /// Bytes of the values; never less than before.
     pub(super) fn memory_bytes(&self) -> usize {
-        match &self.chunks[..] {
-            // The first chunk grows with what is in it.
+        let last = match &self.chunks[..] {
             [] => 0,
-            [only] => only.capacity() * size_of::<T>(),
-            [.., last] => (((self.chunks.len() - 1) << CHUNK) + last.len()) * size_of::<T>(),
-        }
+            // The first chunk grows with what is in it.
+            [only] => only.capacity(),
+            [.., last] => last.len(),
+        };
+        (self.filled + last) * size_of::<T>()
     }
 
     /// Adds a value; its number.
@@ -66,6 +72,7 @@ impl<T> Chunks<T> {
     fn room(&mut self, len: usize) -> u32 {
         let full = |chunk: &Vec<T>| chunk.len() + len > 1 << CHUNK;
         if self.chunks.last().is_none_or(full) {
+            self.filled += self.chunks.last().map_or(0, Vec::capacity);
             let first = self.chunks.is_empty();
             let room = if first { len } else { len.max(1 << CHUNK) };
             self.chunks.push(Vec::with_capacity(room));
@@ -199,9 +206,12 @@ mod tests {
     fn chunks_keep_values_and_slices_where_they_were_put() {
         let mut chunks = Chunks::default();
         let mut put: Vec<(u32, Vec<u32>)> = Vec::new();
-        for size in (0..40_u32).chain([4_000, 200, 5_000, 1, 4_096, 4_095, 3]) {
+        let mut bytes = 0;
+        for size in (0..40_u32).chain([2_000, 4_000, 200, 5_000, 1, 4_096, 4_095, 3]) {
             let values: Vec<u32> = (0..size.max(1)).map(|index| size * 7 + index).collect();
             put.push((chunks.extend(&values), values));
+            assert!(chunks.memory_bytes() >= bytes, "{size}");
+            bytes = chunks.memory_bytes();
             put.push((chunks.push(size), vec![size]));
         }
         for (start, values) in put {

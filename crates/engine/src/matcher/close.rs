@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::{GrammarMatcher, Place};
-use crate::budget::{Class, Parts};
+use crate::budget::{Class, Exit, NEVER, OUTSIDE, Parts};
 use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, View};
 use crate::error::Error;
 use crate::generation::Found;
@@ -21,9 +21,6 @@ use crate::vocabulary::Vocabulary;
 
 /// Ways that bounds lead astray may have so many tokens.
 const LONGEST: usize = 1 << 16;
-
-/// No end can be reached.
-pub(crate) const NEVER: u32 = u32::MAX;
 
 /// By continuation: how many bytes lie between it and where a way leads.
 pub(crate) type Ends = FxHashMap<RetId, u32>;
@@ -296,6 +293,31 @@ impl Way<'_> {
         }
     }
 
+    /// From behind a dot, with the continuation of its rule.
+    fn exit(&mut self, dot: u32, ret: RetId) -> Result<Exit, Error> {
+        let over = self.rest[dot as usize];
+        let Goal::Outside(parts, class) = &mut self.goal else {
+            return Ok(Exit { out: NEVER, over });
+        };
+        let class = *class;
+        let here = parts.of_continuation(ret, self.recognizer, self.fuel)?;
+        if here == class {
+            return Ok(Exit { out: NEVER, over });
+        }
+        if here != OUTSIDE {
+            return Ok(Exit {
+                out: 0,
+                over: NEVER,
+            });
+        }
+        let mut exit = parts.exit(class, dot, self.rest, &self.recognizer.dots, self.fuel)?;
+        if ret == ROOT {
+            // The text may end.
+            exit.out = exit.out.min(exit.over);
+        }
+        Ok(exit)
+    }
+
     /// From a continuation to the goal: Dijkstra's algorithm over continuations, remembered along the way that it finds.
     fn end(&mut self, ret: RetId) -> Result<u32, Error> {
         if let Some(&known) = self.ends.get(&ret) {
@@ -328,11 +350,11 @@ impl Way<'_> {
             }
             for (dot, next) in self.recognizer.sets.answer(at, &self.recognizer.dots) {
                 self.fuel.spend(1)?;
-                if self.is_beyond(next)? {
-                    queue.push(Reverse((cost, true, at)));
-                    continue;
+                let Exit { out, over } = self.exit(dot, next)?;
+                if out != NEVER {
+                    queue.push(Reverse((cost.saturating_add(out), true, at)));
                 }
-                let total = cost.saturating_add(self.rest[dot as usize]);
+                let total = cost.saturating_add(over);
                 if total != NEVER && reached.get(&next).is_none_or(|&(known, _)| total < known) {
                     reached.insert(next, (total, Some(at)));
                     queue.push(Reverse((total, false, next)));

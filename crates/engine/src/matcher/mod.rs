@@ -257,8 +257,20 @@ impl GrammarMatcher {
     }
 
     /// The bytes that must come next: as long as there is exactly one possible byte, the text may not end and no
-    /// token symbol is possible. At most 16 KiB at a time; may end inside a character.
+    /// token symbol is possible. At most 16 KiB at a time; may end inside a character. None where a bound leaves only longer
+    /// tokens: text that is taken at once counts as a token of its own.
     pub fn find_jump_forward_bytes(&self) -> Result<Vec<u8>, Error> {
+        let bytes = self.certain_bytes()?;
+        let Some(ledger) = self.ledger.as_ref().filter(|_| !bytes.is_empty()) else {
+            return Ok(bytes);
+        };
+        let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, &bytes))?;
+        let taken = matches!(verdict, Spending::To(_));
+        Ok(if taken { bytes } else { Vec::new() })
+    }
+
+    /// The same for the place alone.
+    fn certain_bytes(&self) -> Result<Vec<u8>, Error> {
         self.guard(|matcher| {
             let mut bytes = Vec::new();
             let Place::At(state) = matcher.place() else {
