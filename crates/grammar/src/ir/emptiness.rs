@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::grammar::{Expr, ExprId, Grammar, TokenSet};
+use super::grammar::{Expr, ExprId, ExprIds, Grammar, TokenSet};
 use super::nodes::Nodes;
 use super::regex::Regex;
 
@@ -32,28 +32,36 @@ impl Matching {
 struct Swept {
     /// By expression: whether it is known to match something.
     full: Vec<bool>,
-    /// Whether all others that the start rule leads to match nothing.
+    /// Whether all others match nothing.
     done: bool,
 }
 
 impl Grammar {
-    /// Sweeps over all that the start rule leads to, what an expression is made of before it, until nothing changes or it
-    /// takes too long: only recursion takes more than one sweep. Grammars in the grammar are not looked into.
+    /// Sweeps over all expressions, backwards and forwards in turn, until nothing changes or it takes too long: what an
+    /// expression is made of stands before it, what its rules stand for mostly behind. Grammars in the grammar are not
+    /// looked into.
     fn swept(&self) -> Swept {
-        const SWEEPS: usize = 6;
-        let mut full = vec![false; self.expr_count()];
-        let order = self.parts_first();
-        let embeds = |&id: &ExprId| matches!(self.expr(id), Expr::Embed(_));
-        if order.iter().any(embeds) {
-            return Swept { full, done: false };
-        }
-        for _ in 0..SWEEPS {
+        const SWEEPS: usize = 12;
+        let count = self.expr_count();
+        let mut full = vec![false; count];
+        for sweep in 0..SWEEPS {
             let mut changed = false;
-            for &id in &order {
-                let at = id.0 as usize;
-                if !full[at] {
-                    full[at] = self.matches_by(id, |part| full[part.0 as usize]);
-                    changed |= full[at];
+            for step in 0..count {
+                let at = if sweep % 2 == 0 {
+                    count - 1 - step
+                } else {
+                    step
+                };
+                if full[at] {
+                    continue;
+                }
+                let id = ExprId(at as u32);
+                if matches!(self.expr(id), Expr::Embed(_)) {
+                    return Swept { full, done: false };
+                }
+                if self.matches_by(id, |part| full[part.0 as usize]) {
+                    full[at] = true;
+                    changed = true;
                 }
             }
             if !changed {
@@ -86,39 +94,6 @@ impl Grammar {
         }
     }
 
-    /// Expressions of this grammar that the start rule leads to, each behind its parts where there is no recursion.
-    fn parts_first(&self) -> Vec<ExprId> {
-        let mut order = Vec::new();
-        let mut seen = vec![false; self.expr_count()];
-        // Each with whether its parts are done.
-        let mut work = vec![(self.rule(self.start()).body, false)];
-        while let Some((id, done)) = work.pop() {
-            if done {
-                order.push(id);
-                continue;
-            }
-            if std::mem::replace(&mut seen[id.0 as usize], true) {
-                continue;
-            }
-            work.push((id, true));
-            let mut wait = |part: &ExprId| {
-                if !seen[part.0 as usize] {
-                    work.push((*part, false));
-                }
-            };
-            match self.expr(id) {
-                Expr::Rule(rule) => wait(&self.rule(*rule).body),
-                Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().for_each(wait),
-                Expr::Repeat {
-                    inner, separator, ..
-                } => std::iter::once(inner).chain(separator).for_each(wait),
-                Expr::Capture { inner, .. } => wait(inner),
-                _ => {}
-            }
-        }
-        order
-    }
-
     /// The grammar without alternatives that never come to an end; None if nothing is left.
     pub(crate) fn ending(mut self) -> Option<Self> {
         let swept = self.swept();
@@ -130,7 +105,7 @@ impl Grammar {
         if !ends(&self, self.rule(self.start()).body) {
             return None;
         }
-        let mut kept: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
+        let mut kept: Vec<(ExprId, ExprIds)> = Vec::new();
         for id in (0..self.expr_count() as u32).map(ExprId) {
             if let Expr::Alt(parts) = self.expr(id)
                 && ends(&self, id)
@@ -141,7 +116,7 @@ impl Grammar {
             }
         }
         for (id, parts) in kept {
-            self.replace(id, Expr::Alt(parts.into()));
+            self.replace(id, Expr::Alt(parts));
         }
         Some(self)
     }
