@@ -28,47 +28,76 @@ impl Matching {
     }
 }
 
-/// What a few sweeps over the expressions of one grammar show.
+/// What a walk over the expressions of one grammar shows.
 struct Swept {
     /// By expression: whether it is known to match something.
     full: Vec<bool>,
-    /// Whether all others match nothing.
+    /// Whether all others that the start rule leads to match nothing.
     done: bool,
 }
 
 impl Grammar {
-    /// Sweeps over all expressions, backwards and forwards in turn, until nothing changes or it takes too long: what an
-    /// expression is made of stands before it, what its rules stand for mostly behind. Grammars in the grammar are not
-    /// looked into.
+    /// Walks over all that the start rule leads to, what an expression is made of before it; then looks again at what has
+    /// matched nothing so far, until nothing changes or it takes too long: only recursion leaves anything to look at.
+    /// Grammars in the grammar are not looked into.
     fn swept(&self) -> Swept {
-        const SWEEPS: usize = 12;
-        let count = self.expr_count();
-        let mut full = vec![false; count];
-        for sweep in 0..SWEEPS {
-            let mut changed = false;
-            for step in 0..count {
-                let at = if sweep % 2 == 0 {
-                    count - 1 - step
-                } else {
-                    step
-                };
-                if full[at] {
-                    continue;
-                }
-                let id = ExprId(at as u32);
-                if matches!(self.expr(id), Expr::Embed(_)) {
-                    return Swept { full, done: false };
-                }
-                if self.matches_by(id, |part| full[part.0 as usize]) {
-                    full[at] = true;
-                    changed = true;
-                }
-            }
-            if !changed {
+        const SWEEPS: usize = 6;
+        let mut full = vec![false; self.expr_count()];
+        let Some(mut empty) = self.walked(&mut full) else {
+            return Swept { full, done: false };
+        };
+        for _ in 0..SWEEPS {
+            let before = empty.len();
+            empty.retain(|&id| {
+                let at = id.0 as usize;
+                full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+                !full[at]
+            });
+            if empty.len() == before {
                 return Swept { full, done: true };
             }
         }
         Swept { full, done: false }
+    }
+
+    /// Notes what matches something by what stands below it; what does not, or not yet, with its parts before it. None
+    /// where there is a grammar in the grammar.
+    fn walked(&self, full: &mut [bool]) -> Option<Vec<ExprId>> {
+        let mut empty = Vec::new();
+        let mut seen = vec![false; full.len()];
+        // Each with whether its parts are done.
+        let mut work = vec![(self.rule(self.start()).body, false)];
+        while let Some((id, done)) = work.pop() {
+            let at = id.0 as usize;
+            let parts = match self.expr(id) {
+                Expr::Embed(_) => return None,
+                Expr::Rule(rule) => std::slice::from_ref(&self.rule(*rule).body),
+                Expr::Seq(parts) | Expr::Alt(parts) => parts,
+                Expr::Repeat { inner, .. } | Expr::Capture { inner, .. } => {
+                    std::slice::from_ref(inner)
+                }
+                _ => &[],
+            };
+            if !done && std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            if !done && !parts.is_empty() {
+                work.push((id, true));
+                let separator = match self.expr(id) {
+                    Expr::Repeat { separator, .. } => separator.as_ref(),
+                    _ => None,
+                };
+                let others = parts.iter().chain(separator);
+                let new = others.filter(|part| !seen[part.0 as usize]);
+                work.extend(new.map(|&part| (part, false)));
+                continue;
+            }
+            full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+            if !full[at] {
+                empty.push(id);
+            }
+        }
+        Some(empty)
     }
 
     /// Whether an expression matches something if just those of its parts do for which `has` says so.
