@@ -7,7 +7,8 @@ mod vocabularies;
 
 use std::sync::Arc;
 
-use reference::Builder;
+use proptest::prelude::*;
+use reference::{ALPHABET, Builder, Tree, regexes, strings};
 use syntagma_engine::{CompiledGrammar, GrammarMatcher, Limits};
 use syntagma_grammar::ir::{ByteSet, Lnf, Regex, Report};
 
@@ -254,4 +255,46 @@ fn counters_count_without_being_unrolled() {
         "{:?}",
         m.compiled().stats()
     );
+}
+
+/// `fillers` words that begin with a digit, and a letter before something of a language.
+fn behind_fillers(fillers: u32, regex: &Regex) -> GrammarMatcher {
+    let mut b = Builder::default();
+    let s = b.nonterminal("s");
+    for index in 0..fillers {
+        let word = b.text(&format!("{index};"));
+        b.rule(s, &[word]);
+    }
+    let (letter, symbol, end) = (b.text("l"), b.regex(regex.clone()), b.text("."));
+    b.rule(s, &[letter, symbol, end]);
+    if regex.is_nullable() {
+        b.rule(s, &[letter, end]);
+    }
+    matcher(&b.finish())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn terminals_of_large_grammars_are_those_of_small_ones(regex in regexes()) {
+        let (mut small, mut large) = (behind_fillers(1, &regex), behind_fillers(1_500, &regex));
+        for text in strings(4) {
+            small.reset();
+            large.reset();
+            let text = [b"l", &text[..]].concat();
+            prop_assert_eq!(large.accept_bytes(&text).unwrap(), small.accept_bytes(&text).unwrap());
+            if large.steps() > 0 {
+                prop_assert_eq!(large.next_bytes().unwrap(), small.next_bytes().unwrap());
+                prop_assert_eq!(large.shortest_close(None).unwrap(), small.shortest_close(None).unwrap());
+            }
+        }
+        for word in ["0;", "1499;"] {
+            large.reset();
+            prop_assert!(large.accept_bytes(word.as_bytes()).unwrap() && large.is_accepting().unwrap());
+        }
+        if let Some(wordless) = regex.is_wordless() {
+            prop_assert_eq!(wordless, !Tree::new(&regex).extends(&ALPHABET));
+        }
+    }
 }

@@ -58,17 +58,23 @@ impl Residuals {
                 Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
                 Regex::Not(inner) | Regex::Repeat { inner, .. } => std::slice::from_ref(&**inner),
             };
+            // Literals in a concatenation wait for what follows them.
+            let waits =
+                |child: &&Regex| matches!((node, child), (Regex::Concat(_), Regex::Literal(_)));
+            // Whoever asks does not ask twice for the same whole.
+            let whole = work.is_empty() && matches!(node, Regex::Concat(_));
             if !visited {
-                if let Some(&value) = built.get(node) {
+                if !whole && let Some(&value) = built.get(node) {
                     values.push(value);
                     continue;
                 }
                 fuel.spend(children.len())?;
                 work.push((node, true));
-                work.extend(children.iter().rev().map(|child| (child, false)));
+                let others = children.iter().rev().filter(|child| !waits(child));
+                work.extend(others.map(|child| (child, false)));
                 continue;
             }
-            let first = values.len() - children.len();
+            let first = values.len() - children.iter().filter(|child| !waits(child)).count();
             let value = match node {
                 Regex::Concat(children) => self.build_concat(children, &values[first..], fuel)?,
                 Regex::Alt(_) => self.build_alt(&values[first..], fuel)?,
@@ -77,7 +83,9 @@ impl Residuals {
                 Regex::Repeat { min, max, .. } => self.repeat(values[first], *min, *max, fuel)?,
                 _ => RegexId::NOTHING,
             };
-            built.insert(node.clone(), value);
+            if !whole {
+                built.insert(node.clone(), value);
+            }
             values.truncate(first);
             values.push(value);
         }
@@ -132,7 +140,7 @@ impl Residuals {
         self.alt(parts, fuel)
     }
 
-    /// Parts from right to left; literals side by side become one.
+    /// Parts from right to left; literals side by side become one. `parts` are those that are no literals.
     fn build_concat(
         &mut self,
         children: &[Regex],
@@ -140,6 +148,7 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
         let mut result = RegexId::EMPTY;
+        let mut parts = parts.iter().rev();
         let mut end = children.len();
         while end > 0 {
             let is_literal = |child: &Regex| matches!(child, Regex::Literal(_));
@@ -147,20 +156,31 @@ impl Residuals {
                 .iter()
                 .rposition(|child| !is_literal(child))
                 .map_or(0, |at| at + 1);
-            let part = if end - start < 2 {
-                end -= 1;
-                parts[end]
-            } else {
-                let mut bytes = Vec::new();
-                for child in &children[start..end] {
-                    if let Regex::Literal(more) = child {
-                        bytes.extend_from_slice(more);
-                    }
+            result = match &children[start..end] {
+                [] => {
+                    end -= 1;
+                    let Some(&part) = parts.next() else {
+                        break;
+                    };
+                    self.concat(part, result, fuel)?
                 }
-                end = start;
-                self.literal(&bytes.into(), fuel)?
+                [Regex::Literal(bytes)] => {
+                    end = start;
+                    let index = self.intern_literal(bytes);
+                    self.literal_from(index, 0, result, fuel)?
+                }
+                literals => {
+                    end = start;
+                    let mut bytes = Vec::new();
+                    for child in literals {
+                        if let Regex::Literal(more) = child {
+                            bytes.extend_from_slice(more);
+                        }
+                    }
+                    let index = self.intern_literal(&bytes.into());
+                    self.literal_from(index, 0, result, fuel)?
+                }
             };
-            result = self.concat(part, result, fuel)?;
         }
         Ok(result)
     }

@@ -96,7 +96,8 @@ impl Core {
             };
             match sym.view() {
                 View::Terminal(index) => {
-                    terminals.push((sym.0, dots.terminals[index as usize].residual));
+                    let terminal = &dots.terminals[index as usize];
+                    terminals.push((sym.0, terminal.residual(sym, unions.residuals())?));
                 }
                 View::Token(_) => core.has_tokens = true,
                 _ => {}

@@ -1,7 +1,7 @@
 //! The grammar as flat arrays.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
@@ -60,14 +60,32 @@ pub(crate) struct Dot {
     pub(crate) lhs: u32,
 }
 
+/// So many terminals are built with the grammar. Those of a larger one wait until they may come next, if they are plain
+/// enough to be built while a text is read: no intersection or complement, and not above this weight.
+const EAGER: usize = 1_000;
+const LIGHT: u32 = 2_000;
+
 /// A regular language in the grammar.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
-    pub(crate) residual: RegexId,
+    /// Once it is built.
+    pub(crate) residual: OnceLock<RegexId>,
     source: Regex,
 }
 
 impl Terminal {
+    /// What it leaves before anything is read; builds it where it has been put off.
+    pub(crate) fn residual(&self, owner: Sym, residuals: &mut Residuals) -> Result<RegexId, Error> {
+        if let Some(&residual) = self.residual.get() {
+            return Ok(residual);
+        }
+        residuals.set_owner(owner.0);
+        // Paid for with the grammar.
+        let fuel = &mut Fuel::endless();
+        let residual = residuals.build(&self.source, &mut Built::default(), fuel)?;
+        Ok(*self.residual.get_or_init(|| residual))
+    }
+
     /// The language for people.
     pub(crate) fn describe(&self) -> String {
         describe(&self.source)
@@ -300,8 +318,22 @@ impl Resolver<'_> {
             Symbol::Nonterminal(id) => Ok(Some(Sym::new(View::Nonterminal(id.0 + 1)))),
             Symbol::Regex(index) => {
                 let regex = &symbols.regexes[index as usize];
-                self.residuals
-                    .set_owner(Sym::new(View::Terminal(self.terminals.len() as u32)).0);
+                let next = Sym::new(View::Terminal(self.terminals.len() as u32));
+                if self.terminals.len() >= EAGER
+                    && regex.weight() <= LIGHT
+                    && let Some(wordless) = regex.is_wordless()
+                {
+                    self.fuel.spend(regex.weight() as usize)?;
+                    if wordless {
+                        return Ok(None);
+                    }
+                    self.terminals.push(Terminal {
+                        residual: OnceLock::new(),
+                        source: regex.clone(),
+                    });
+                    return Ok(Some(next));
+                }
+                self.residuals.set_owner(next.0);
                 let residual = self.residuals.build(regex, &mut self.built, self.fuel)?;
                 self.terminal(residual, regex.clone())
             }
@@ -358,6 +390,7 @@ impl Resolver<'_> {
         }
         let terminals = &mut self.terminals;
         let index = *self.of_residual.entry(residual).or_insert_with(|| {
+            let residual = OnceLock::from(residual);
             terminals.push(Terminal { residual, source });
             terminals.len() as u32 - 1
         });

@@ -42,8 +42,9 @@ impl Recognizer {
         let mut dots = self.dots.clone();
         let mut carried = Carried::default();
         for terminal in &mut dots.terminals {
-            terminal.residual =
-                unions.carry_residual(&self.unions, terminal.residual, &mut carried, fuel)?;
+            if let Some(residual) = terminal.residual.get_mut() {
+                *residual = unions.carry_residual(&self.unions, *residual, &mut carried, fuel)?;
+            }
         }
         Self::of_dots(dots, unions, fuel)
     }

@@ -153,13 +153,10 @@ impl GrammarMatcher {
 impl Costs {
     pub(crate) fn new(recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<Self, Error> {
         let mut terminals = Vec::with_capacity(recognizer.dots.terminals.len());
-        for terminal in &recognizer.dots.terminals {
-            terminals.push(
-                recognizer
-                    .unions
-                    .residuals()
-                    .shortest_with_byte(terminal.residual, fuel)?,
-            );
+        let residuals = recognizer.unions.residuals();
+        for (index, terminal) in (0..).zip(&recognizer.dots.terminals) {
+            let residual = terminal.residual(Sym::new(View::Terminal(index)), residuals)?;
+            terminals.push(residuals.shortest_with_byte(residual, fuel)?);
         }
         let dots = &recognizer.dots;
         fuel.spend(dots.places.len())?;

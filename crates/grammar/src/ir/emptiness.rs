@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
-use super::grammar::{Expr, ExprId, Grammar, TokenSet};
+use super::grammar::{Expr, ExprId, ExprIds, Grammar, TokenSet};
 use super::nodes::Nodes;
 use super::regex::Regex;
 
@@ -28,7 +28,7 @@ impl Matching {
     }
 }
 
-/// What a few sweeps over the expressions of one grammar show.
+/// What a walk over the expressions of one grammar shows.
 struct Swept {
     /// By expression: whether it is known to match something.
     full: Vec<bool>,
@@ -37,30 +37,67 @@ struct Swept {
 }
 
 impl Grammar {
-    /// Sweeps over all that the start rule leads to, what an expression is made of before it, until nothing changes or it
-    /// takes too long: only recursion takes more than one sweep. Grammars in the grammar are not looked into.
+    /// Walks over all that the start rule leads to, what an expression is made of before it; then looks again at what has
+    /// matched nothing so far, until nothing changes or it takes too long: only recursion leaves anything to look at.
+    /// Grammars in the grammar are not looked into.
     fn swept(&self) -> Swept {
         const SWEEPS: usize = 6;
         let mut full = vec![false; self.expr_count()];
-        let order = self.parts_first();
-        let embeds = |&id: &ExprId| matches!(self.expr(id), Expr::Embed(_));
-        if order.iter().any(embeds) {
+        let Some(mut empty) = self.walked(&mut full) else {
             return Swept { full, done: false };
-        }
+        };
         for _ in 0..SWEEPS {
-            let mut changed = false;
-            for &id in &order {
+            let before = empty.len();
+            empty.retain(|&id| {
                 let at = id.0 as usize;
-                if !full[at] {
-                    full[at] = self.matches_by(id, |part| full[part.0 as usize]);
-                    changed |= full[at];
-                }
-            }
-            if !changed {
+                full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+                !full[at]
+            });
+            if empty.len() == before {
                 return Swept { full, done: true };
             }
         }
         Swept { full, done: false }
+    }
+
+    /// Notes what matches something by what stands below it; what does not, or not yet, with its parts before it. None
+    /// where there is a grammar in the grammar.
+    fn walked(&self, full: &mut [bool]) -> Option<Vec<ExprId>> {
+        let mut empty = Vec::new();
+        let mut seen = vec![false; full.len()];
+        // Each with whether its parts are done.
+        let mut work = vec![(self.rule(self.start()).body, false)];
+        while let Some((id, done)) = work.pop() {
+            let at = id.0 as usize;
+            let parts = match self.expr(id) {
+                Expr::Embed(_) => return None,
+                Expr::Rule(rule) => std::slice::from_ref(&self.rule(*rule).body),
+                Expr::Seq(parts) | Expr::Alt(parts) => parts,
+                Expr::Repeat { inner, .. } | Expr::Capture { inner, .. } => {
+                    std::slice::from_ref(inner)
+                }
+                _ => &[],
+            };
+            if !done && std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            if !done && !parts.is_empty() {
+                work.push((id, true));
+                let separator = match self.expr(id) {
+                    Expr::Repeat { separator, .. } => separator.as_ref(),
+                    _ => None,
+                };
+                let others = parts.iter().chain(separator);
+                let new = others.filter(|part| !seen[part.0 as usize]);
+                work.extend(new.map(|&part| (part, false)));
+                continue;
+            }
+            full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+            if !full[at] {
+                empty.push(id);
+            }
+        }
+        Some(empty)
     }
 
     /// Whether an expression matches something if just those of its parts do for which `has` says so.
@@ -86,39 +123,6 @@ impl Grammar {
         }
     }
 
-    /// Expressions of this grammar that the start rule leads to, each behind its parts where there is no recursion.
-    fn parts_first(&self) -> Vec<ExprId> {
-        let mut order = Vec::new();
-        let mut seen = vec![false; self.expr_count()];
-        // Each with whether its parts are done.
-        let mut work = vec![(self.rule(self.start()).body, false)];
-        while let Some((id, done)) = work.pop() {
-            if done {
-                order.push(id);
-                continue;
-            }
-            if std::mem::replace(&mut seen[id.0 as usize], true) {
-                continue;
-            }
-            work.push((id, true));
-            let mut wait = |part: &ExprId| {
-                if !seen[part.0 as usize] {
-                    work.push((*part, false));
-                }
-            };
-            match self.expr(id) {
-                Expr::Rule(rule) => wait(&self.rule(*rule).body),
-                Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().for_each(wait),
-                Expr::Repeat {
-                    inner, separator, ..
-                } => std::iter::once(inner).chain(separator).for_each(wait),
-                Expr::Capture { inner, .. } => wait(inner),
-                _ => {}
-            }
-        }
-        order
-    }
-
     /// The grammar without alternatives that never come to an end; None if nothing is left.
     pub(crate) fn ending(mut self) -> Option<Self> {
         let swept = self.swept();
@@ -130,7 +134,7 @@ impl Grammar {
         if !ends(&self, self.rule(self.start()).body) {
             return None;
         }
-        let mut kept: Vec<(ExprId, Vec<ExprId>)> = Vec::new();
+        let mut kept: Vec<(ExprId, ExprIds)> = Vec::new();
         for id in (0..self.expr_count() as u32).map(ExprId) {
             if let Expr::Alt(parts) = self.expr(id)
                 && ends(&self, id)
@@ -141,7 +145,7 @@ impl Grammar {
             }
         }
         for (id, parts) in kept {
-            self.replace(id, Expr::Alt(parts.into()));
+            self.replace(id, Expr::Alt(parts));
         }
         Some(self)
     }

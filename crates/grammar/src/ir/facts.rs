@@ -9,6 +9,7 @@ const SHORT_LOOP: u32 = 16;
 
 /// What is known of one [`Regex`] from its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Answers to questions of their own
 pub(in crate::ir) struct Facts {
     /// Nodes and literal bytes, saturating.
     pub(in crate::ir) weight: u32,
@@ -18,6 +19,10 @@ pub(in crate::ir) struct Facts {
     pub(in crate::ir) nullable: bool,
     /// Whether it visibly matches nothing at all. Intersections and complements are not solved here.
     pub(in crate::ir) nothing: bool,
+    /// Whether no word of one byte or more is in it, as far as its form says.
+    pub(in crate::ir) wordless: bool,
+    /// Whether it holds an intersection or a complement, so that its form does not say it all.
+    pub(in crate::ir) logical: bool,
     /// Whether it holds a loop over many bytes, an intersection or a complement: what follows stays a terminal of its own.
     pub(in crate::ir) open: bool,
     /// The widest class inside.
@@ -31,8 +36,10 @@ pub(in crate::ir) struct Joined {
     depth: u32,
     width: u32,
     open: bool,
+    logical: bool,
     nullable: Held,
     nothing: Held,
+    wordless: Held,
 }
 
 /// Whether something holds of all, and of any.
@@ -61,8 +68,10 @@ impl Default for Joined {
             depth: 1,
             width: 0,
             open: false,
+            logical: false,
             nullable: Held::NONE_ASKED,
             nothing: Held::NONE_ASKED,
+            wordless: Held::NONE_ASKED,
         }
     }
 }
@@ -74,8 +83,10 @@ impl Joined {
         self.depth = self.depth.max(facts.depth.saturating_add(1));
         self.width = self.width.max(facts.width);
         self.open |= facts.open;
+        self.logical |= facts.logical;
         self.nullable.add(facts.nullable);
         self.nothing.add(facts.nothing);
+        self.wordless.add(facts.wordless);
     }
 }
 
@@ -85,6 +96,8 @@ impl Facts {
         depth: 1,
         nullable: false,
         nothing: false,
+        wordless: false,
+        logical: false,
         open: false,
         width: 0,
     };
@@ -114,12 +127,14 @@ impl Facts {
         match regex {
             Regex::Class(set) => Self {
                 nothing: set.is_empty(),
+                wordless: set.is_empty(),
                 width: set.len(),
                 ..Self::LEAF
             },
             Regex::Literal(bytes) => Self {
                 weight: 1 + bytes.len().min(u32::MAX as usize - 1) as u32,
                 nullable: bytes.is_empty(),
+                wordless: bytes.is_empty(),
                 width: 1,
                 ..Self::LEAF
             },
@@ -128,6 +143,7 @@ impl Facts {
             }
             Regex::Nothing | Regex::Not(_) | Regex::Repeat { .. } => Self {
                 nothing: true,
+                wordless: true,
                 ..Self::LEAF
             },
         }
@@ -139,6 +155,8 @@ impl Facts {
             depth: inner.depth,
             nullable: inner.nullable.all,
             nothing: inner.nothing.any,
+            wordless: inner.nothing.any || inner.wordless.all,
+            logical: inner.logical,
             open: inner.open,
             width: inner.width,
         };
@@ -146,17 +164,24 @@ impl Facts {
             Regex::Alt(_) => {
                 facts.nullable = inner.nullable.any;
                 facts.nothing = inner.nothing.all;
+                facts.wordless = inner.wordless.all;
             }
             Regex::Not(_) => {
                 facts.nullable = !inner.nullable.all;
                 facts.nothing = false;
+                facts.wordless = false;
+                facts.logical = true;
                 facts.open = true;
             }
-            Regex::And(_) => facts.open = true,
+            Regex::And(_) => {
+                facts.logical = true;
+                facts.open = true;
+            }
             Regex::Repeat { min, max, .. } => {
                 facts.nullable = *min == 0 || inner.nullable.all;
                 facts.nothing =
                     (*min > 0 && inner.nothing.any) || max.is_some_and(|max| max < *min);
+                facts.wordless = facts.nothing || *max == Some(0) || inner.wordless.all;
                 facts.open |= inner.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
             }
             _ => {}

@@ -1,9 +1,11 @@
 //! Rules over expressions.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use smallvec::SmallVec;
 
 use super::regex::Regex;
 use crate::error::Diagnostic;
@@ -25,6 +27,36 @@ pub enum TokenSet {
     Ids(Arc<[(u32, u32)]>),
 }
 
+/// Expressions in an order; few of them take no memory of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ExprIds(SmallVec<[ExprId; 4]>);
+
+impl Deref for ExprIds {
+    type Target = [ExprId];
+
+    fn deref(&self) -> &[ExprId] {
+        &self.0
+    }
+}
+
+impl From<&[ExprId]> for ExprIds {
+    fn from(ids: &[ExprId]) -> Self {
+        Self(ids.into())
+    }
+}
+
+impl AsRef<[ExprId]> for ExprIds {
+    fn as_ref(&self) -> &[ExprId] {
+        self
+    }
+}
+
+impl FromIterator<ExprId> for ExprIds {
+    fn from_iter<T: IntoIterator<Item = ExprId>>(ids: T) -> Self {
+        Self(ids.into_iter().collect())
+    }
+}
+
 /// One expression; children are ids into the same arena.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expr {
@@ -39,9 +71,9 @@ pub enum Expr {
     /// A token that text never matches.
     Token(TokenSet),
     /// One after another.
-    Seq(Arc<[ExprId]>),
+    Seq(ExprIds),
     /// Any of these; none is the empty language.
-    Alt(Arc<[ExprId]>),
+    Alt(ExprIds),
     /// Between `min` and `max` (None: unbounded) times, with `separator` between.
     Repeat {
         /// What is repeated.
@@ -254,13 +286,13 @@ impl Grammar {
         grammar
     }
 
-    fn combine(parts: &[Arc<Self>], join: fn(Arc<[ExprId]>) -> Expr) -> Self {
+    fn combine(parts: &[Arc<Self>], join: fn(ExprIds) -> Expr) -> Self {
         let mut grammar = Self::of(|b| {
-            let ids: Vec<ExprId> = parts
+            let ids = parts
                 .iter()
                 .map(|part| b.add(Expr::Embed(Arc::clone(part))))
                 .collect();
-            b.add(join(ids.into()))
+            b.add(join(ids))
         });
         grammar.report = Self::joined_report(parts.iter());
         grammar.warnings = Self::joined_warnings(parts.iter());
@@ -397,8 +429,9 @@ impl GrammarBuilder {
     }
 
     /// Adds a sequence; a single part is itself.
-    pub fn seq(&mut self, parts: Vec<ExprId>) -> ExprId {
-        if let [only] = parts[..] {
+    pub fn seq(&mut self, parts: impl AsRef<[ExprId]>) -> ExprId {
+        let parts = parts.as_ref();
+        if let [only] = *parts {
             only
         } else {
             self.add(Expr::Seq(parts.into()))
@@ -406,8 +439,9 @@ impl GrammarBuilder {
     }
 
     /// Adds alternatives; a single one is itself.
-    pub fn alt(&mut self, parts: Vec<ExprId>) -> ExprId {
-        if let [only] = parts[..] {
+    pub fn alt(&mut self, parts: impl AsRef<[ExprId]>) -> ExprId {
+        let parts = parts.as_ref();
+        if let [only] = *parts {
             only
         } else {
             self.add(Expr::Alt(parts.into()))
@@ -417,7 +451,7 @@ impl GrammarBuilder {
     /// The finished grammar.
     #[must_use]
     pub fn finish(mut self, start: RuleId, report: Report) -> Grammar {
-        let nothing = self.add(Expr::Alt(Arc::new([])));
+        let nothing = self.add(Expr::Alt(ExprIds::default()));
         let rules = self
             .rules
             .into_iter()

@@ -14,7 +14,9 @@ pub mod text;
 mod validate;
 
 pub(crate) use emptiness::{Matching, is_visibly_nothing};
-pub use grammar::{Expr, ExprId, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet};
+pub use grammar::{
+    Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet,
+};
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 pub use parts::Parts;
 pub use regex::{ByteSet, Regex};

@@ -213,7 +213,8 @@ impl Regex {
     }
 
     /// Nodes and literal bytes, counted as often as they stand in it, saturating.
-    pub(crate) fn weight(&self) -> u32 {
+    #[must_use]
+    pub fn weight(&self) -> u32 {
         Facts::of(self).weight
     }
 
@@ -221,6 +222,14 @@ impl Regex {
     #[must_use]
     pub fn is_nullable(&self) -> bool {
         Facts::of(self).nullable
+    }
+
+    /// Whether no word of one byte or more is in the language; None where its form does not say, as it holds an
+    /// intersection or a complement.
+    #[must_use]
+    pub fn is_wordless(&self) -> Option<bool> {
+        let facts = Facts::of(self);
+        (!facts.logical).then_some(facts.wordless)
     }
 }
 

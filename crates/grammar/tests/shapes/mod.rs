@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use syntagma_grammar::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, text};
+use syntagma_grammar::ir::{
+    ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, text,
+};
 
 /// A grammar as a plain value, so that a failing case can be shrunk and read.
 #[derive(Debug, Clone)]
@@ -92,15 +94,15 @@ fn add(
 ) -> ExprId {
     match shape {
         Shape::Empty => builder.add(Expr::Empty),
-        Shape::Nothing => builder.add(Expr::Alt(Arc::new([]))),
+        Shape::Nothing => builder.add(Expr::Alt(ExprIds::default())),
         Shape::Regex(regex) => builder.regex(regex.clone()),
         Shape::Rule(rule) => builder.reference(rules[*rule]),
         Shape::Seq(parts) => {
-            let parts = parts.iter().map(|part| add(builder, rules, part)).collect();
+            let parts: ExprIds = parts.iter().map(|part| add(builder, rules, part)).collect();
             builder.seq(parts)
         }
         Shape::Alt(parts) => {
-            let parts = parts.iter().map(|part| add(builder, rules, part)).collect();
+            let parts: ExprIds = parts.iter().map(|part| add(builder, rules, part)).collect();
             builder.alt(parts)
         }
         Shape::Repeat(inner, min, max, separator) => {

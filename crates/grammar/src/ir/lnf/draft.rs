@@ -148,7 +148,12 @@ impl Draft {
     /// Adds a production.
     pub(super) fn add(&mut self, lhs: NonterminalId, rhs: Rhs) -> Result<(), Error> {
         self.spend(1 + rhs.len())?;
-        self.rules[lhs.0 as usize].push(rhs);
+        let rules = &mut self.rules[lhs.0 as usize];
+        if rules.is_empty() {
+            // Most have one or two.
+            rules.reserve_exact(2);
+        }
+        rules.push(rhs);
         Ok(())
     }
 

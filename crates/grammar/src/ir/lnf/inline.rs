@@ -131,6 +131,15 @@ fn break_cycles(draft: &Draft, named: &mut [bool]) {
         Open,
         Done,
     }
+    // Every cycle leads back somewhere.
+    let leads_back = |lhs: NonterminalId| {
+        let mut symbols = draft.rules_of(lhs).iter().flatten();
+        named[lhs.0 as usize]
+            && symbols.any(|symbol| matches!(*symbol, Symbol::Nonterminal(to) if to <= lhs && named[to.0 as usize]))
+    };
+    if !draft.nonterminals().any(leads_back) {
+        return;
+    }
     let mut marks = vec![Mark::New; named.len()];
     for root in draft.nonterminals() {
         let mut work = vec![(root, false)];

@@ -9,7 +9,12 @@ use crate::error::Error;
 /// Removes cycles of unit productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.rules.len())?;
-    if !draft.rules.iter().flatten().any(|rhs| unit(rhs).is_some()) {
+    // Every cycle leads back somewhere.
+    let leads_back = |lhs: NonterminalId| {
+        let mut rules = draft.rules_of(lhs).iter();
+        rules.any(|rhs| unit(rhs).is_some_and(|to| to <= lhs))
+    };
+    if !draft.nonterminals().any(leads_back) {
         return Ok(());
     }
     let edges = graph::Lists::new(draft.rules.len(), |tell| {

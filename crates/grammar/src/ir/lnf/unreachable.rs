@@ -22,6 +22,10 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
             }
         }
     }
+    let all = order.len() == draft.rules.len();
+    if all && (0..).zip(&order).all(|(at, id)| id.0 == at) {
+        return Ok(());
+    }
     let mut names = Vec::with_capacity(order.len());
     let mut rules = Vec::with_capacity(order.len());
     for id in order {

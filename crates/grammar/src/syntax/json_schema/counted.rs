@@ -7,7 +7,7 @@ use super::lower::Lowering;
 use super::merge::Conjunction;
 use super::spelling::Place;
 use crate::error::Error;
-use crate::ir::{ExprId, RuleId};
+use crate::ir::{ExprId, ExprIds, RuleId};
 
 /// Rules that one array may take.
 const STATES: usize = 4_000;
@@ -68,7 +68,7 @@ impl Lowering<'_> {
                         self.lead(place)
                     };
                     let parts = [self.value(&item, place)?, self.builder.reference(then)];
-                    let parts = before.into_iter().chain(parts).collect();
+                    let parts: ExprIds = before.into_iter().chain(parts).collect();
                     ways.push(self.builder.seq(parts));
                 }
             }

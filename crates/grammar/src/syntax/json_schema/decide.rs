@@ -483,7 +483,7 @@ impl Schemas<'_> {
             || demands
                 .required
                 .iter()
-                .any(|name| !members.contains_key(name))
+                .any(|name| !members.contains_key(&**name))
         {
             return Ok(Some(false));
         }
@@ -541,7 +541,7 @@ impl Schemas<'_> {
 
     /// Whether a name is one that is asked for.
     pub(super) fn has_name(&mut self, has: &Has, name: &str) -> Result<Option<bool>, Error> {
-        if has.others_than.iter().any(|other| other == name) {
+        if has.others_than.iter().any(|other| **other == *name) {
             return Ok(Some(false));
         }
         for (pattern, found) in &has.patterns {

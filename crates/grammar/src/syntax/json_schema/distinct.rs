@@ -9,7 +9,7 @@ use super::merge::{Conjunction, Demands};
 use super::number::{highest, lowest};
 use super::spelling::Place;
 use crate::error::Error;
-use crate::ir::{ExprId, RuleId};
+use crate::ir::{ExprId, ExprIds, RuleId};
 
 /// An item may have at most so many values.
 const VALUES: usize = 64;
@@ -72,7 +72,7 @@ impl Lowering<'_> {
                 }
                 let rest = self.builder.reference(rest);
                 let before = if length > 0 { Some(comma) } else { lead };
-                let parts = before.into_iter().chain([item, rest]).collect();
+                let parts: ExprIds = before.into_iter().chain([item, rest]).collect();
                 ways.push(self.builder.seq(parts));
             }
             let body = self.builder.alt(ways);

@@ -1,6 +1,6 @@
 //! One subschema as typed keywords.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -131,7 +131,7 @@ pub(super) struct Has {
     /// Patterns of the name: each is found in it, or is not.
     pub(super) patterns: Vec<(Rc<str>, bool)>,
     /// Names that it is not.
-    pub(super) others_than: Vec<String>,
+    pub(super) others_than: Vec<Rc<str>>,
     /// What the name satisfies besides.
     pub(super) name: Option<LocationId>,
     pub(super) value: LocationId,
@@ -144,19 +144,38 @@ const FEW: usize = 8;
 /// The listed properties of a subschema, in its order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Properties {
-    all: Vec<(String, LocationId)>,
-    /// Their places by name, once somebody asked.
+    all: Vec<(Rc<str>, LocationId)>,
+    /// Where the one that is likely asked for next stands, if each name is there once: they are asked for in their order.
+    next: Option<Cell<usize>>,
+    /// Their places by name, once somebody asked in another order.
     sorted: OnceCell<Box<[u32]>>,
 }
 
 impl Properties {
+    /// Those of a JSON object: each name is there once.
+    pub(super) fn distinct(all: Vec<(Rc<str>, LocationId)>) -> Self {
+        Self {
+            next: Some(Cell::new(0)),
+            ..all.into()
+        }
+    }
+
     /// The subschemas under a name.
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = LocationId> {
-        let named = move |(own, schema): &(String, LocationId)| (own == name).then_some(*schema);
-        let (few, many) = if self.all.len() <= FEW {
+        let named =
+            move |(own, schema): &(Rc<str>, LocationId)| (**own == *name).then_some(*schema);
+        let guess = self.next.as_ref().and_then(|next| {
+            let at = next.get();
+            let hit = self.all.get(at).is_some_and(|(own, _)| **own == *name);
+            next.set(if hit { at + 1 } else { 0 });
+            hit.then_some(at)
+        });
+        let (few, many) = if let Some(at) = guess {
+            (&self.all[at..=at], &[][..])
+        } else if self.all.len() <= FEW {
             (&self.all[..], &[][..])
         } else {
-            let of = |at: &u32| self.all[*at as usize].0.as_str();
+            let of = |at: &u32| &*self.all[*at as usize].0;
             let sorted = self.sorted.get_or_init(|| {
                 let mut sorted: Vec<u32> = (0..self.all.len() as u32).collect();
                 sorted.sort_by(|left, right| of(left).cmp(of(right)));
@@ -171,23 +190,24 @@ impl Properties {
     }
 }
 
-impl FromIterator<(String, LocationId)> for Properties {
-    fn from_iter<T: IntoIterator<Item = (String, LocationId)>>(all: T) -> Self {
+impl FromIterator<(Rc<str>, LocationId)> for Properties {
+    fn from_iter<T: IntoIterator<Item = (Rc<str>, LocationId)>>(all: T) -> Self {
         Vec::from_iter(all).into()
     }
 }
 
-impl From<Vec<(String, LocationId)>> for Properties {
-    fn from(all: Vec<(String, LocationId)>) -> Self {
+impl From<Vec<(Rc<str>, LocationId)>> for Properties {
+    fn from(all: Vec<(Rc<str>, LocationId)>) -> Self {
         Self {
             all,
+            next: None,
             sorted: OnceCell::new(),
         }
     }
 }
 
 impl Deref for Properties {
-    type Target = [(String, LocationId)];
+    type Target = [(Rc<str>, LocationId)];
 
     fn deref(&self) -> &Self::Target {
         &self.all
@@ -195,8 +215,8 @@ impl Deref for Properties {
 }
 
 impl<'p> IntoIterator for &'p Properties {
-    type Item = &'p (String, LocationId);
-    type IntoIter = std::slice::Iter<'p, (String, LocationId)>;
+    type Item = &'p (Rc<str>, LocationId);
+    type IntoIter = std::slice::Iter<'p, (Rc<str>, LocationId)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.all.iter()
@@ -226,7 +246,7 @@ pub(super) struct Keywords {
     pub(super) pattern_properties: Vec<(Rc<str>, LocationId)>,
     pub(super) additional: Option<LocationId>,
     pub(super) names: Option<(LocationId, Rc<str>)>,
-    pub(super) required: Vec<String>,
+    pub(super) required: Vec<Rc<str>>,
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
     pub(super) has: Vec<Rc<Has>>,

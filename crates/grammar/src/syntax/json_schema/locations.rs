@@ -55,9 +55,14 @@ pub(super) struct Locations<'d> {
     scopes: Vec<BTreeMap<String, String>>,
 }
 
-/// One step of a JSON pointer.
-pub(super) fn step(name: &str) -> String {
-    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+/// A JSON pointer with one more step.
+pub(super) fn below(pointer: &str, name: &str) -> String {
+    if name.contains(['~', '/']) {
+        let step = name.replace('~', "~0").replace('/', "~1");
+        [pointer, "/", &step].concat()
+    } else {
+        [pointer, "/", name].concat()
+    }
 }
 
 impl<'d> Locations<'d> {
@@ -149,12 +154,12 @@ impl<'d> Locations<'d> {
                         if !schema || name == "enum" || name == "const" {
                             continue;
                         }
-                        let pointer = format!("{pointer}{}", step(name));
+                        let pointer = below(&pointer, name);
                         let place = (member, pointer, base.clone(), resource.clone());
                         let kind = under(name);
                         if let (Under::Named, Value::Object(named)) = (kind, member) {
                             work.extend(named.iter().map(|(name, member)| {
-                                let pointer = format!("{}{}", place.1, step(name));
+                                let pointer = below(&place.1, name);
                                 (member, pointer, base.clone(), resource.clone())
                             }));
                         } else if kind == Under::Schemas {
@@ -224,8 +229,17 @@ impl<'d> Locations<'d> {
     }
 
     /// The subschema at a pointer of the document, reached from within a scope.
-    pub(super) fn at(&mut self, pointer: &str, value: &'d Value, scope: Scope) -> LocationId {
-        let scope = self.entered(scope, pointer);
+    pub(super) fn at(
+        &mut self,
+        pointer: impl Fn() -> Rc<str>,
+        value: &'d Value,
+        scope: Scope,
+    ) -> LocationId {
+        let scope = if self.dynamic.is_empty() {
+            scope
+        } else {
+            self.entered(scope, &pointer())
+        };
         let key = (std::ptr::from_ref(value), scope);
         if let Some(&id) = self.by_value.get(&key) {
             return id;
@@ -239,7 +253,7 @@ impl<'d> Locations<'d> {
         }
         let id = self.add(Location {
             value: Some(value),
-            pointer: pointer.into(),
+            pointer: pointer(),
             scope,
             keywords: None,
             negates: None,
@@ -273,7 +287,7 @@ impl<'d> Locations<'d> {
                     members
                         .iter()
                         .rev()
-                        .map(|(name, member)| (member, format!("{pointer}{}", step(name)))),
+                        .map(|(name, member)| (member, below(&pointer, name))),
                 ),
                 Value::Array(items) => work.extend(
                     items
@@ -290,9 +304,6 @@ impl<'d> Locations<'d> {
 
     /// The scope within the resource that a pointer lies in: the first resource to have a dynamic anchor keeps it.
     fn entered(&mut self, scope: Scope, pointer: &str) -> Scope {
-        if self.dynamic.is_empty() {
-            return scope;
-        }
         let Some(anchors) = self.dynamic.get(&self.resource(pointer)) else {
             return scope;
         };
@@ -355,7 +366,7 @@ impl<'d> Locations<'d> {
     }
 
     pub(super) fn root(&mut self) -> LocationId {
-        self.at("", self.document, Scope(0))
+        self.at(|| "".into(), self.document, Scope(0))
     }
 
     /// The pointer of the resource that a pointer lies in.
@@ -434,7 +445,9 @@ impl<'d> Locations<'d> {
             }
         }
         match self.document.pointer(&target) {
-            Some(value @ (Value::Object(_) | Value::Bool(_))) => Ok(self.at(&target, value, scope)),
+            Some(value @ (Value::Object(_) | Value::Bool(_))) => {
+                Ok(self.at(|| target.as_str().into(), value, scope))
+            }
             Some(_) => Err(refused("points to something that is no schema")),
             None => Err(refused("points to nothing")
                 .with_hint("check the pointer and its escapes (~0, ~1)")),

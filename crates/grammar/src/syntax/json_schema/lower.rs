@@ -30,7 +30,7 @@ pub(super) struct Lowering<'d> {
     /// Work space for names.
     unique: String,
     /// How the names of properties are written.
-    pub(super) keys: FxHashMap<String, Spelled>,
+    pub(super) keys: FxHashMap<Rc<str>, Spelled>,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
@@ -193,9 +193,7 @@ impl<'d> Lowering<'d> {
 
     fn body(&mut self, conjunction: &Conjunction, place: Place) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
-        // Nobody asks again, as a rule.
-        let demands = self.schemas.demands(conjunction)?;
-        self.schemas.demands.remove(conjunction);
+        let demands = self.schemas.last_demands(conjunction)?;
         for (pointer, reason) in &demands.widened {
             self.schemas.widen(pointer, reason);
         }

@@ -5,6 +5,8 @@
 //! order, the set of properties already written does: all of them are kept in mind where that takes few rules, else only
 //! those that are required (a property may then be written again, as RFC 8259 allows), else only some of those.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::Order;
@@ -62,6 +64,7 @@ impl Lowering<'_> {
             has: 0,
         };
         let start = self.state(&mut rules, start);
+        let mut parts = Vec::new();
         while let Some((state, rule)) = rules.1.pop() {
             self.spend(1)?;
             let full = memory.max.is_some_and(|max| state.count >= max);
@@ -69,7 +72,7 @@ impl Lowering<'_> {
                 count: (state.count + 1).min(memory.cap),
                 ..state
             };
-            let mut parts = Vec::new();
+            parts.clear();
             let mut at_end = true;
             match &memory.bits {
                 None => {
@@ -144,7 +147,7 @@ impl Lowering<'_> {
             let body = if parts.is_empty() {
                 self.nothing()
             } else {
-                self.builder.alt(parts)
+                self.builder.alt(&parts)
             };
             self.builder.define(rule, body);
         }
@@ -258,7 +261,7 @@ impl Lowering<'_> {
     }
 
     /// The name of a listed property up to its colon, and the comma before it if another member stands there.
-    fn key(&mut self, name: &str, comma: bool, place: Place) -> ExprId {
+    fn key(&mut self, name: &Rc<str>, comma: bool, place: Place) -> ExprId {
         let known = self.keys.get(name).into_iter().flatten();
         if let Some((_, key)) = known.copied().find(|(of, _)| *of == (comma, place)) {
             return key;
@@ -266,7 +269,7 @@ impl Lowering<'_> {
         let key = self.spelling.notation.key(name);
         let key = self.spelling.key(key, comma, place);
         let key = self.spelled(key);
-        let known = self.keys.entry(name.to_owned()).or_default();
+        let known = self.keys.entry(Rc::clone(name)).or_default();
         known.push(((comma, place), key));
         key
     }
@@ -298,7 +301,7 @@ impl Lowering<'_> {
             let value = self.value(&value, place)?;
             let then = self.state(rules, then);
             let then = self.builder.reference(then);
-            parts.push(self.builder.seq(vec![key, value, then]));
+            parts.push(self.builder.seq([key, value, then]));
         }
         Ok(())
     }

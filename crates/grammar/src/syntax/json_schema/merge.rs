@@ -98,7 +98,7 @@ pub(super) struct Demands {
     pub(super) max_items: Option<u64>,
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
-    pub(super) required: IndexSet<String, FxBuildHasher>,
+    pub(super) required: IndexSet<Rc<str>, FxBuildHasher>,
     pub(super) multiples: Vec<Multiple>,
     pub(super) contains: Vec<Contains>,
     pub(super) has: Vec<Rc<Has>>,
@@ -120,7 +120,7 @@ pub(super) struct Demands {
 /// Which of many members say something of properties.
 struct Saying {
     /// Those that list a name, ascending.
-    listed: FxHashMap<String, Vec<u32>>,
+    listed: FxHashMap<Rc<str>, Vec<u32>>,
     /// Those that may say something of any name, ascending.
     any: Vec<u32>,
 }
@@ -129,7 +129,7 @@ impl Demands {
     /// The members that may say something of a property, ascending.
     fn saying(&self, name: &str) -> Cow<'_, [u32]> {
         let saying = self.saying.get_or_init(|| {
-            let mut listed: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+            let mut listed: FxHashMap<Rc<str>, Vec<u32>> = FxHashMap::default();
             let mut any = Vec::new();
             for (at, member) in (0..).zip(&self.members) {
                 if member.additional.is_some() || !member.pattern_properties.is_empty() {
@@ -157,16 +157,17 @@ impl Demands {
     }
 
     /// Declared names in order: listed properties first, then those only required, then others that must be told apart.
-    pub(super) fn names(&self) -> IndexSet<&str, FxBuildHasher> {
+    pub(super) fn names(&self) -> IndexSet<Rc<str>, FxBuildHasher> {
         let listed = self
             .members
             .iter()
             .flat_map(|member| &member.properties)
-            .map(|(name, _)| name.as_str());
+            .map(|(name, _)| name);
         let told_apart = self.has.iter().flat_map(|has| &has.others_than);
         listed
-            .chain(self.required.iter().map(String::as_str))
-            .chain(told_apart.map(String::as_str))
+            .chain(&self.required)
+            .chain(told_apart)
+            .cloned()
             .collect()
     }
 }
@@ -272,6 +273,14 @@ impl Schemas<'_> {
         chosen.made.sort_unstable();
         chosen.made.dedup();
         Ok(chosen)
+    }
+
+    /// What a conjunction demands, for somebody after whom nobody asks again, as a rule.
+    pub(super) fn last_demands(&mut self, conjunction: &Conjunction) -> Result<Rc<Demands>, Error> {
+        match self.demands.remove(conjunction) {
+            Some(known) => Ok(known),
+            None => self.merged(conjunction).map(Rc::new),
+        }
     }
 
     /// What a conjunction demands.

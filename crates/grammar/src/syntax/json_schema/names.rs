@@ -48,7 +48,7 @@ impl Lowering<'_> {
     pub(super) fn others(
         &mut self,
         demands: &Demands,
-        listed: &[String],
+        listed: &[Rc<str>],
         name_schemas: &[(LocationId, Rc<str>)],
         asked: &[Rc<Has>],
     ) -> Result<Vec<Others>, Error> {

@@ -143,9 +143,9 @@ impl Schemas<'_> {
             Value::Object(members) => Keywords {
                 properties: members
                     .iter()
-                    .map(|(name, member)| (name.clone(), only(self, member)))
+                    .map(|(name, member)| (name.as_str().into(), only(self, member)))
                     .collect(),
-                required: members.keys().cloned().collect(),
+                required: members.keys().map(|name| name.as_str().into()).collect(),
                 additional: Some(self.locations.made(pointer, Keywords::never())),
                 ..Keywords::of_type(Types::OBJECT)
             },

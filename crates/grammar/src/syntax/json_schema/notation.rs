@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::ir::{ByteSet, Expr, ExprId, GrammarBuilder, Regex};
+use crate::ir::{ByteSet, Expr, ExprId, ExprIds, GrammarBuilder, Regex};
 
 /// How values are spelled. The default is JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,12 +193,12 @@ fn marked(builder: &mut GrammarBuilder, word: &Regex, mark: &str) -> ExprId {
     match word {
         Regex::Alt(parts) if is_marked(word) => {
             let parts = parts.iter().map(|part| marked(builder, part, mark));
-            let parts = parts.collect();
+            let parts: ExprIds = parts.collect();
             builder.alt(parts)
         }
         Regex::Concat(parts) if is_marked(word) => {
             let parts = parts.iter().map(|part| marked(builder, part, mark));
-            let parts = parts.collect();
+            let parts: ExprIds = parts.collect();
             builder.seq(parts)
         }
         Regex::Literal(bytes) if is_marked(word) => {

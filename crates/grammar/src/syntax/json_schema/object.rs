@@ -17,7 +17,7 @@ const HAS: usize = 6;
 
 /// A property with a known name.
 pub(super) struct Listed {
-    pub(super) name: String,
+    pub(super) name: Rc<str>,
     pub(super) value: Conjunction,
     pub(super) required: bool,
     /// Which of the members that are asked for it may be.
@@ -56,7 +56,7 @@ impl Lowering<'_> {
 
     fn shape(&mut self, demands: &Demands) -> Result<Option<Shape>, Error> {
         let mut listed = Vec::new();
-        let names: Vec<String> = demands.names().into_iter().map(str::to_owned).collect();
+        let names: Vec<Rc<str>> = demands.names().into_iter().collect();
         self.spend(names.len() + 1)?;
         let name_schemas: Vec<(LocationId, Rc<str>)> = demands
             .members
@@ -69,7 +69,10 @@ impl Lowering<'_> {
             let mut forbidden = self.schemas.impossible(&value)?;
             for (schema, pointer) in &name_schemas {
                 let schema = self.schemas.conjunction([*schema])?;
-                match self.schemas.allows(&schema, &Value::String(name.clone()))? {
+                match self
+                    .schemas
+                    .allows(&schema, &Value::String(name.to_string()))?
+                {
                     Some(allowed) => forbidden |= !allowed,
                     None => self
                         .schemas
@@ -81,7 +84,7 @@ impl Lowering<'_> {
             }
             if !forbidden {
                 listed.push(Listed {
-                    name: name.clone(),
+                    name: Rc::clone(name),
                     value,
                     required,
                     has: 0,

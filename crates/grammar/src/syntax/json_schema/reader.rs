@@ -8,11 +8,14 @@ use super::Draft;
 use super::decimal::Decimal;
 use super::formats::{self, Known};
 use super::keywords::{
-    Choice, Contains, Holds, Keywords, Multiple, Pattern, Source, Types, equal, tighter,
+    Choice, Contains, Holds, Keywords, Multiple, Pattern, Properties, Source, Types, equal, tighter,
 };
-use super::locations::{LocationId, Locations, Scope, step};
+use super::locations::{LocationId, Locations, Scope, below};
 use super::number::Bound;
 use crate::error::Error;
+
+/// So many members are looked through; in more, keywords are looked up.
+const FEW: usize = 8;
 
 fn invalid(pointer: &str, message: &str) -> Error {
     Error::schema(
@@ -86,11 +89,16 @@ pub(super) fn read<'d>(
 
 impl<'d> Reader<'_, 'd> {
     fn sub(&self, keyword: &str) -> String {
-        format!("{}{}", self.pointer, step(keyword))
+        below(&self.pointer, keyword)
     }
 
     fn get(&self, keyword: &str) -> Option<&'d Value> {
-        self.members.get(keyword)
+        if self.members.len() > FEW {
+            return self.members.get(keyword);
+        }
+        let mut members = self.members.iter();
+        let found = members.find(|(name, _)| *name == keyword);
+        found.map(|(_, value)| value)
     }
 
     /// The subschema under a keyword.
@@ -98,15 +106,19 @@ impl<'d> Reader<'_, 'd> {
         let Some(value) = self.get(keyword) else {
             return Ok(None);
         };
-        let pointer = self.sub(keyword);
-        self.schema_at(&pointer, value).map(Some)
+        let pointer = Rc::clone(&self.pointer);
+        self.schema_at(|| below(&pointer, keyword), value).map(Some)
     }
 
-    fn schema_at(&mut self, pointer: &str, value: &'d Value) -> Result<LocationId, Error> {
+    fn schema_at(
+        &mut self,
+        pointer: impl Fn() -> String,
+        value: &'d Value,
+    ) -> Result<LocationId, Error> {
         if !value.is_object() && !value.is_boolean() {
-            return Err(invalid(pointer, "a schema is an object or a boolean"));
+            return Err(invalid(&pointer(), "a schema is an object or a boolean"));
         }
-        Ok(self.locations.at(pointer, value, self.scope))
+        Ok(self.locations.at(|| pointer().into(), value, self.scope))
     }
 
     fn schemas(&mut self, keyword: &str) -> Result<Option<Vec<LocationId>>, Error> {
@@ -119,12 +131,12 @@ impl<'d> Reader<'_, 'd> {
         };
         let items = items.iter().enumerate();
         items
-            .map(|(at, item)| self.schema_at(&format!("{pointer}/{at}"), item))
+            .map(|(at, item)| self.schema_at(|| format!("{pointer}/{at}"), item))
             .collect::<Result<_, _>>()
             .map(Some)
     }
 
-    fn named_schemas(&mut self, keyword: &str) -> Result<Vec<(String, LocationId)>, Error> {
+    fn named_schemas(&mut self, keyword: &str) -> Result<Vec<(Rc<str>, LocationId)>, Error> {
         let Some(value) = self.get(keyword) else {
             return Ok(Vec::new());
         };
@@ -135,10 +147,8 @@ impl<'d> Reader<'_, 'd> {
         members
             .iter()
             .map(|(name, item)| {
-                Ok((
-                    name.clone(),
-                    self.schema_at(&format!("{pointer}{}", step(name)), item)?,
-                ))
+                let schema = self.schema_at(|| below(&pointer, name), item)?;
+                Ok((name.as_str().into(), schema))
             })
             .collect()
     }
@@ -169,14 +179,14 @@ impl<'d> Reader<'_, 'd> {
         }
     }
 
-    fn strings_of(pointer: &str, value: &Value) -> Result<Vec<String>, Error> {
+    fn strings_of(pointer: &str, value: &Value) -> Result<Vec<Rc<str>>, Error> {
         let wanted = || invalid(pointer, "a list of strings is wanted");
         let Value::Array(items) = value else {
             return Err(wanted());
         };
         items
             .iter()
-            .map(|item| item.as_str().map(str::to_owned).ok_or_else(wanted))
+            .map(|item| item.as_str().map(Rc::from).ok_or_else(wanted))
             .collect()
     }
 
@@ -402,12 +412,8 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn objects(&mut self) -> Result<(), Error> {
-        self.out.properties = self.named_schemas("properties")?.into();
-        let patterns = self.named_schemas("patternProperties")?;
-        self.out.pattern_properties = patterns
-            .into_iter()
-            .map(|(pattern, schema)| (pattern.as_str().into(), schema))
-            .collect();
+        self.out.properties = Properties::distinct(self.named_schemas("properties")?);
+        self.out.pattern_properties = self.named_schemas("patternProperties")?;
         self.out.additional = self.schema("additionalProperties")?;
         self.out.min_properties = self.count("minProperties")?.unwrap_or(0);
         self.out.max_properties = self.count("maxProperties")?;
@@ -420,7 +426,7 @@ impl<'d> Reader<'_, 'd> {
             Some(value) => {
                 let mut names = Self::strings_of(&self.sub("required"), value)?;
                 let mut seen = rustc_hash::FxHashSet::default();
-                names.retain(|name| seen.insert(name.clone()));
+                names.retain(|name| seen.insert(Rc::clone(name)));
                 self.out.required = names;
             }
         }
@@ -433,7 +439,7 @@ impl<'d> Reader<'_, 'd> {
                 return Err(invalid(&pointer, "an object by property name is wanted"));
             };
             for (name, demand) in members {
-                let pointer = format!("{pointer}{}", step(name));
+                let pointer = below(&pointer, name);
                 self.dependency(name, demand, &pointer, keyword)?;
             }
         }
@@ -448,16 +454,19 @@ impl<'d> Reader<'_, 'd> {
         pointer: &str,
         keyword: &str,
     ) -> Result<(), Error> {
-        let mut required = vec![name.to_owned()];
+        let name: Rc<str> = name.into();
+        let mut required = vec![Rc::clone(&name)];
         let mut includes = Vec::new();
         match demand {
             Value::Array(_) if keyword != "dependentSchemas" => {
                 required.extend(Self::strings_of(pointer, demand)?);
                 required.dedup();
             }
-            Value::String(other) if keyword == "dependencies" => required.push(other.clone()),
+            Value::String(other) if keyword == "dependencies" => {
+                required.push(other.as_str().into());
+            }
             Value::Object(_) | Value::Bool(_) if keyword != "dependentRequired" => {
-                includes.push(self.schema_at(pointer, demand)?);
+                includes.push(self.schema_at(|| pointer.to_owned(), demand)?);
             }
             _ => {
                 return Err(invalid(
@@ -469,7 +478,7 @@ impl<'d> Reader<'_, 'd> {
         let pointer: Rc<str> = pointer.into();
         let never = self.locations.made(&pointer, Keywords::never());
         let absent = Keywords {
-            properties: vec![(name.to_owned(), never)].into(),
+            properties: vec![(name, never)].into(),
             ..Keywords::default()
         };
         let absent = self.locations.made(&pointer, absent);

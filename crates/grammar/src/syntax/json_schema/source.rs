@@ -70,13 +70,18 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 /// Counts brackets outside strings, before anything recurses.
 fn check_depth(text: &str, limits: &Limits) -> Result<(), Error> {
     let allowed = limits.schema_depth.min(DEEPEST);
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for (offset, byte) in text.bytes().enumerate() {
+    let mut depth = 0usize;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((offset, byte)) = bytes.next() {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
+            b'"' => {
+                let mut escaped = false;
+                bytes.find(|&(_, byte)| {
+                    let ends = byte == b'"' && !escaped;
+                    escaped = byte == b'\\' && !escaped;
+                    ends
+                });
+            }
             b'{' | b'[' => {
                 depth += 1;
                 if depth > allowed {

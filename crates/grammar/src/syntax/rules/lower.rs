@@ -11,7 +11,7 @@ use super::groups::DEEPEST;
 use super::operands::{self, Positions};
 use crate::error::{Error, Place};
 use crate::ir::text::{any_text, runs};
-use crate::ir::{ByteSet, Expr, ExprId, Grammar, GrammarBuilder, Regex, Report, RuleId};
+use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect, utf8_class};
@@ -447,7 +447,7 @@ impl Lowering<'_> {
     fn sequence(&mut self, regex: &Regex) -> ExprId {
         match regex {
             Regex::Concat(parts) => {
-                let parts = parts
+                let parts: ExprIds = parts
                     .iter()
                     .map(|part| self.builder.regex(part.clone()))
                     .collect();
