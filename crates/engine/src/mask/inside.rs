@@ -246,7 +246,7 @@ impl Scan {
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
         let front = Front::new(place, residual, residuals, trie, shared);
-        let start = lane.add(front.rest, false);
+        let start = lane.start(front.rest, residuals);
         let mut ends_anywhere = front.rest == residual;
         for &Range { start: branch, end } in &front.parts {
             path[usize::from(nodes[branch].depth) - 1] = start;
@@ -396,16 +396,18 @@ impl Scan {
                 }
             }
             let same = mine == theirs
-                || mine != Rest::DEAD && theirs != Rest::DEAD && {
-                    let pair = (lane.residual(mine), lane.residual(theirs));
-                    let bytes = if let Some(&known) = agreement.get(&pair) {
-                        known
-                    } else {
-                        let bytes = residuals.agreement(pair.0, pair.1, fuel)?;
-                        agreement.insert(pair, bytes);
-                        bytes
-                    };
-                    node.height < u8::MAX && bytes >= u32::from(node.height)
+                || match (lane.residual(mine), lane.residual(theirs)) {
+                    (Some(a), Some(b)) if mine != Rest::DEAD && theirs != Rest::DEAD => {
+                        let bytes = if let Some(&known) = agreement.get(&(a, b)) {
+                            known
+                        } else {
+                            let bytes = residuals.agreement(a, b, fuel)?;
+                            agreement.insert((a, b), bytes);
+                            bytes
+                        };
+                        node.height < u8::MAX && bytes >= u32::from(node.height)
+                    }
+                    _ => false,
                 };
             if same {
                 at = node.next as usize;
