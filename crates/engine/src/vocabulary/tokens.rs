@@ -228,11 +228,15 @@ impl Vocabulary {
         (!token.is_empty() && !self.is_special(id)).then_some(token)
     }
 
-    /// The store of terminals, for so many bytes or more.
-    pub(crate) fn terminals(&self, bytes: usize) -> Arc<Shared> {
-        let terminals = self.terminals.get_or_init(|| Arc::new(Shared::new(bytes)));
+    /// The store of terminals, for so many bytes or more, and whether it is new.
+    pub(crate) fn terminals(&self, bytes: usize) -> (Arc<Shared>, bool) {
+        let mut new = false;
+        let terminals = self.terminals.get_or_init(|| {
+            new = true;
+            Arc::new(Shared::new(bytes))
+        });
         terminals.allow(bytes);
-        Arc::clone(terminals)
+        (Arc::clone(terminals), new)
     }
 
     pub(crate) fn check_id(&self, id: u32) -> Result<(), Error> {
