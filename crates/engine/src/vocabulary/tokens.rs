@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 
 use super::bitmask_words;
+use super::plain::Plain;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
@@ -40,6 +41,8 @@ pub struct Vocabulary {
     trie: Trie,
     /// The bitmask row of all tokens that text may match.
     text_row: Box<[i32]>,
+    /// Plain tokens and the others, once somebody asked.
+    plain: OnceLock<Plain>,
     fingerprint: OnceLock<u128>,
     /// What grammars have found out about terminals, once there is a compiler.
     terminals: OnceLock<Arc<Shared>>,
@@ -132,6 +135,7 @@ impl Vocabulary {
             size,
             trie,
             text_row: text_row.into(),
+            plain: OnceLock::new(),
             fingerprint: OnceLock::new(),
             terminals: OnceLock::new(),
         })
@@ -226,6 +230,13 @@ impl Vocabulary {
     pub(crate) fn text(&self, id: u32) -> Option<&[u8]> {
         let token = self.token(id);
         (!token.is_empty() && !self.is_special(id)).then_some(token)
+    }
+
+    /// Plain tokens and the others.
+    pub(crate) fn plain(&self) -> &Plain {
+        let words = bitmask_words(self.size);
+        let make = || Plain::new(&self.trie, |id| self.token(id), words);
+        self.plain.get_or_init(make)
     }
 
     /// The store of terminals, for so many bytes or more, and whether it is new.
