@@ -1,10 +1,12 @@
 //! How long masks take with a real vocabulary, cold and warm, and whether they are right.
 //!
-//! `cargo run --release --example fill_times -- vocabulary.tkv [text [grammar.ebnf]] [slow=20] [sample=2000] [rounds=3]`
+//! `cargo run --release --example fill_times -- vocabulary.tkv [text [grammar]] [slow=20] [sample=2000] [rounds=3]
+//! [cold=1]`
 //!
-//! Without a grammar the text is JSON. Times are CPU time of the thread, in microseconds. With `slow`, the slowest masks of
+//! The grammar's name ends in `.ebnf`, `.regex`, or `.json` for a schema; without one the text is JSON. Times are CPU time of the thread, in microseconds. With `slow`, the slowest masks of
 //! the first pass are told one by one. With `rounds`, all is done so often, each time by a new compiler, and the least time
-//! counts: another process may have slowed the others down. So many bits of every mask as `sample` says are compared with simulated acceptance.
+//! counts: another process may have slowed the others down. What is known of terminals stays, unless `cold` is 1. So many
+//! bits of every mask as `sample` says are compared with simulated acceptance.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use syntagma_engine::{
 };
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::{ByteSet, Expr, GrammarBuilder, Regex, Report};
-use syntagma_grammar::syntax::ebnf;
+use syntagma_grammar::syntax::{ebnf, json_schema, regex};
 
 use clock::clock;
 
@@ -32,19 +34,20 @@ const SAMPLE: &str = r#"{"name": "Ada Lovelace", "born": 1815, "tags": ["poet", 
  "rating": 3.25, "open": false}, {}], "nothing": null, "deep": [[[[[[1], 2], 3], {"a": {"b": {"c": []}}}]]]}"#;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut slow, mut sample, mut rounds) = (0, 2_000, 1);
+    let (mut slow, mut sample, mut rounds, mut cold) = (0, 2_000, 1, 0);
     let mut paths = Vec::new();
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("slow", count)) => slow = count.parse()?,
             Some(("sample", count)) => sample = count.parse()?,
             Some(("rounds", count)) => rounds = count.parse()?,
+            Some(("cold", one)) => cold = one.parse()?,
             _ => paths.push(argument),
         }
     }
     let [path, files @ ..] = &paths[..] else {
         return Err(
-            "usage: fill_times vocabulary.tkv [text [grammar.ebnf]] [slow=20] [sample=2000] [rounds=3]".into(),
+            "usage: fill_times vocabulary.tkv [text [grammar]] [slow=20] [sample=2000] [rounds=3] [cold=1]".into(),
         );
     };
     let text = match files.first() {
@@ -52,11 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => SAMPLE.to_owned(),
     };
     let grammar = Arc::new(match files.get(1) {
-        Some(grammar) => {
-            let limits = syntagma_grammar::Limits::default();
-            ebnf::parse(&std::fs::read_to_string(grammar)?, "start", &limits)
-                .map_err(|error| format!("{error:?}"))?
-        }
+        Some(grammar) => read(grammar)?,
         None => json(),
     });
     let start = Instant::now();
@@ -79,6 +78,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut best: Vec<Pass> = Vec::new();
     for round in 0..rounds {
         let maker = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
+        if cold == 1 {
+            maker.clear();
+        }
         let compiled = maker.compile(&grammar)?;
         for at in 0..2 {
             let pass = Pass::replay(&compiled, &tokens)?;
@@ -95,6 +97,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         best.print(name, slow);
     }
     compare(&compiled, &grammar, &tokens, sample)
+}
+
+/// Reads a grammar in the language that its file's name tells.
+fn read(path: &str) -> Result<Grammar, Box<dyn Error>> {
+    let source = std::fs::read_to_string(path)?;
+    let limits = syntagma_grammar::Limits::default();
+    let grammar = match path.rsplit_once('.') {
+        Some((_, "json")) => json_schema::parse(&source, &json_schema::Options::default(), &limits),
+        Some((_, "regex")) => {
+            regex::parse(&source, regex::Dialect::Rust, &limits).map(Grammar::from_regex)
+        }
+        _ => ebnf::parse(&source, "start", &limits),
+    };
+    Ok(grammar.map_err(|error| format!("{error:?}"))?)
 }
 
 fn millis(start: Instant) -> f64 {

@@ -16,6 +16,40 @@ const WORDS: usize = 8;
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
 pub(crate) type Built = FxHashMap<Regex, RegexId>;
 
+/// What an alternative begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Head {
+    Repeat(RegexId),
+    /// The number of a literal.
+    Literal(u32),
+}
+
+/// A literal, perhaps without a number.
+enum Beginning {
+    Literal(u32),
+    Byte(u8),
+}
+
+impl Beginning {
+    fn number(self, residuals: &mut Residuals) -> u32 {
+        match self {
+            Self::Literal(number) => number,
+            Self::Byte(byte) => residuals.intern_literal(&[byte].into()),
+        }
+    }
+}
+
+/// Alternatives that are being put together.
+#[derive(Debug, Default)]
+struct Alternatives {
+    /// Those that have no head.
+    others: Vec<RegexId>,
+    /// Heads, and what follows them, which is still to be put together.
+    groups: Vec<(Head, Vec<RegexId>)>,
+    /// Heads with what follows them.
+    done: Vec<(Head, RegexId)>,
+}
+
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
@@ -92,52 +126,135 @@ impl Residuals {
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
     }
 
-    /// Alternatives; those that begin with the same repetition, blanks mostly, begin with it once.
+    /// Alternatives; those that begin alike, with blanks mostly or with literals, do so once.
     fn build_alt(&mut self, parts: &[RegexId], fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let mut tails: IndexMap<RegexId, Vec<RegexId>, FxBuildHasher> = IndexMap::default();
-        let mut others = Vec::new();
-        for &part in parts {
-            match self.split(part) {
-                (head, Some(tail)) if matches!(self.node(head), Node::Repeat { .. }) => {
-                    tails.entry(head).or_default().push(tail);
+        let mut work = vec![self.by_head(parts.to_vec(), fuel)?];
+        let mut last = None;
+        while let Some(open) = work.last_mut() {
+            if let Some(tails) = last.take()
+                && let Some((head, _)) = open.groups.pop()
+            {
+                open.done.push((head, tails));
+            }
+            let tails = open
+                .groups
+                .last_mut()
+                .map(|(_, tails)| std::mem::take(tails));
+            match tails {
+                Some(tails) if tails.len() == 1 => last = Some(tails[0]),
+                Some(tails) => work.push(self.by_head(tails, fuel)?),
+                None => {
+                    let Alternatives { others, done, .. } = std::mem::take(open);
+                    work.pop();
+                    last = Some(self.alternatives_of(others, done, fuel)?);
                 }
-                _ => others.push(part),
             }
         }
-        for (head, tails) in tails {
-            let tails = self.with_table(tails, fuel)?;
-            others.push(self.concat(head, tails, fuel)?);
-        }
-        self.with_table(others, fuel)
+        Ok(last.unwrap_or(RegexId::NOTHING))
     }
 
-    /// Many literals become one table of words, so that a byte costs a search and not a look at each of them.
-    fn with_table(&mut self, mut parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let literal = |residuals: &Self, part: RegexId| match *residuals.node(part) {
-            Node::Literal {
-                bytes,
-                at: 0,
-                tail: RegexId::EMPTY,
-            } => Some(bytes),
-            _ => None,
-        };
-        let mut table: Vec<u32> = parts
+    /// Sorts alternatives by what they begin with.
+    fn by_head(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<Alternatives, Error> {
+        fuel.spend(parts.len())?;
+        let mut sorted = Alternatives::default();
+        let literals = parts
             .iter()
-            .filter_map(|&part| literal(self, part))
-            .collect();
-        if table.len() >= WORDS {
-            table.sort_unstable_by(|&a, &b| {
-                self.literals[a as usize].cmp(&self.literals[b as usize])
-            });
-            table.dedup();
-            fuel.spend(table.len())?;
-            parts.retain(|&part| literal(self, part).is_none());
-            let end = table.len() as u32;
-            self.heap += table.len() * 4 + 32;
-            let (table, _) = self.tables.insert_full(table.into());
-            parts.push(self.words_from(table as u32, 0, end, 0, fuel)?);
+            .filter(|&&part| self.literal_head(part).is_some());
+        let many = literals.count() >= WORDS;
+        let mut groups: IndexMap<Head, Vec<RegexId>, FxBuildHasher> = IndexMap::default();
+        for part in parts {
+            let (head, tail) = self.split(part);
+            let (head, tail) = match (self.literal_head(part), tail) {
+                (Some((literal, tail)), _) if many => (Head::Literal(literal.number(self)), tail),
+                (_, Some(tail)) if matches!(self.node(head), Node::Repeat { .. }) => {
+                    (Head::Repeat(head), tail)
+                }
+                _ => {
+                    sorted.others.push(part);
+                    continue;
+                }
+            };
+            groups.entry(head).or_default().push(tail);
         }
-        self.alt(parts, fuel)
+        sorted.groups = groups.into_iter().collect();
+        Ok(sorted)
+    }
+
+    /// The literal that an expression begins with, and what follows it.
+    fn literal_head(&self, part: RegexId) -> Option<(Beginning, RegexId)> {
+        match *self.node(part) {
+            Node::Literal { bytes, at: 0, tail } => Some((Beginning::Literal(bytes), tail)),
+            Node::Concat(head, tail) => match self.node(head) {
+                Node::Class(set) if set.len() == 1 => {
+                    set.iter().next().map(|byte| (Beginning::Byte(byte), tail))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Alternatives of which some begin with a head each. Many literals become one table, so that a byte costs a search
+    /// and not a look at each of them.
+    fn alternatives_of(
+        &mut self,
+        mut all: Vec<RegexId>,
+        heads: Vec<(Head, RegexId)>,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        fuel.spend(heads.len())?;
+        let mut words = Vec::new();
+        for (head, tail) in heads {
+            match head {
+                Head::Repeat(head) => all.push(self.concat(head, tail, fuel)?),
+                Head::Literal(literal) if self.may_follow_words(tail) => {
+                    words.push((literal, tail));
+                }
+                Head::Literal(literal) => all.push(self.literal_from(literal, 0, tail, fuel)?),
+            }
+        }
+        if words.len() >= WORDS {
+            let end = words.len() as u32;
+            let table = self.intern_words(words);
+            all.push(self.words_from(table, 0, end, 0, fuel)?);
+        } else {
+            for (literal, tail) in words {
+                all.push(self.literal_from(literal, 0, tail, fuel)?);
+            }
+        }
+        self.alt(all, fuel)
+    }
+
+    /// A whole table of words before `tail`, as a table: reading on in it costs nothing but the search.
+    fn words_then(
+        &mut self,
+        words: RegexId,
+        tail: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<RegexId>, Error> {
+        let &Node::Words {
+            table,
+            first: 0,
+            end,
+            at: 0,
+        } = self.node(words)
+        else {
+            return Ok(None);
+        };
+        let table = &self.tables[table as usize];
+        if table.len() != end || tail == RegexId::EMPTY || !self.may_follow_words(tail) {
+            return Ok(None);
+        }
+        let mut all: Vec<(u32, RegexId)> = table.iter().collect();
+        fuel.spend(all.len())?;
+        for (_, behind) in &mut all {
+            *behind = self.concat(*behind, tail, fuel)?;
+            if !self.may_follow_words(*behind) {
+                return Ok(None);
+            }
+        }
+        let table = self.intern_words(all);
+        self.words_from(table, 0, end, 0, fuel).map(Some)
     }
 
     /// Parts from right to left; literals side by side become one. `parts` are those that are no literals.
@@ -162,7 +279,10 @@ impl Residuals {
                     let Some(&part) = parts.next() else {
                         break;
                     };
-                    self.concat(part, result, fuel)?
+                    match self.words_then(part, result, fuel)? {
+                        Some(words) => words,
+                        None => self.concat(part, result, fuel)?,
+                    }
                 }
                 [Regex::Literal(bytes)] => {
                     end = start;

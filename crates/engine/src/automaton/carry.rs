@@ -36,7 +36,8 @@ impl Residuals {
             }
             work.push((id, true));
             let parts: &[RegexId] = match node {
-                Node::Nothing | Node::Empty | Node::Class(_) | Node::Words { .. } => &[],
+                Node::Nothing | Node::Empty | Node::Class(_) => &[],
+                Node::Words { table, .. } => from.tables[*table as usize].tails(),
                 Node::Concat(head, tail) => &[*head, *tail],
                 Node::Alt(parts) | Node::And(parts) => parts,
                 Node::Literal { tail: part, .. }
@@ -72,11 +73,16 @@ impl Residuals {
                 at,
             } => {
                 let words = from.tables[table as usize].iter();
-                let words: Vec<u32> = words.map(|&word| self.carry_literal(from, word)).collect();
-                self.heap += words.len() * 4 + 32;
-                let (table, _) = self.tables.insert_full(words.into());
+                let words = words.map(|(literal, tail)| {
+                    let tail = carried.get(&tail).copied();
+                    (
+                        self.carry_literal(from, literal),
+                        tail.unwrap_or(RegexId::EMPTY),
+                    )
+                });
+                let words = words.collect();
                 Node::Words {
-                    table: table as u32,
+                    table: self.intern_words(words),
                     first,
                     end,
                     at,

@@ -19,6 +19,10 @@ const BLANKS: u32 = 8;
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
 
+/// What consists of more expressions is hardly ever met in two grammars, and takes longer to compare than to read the
+/// vocabulary by.
+const HEAVY: u32 = 1_000;
+
 /// Work on finding out whether a count matters; after so many failures nobody tries again.
 const PROOF: u64 = 20_000;
 const FAILURES: u32 = 3;
@@ -39,8 +43,12 @@ impl Residuals {
         self.facts(id).first
     }
 
-    /// A number of the form alone: equal in all stores of this process, and different for different forms.
-    pub(crate) fn fingerprint(&mut self, root: RegexId) -> u128 {
+    /// A number of the form alone: equal in all stores of this process, and different for different forms. None for forms
+    /// of which it would take longer than it is worth.
+    pub(crate) fn fingerprint(&mut self, root: RegexId) -> Option<u128> {
+        if self.facts(root).weight > HEAVY {
+            return None;
+        }
         let mut work = vec![root];
         while let Some(&id) = work.last() {
             if self.facts(id).fingerprint.is_some() {
@@ -68,12 +76,13 @@ impl Residuals {
                     end,
                     at,
                 } => {
-                    let words = &self.tables[table as usize][first as usize..end as usize];
-                    let words: Vec<&[u8]> = words
-                        .iter()
-                        .map(|&word| &self.literals[word as usize][at as usize..])
-                        .collect();
-                    hash(&(4, words))
+                    let words = &self.tables[table as usize];
+                    let all = (first..end).map(|word| words.rest(word, at));
+                    let all: Vec<&[u8]> = all.collect();
+                    let tails = words.tails().get(first as usize..end as usize);
+                    let tails = tails.unwrap_or_default().iter();
+                    let tails: Vec<u128> = tails.map(|&tail| part(tail)).collect();
+                    hash(&(4, all, tails))
                 }
                 &Node::Concat(head, tail) => hash(&(5, part(head), part(tail))),
                 Node::Alt(parts) | Node::And(parts) => {
@@ -95,7 +104,7 @@ impl Residuals {
                 self.set_fingerprint(id, value);
             }
         }
-        self.facts(root).fingerprint.unwrap_or(0)
+        self.facts(root).fingerprint
     }
 
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell

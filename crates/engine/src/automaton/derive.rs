@@ -337,17 +337,8 @@ impl Residuals {
                 at,
             } => {
                 let words = &self.tables[table as usize];
-                let byte_of = |word: &u32| self.literals[*word as usize].get(at as usize).copied();
-                let range = &words[first as usize..end as usize];
-                let from = range.partition_point(|word| byte_of(word) < Some(byte));
-                let to = range.partition_point(|word| byte_of(word) <= Some(byte));
-                Some(self.words_from(
-                    table,
-                    first + from as u32,
-                    first + to as u32,
-                    at + 1,
-                    fuel,
-                )?)
+                let words = words.with_byte(first..end, at, byte);
+                Some(self.words_from(table, words.start, words.end, at + 1, fuel)?)
             }
             _ => {
                 let facts = self.facts(id);
@@ -391,18 +382,10 @@ impl Residuals {
                     let first = self.facts(id).first;
                     self.classes.of_set(&first)
                 }
-                Node::Words {
-                    table,
-                    first,
-                    end,
-                    at,
-                } => {
-                    let words = &self.tables[table as usize][first as usize..end as usize];
+                Node::Words { .. } => {
                     let mut next = [0; 256];
-                    for &word in words {
-                        if let Some(&byte) = self.literals[word as usize].get(at as usize) {
-                            next[usize::from(byte)] = byte.max(1);
-                        }
+                    for byte in self.facts(id).first.iter() {
+                        next[usize::from(byte)] = byte.max(1);
                     }
                     self.classes.of_words(next)
                 }

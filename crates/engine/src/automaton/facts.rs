@@ -1,7 +1,5 @@
 //! What is known of an expression from its form.
 
-use std::ops::Range;
-
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
@@ -35,6 +33,8 @@ pub(super) struct Facts {
     pub(super) counted: bool,
     /// What its counters have taken.
     pub(super) taken: Taken,
+    /// How many expressions it consists of.
+    pub(super) weight: u32,
     /// A number of the form alone, the same in every store, once computed.
     pub(super) fingerprint: Option<u128>,
     /// The same for words of up to so many bytes, with fewer counts, once computed.
@@ -62,6 +62,7 @@ impl Facts {
             within: u32::MAX,
             counted: false,
             taken: Taken::Nothing,
+            weight: 1,
             fingerprint: None,
             uncounted: None,
             inhabited: None,
@@ -108,6 +109,7 @@ impl Residuals {
                 facts.taken = tail.taken;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
+                facts.weight = tail.weight.saturating_add(1);
             }
             &Node::Words {
                 table,
@@ -115,7 +117,7 @@ impl Residuals {
                 end,
                 at,
             } => {
-                self.facts_of_words(table, first..end, at, &mut facts);
+                self.tables[table as usize].facts(first..end, at, &mut facts);
             }
             Node::Concat(head, tail) => {
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
@@ -134,6 +136,7 @@ impl Residuals {
                 facts.logical = head.logical || tail.logical;
                 facts.counted = head.counted || tail.counted;
                 facts.taken = head.taken.with(tail.taken);
+                facts.weight = head.weight.saturating_add(tail.weight).saturating_add(1);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
                 facts.first = if head.nullable {
@@ -147,6 +150,7 @@ impl Residuals {
             }
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
+                facts.weight = inner.weight.saturating_add(1);
                 facts.nullable = !inner.nullable;
                 facts.least = u32::from(inner.nullable);
                 facts.size = match inner.size {
@@ -168,6 +172,7 @@ impl Residuals {
         match node {
             Node::Repeat { inner, min, max } => {
                 let inner = self.facts(*inner);
+                facts.weight = inner.weight.saturating_add(1);
                 facts.size = match inner.size {
                     // No part of an expression that is not logical is empty.
                     _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
@@ -200,6 +205,7 @@ impl Residuals {
                 ..
             } => {
                 let inner = self.facts(*inner);
+                facts.weight = inner.weight.saturating_add(1);
                 facts.size = Size::Unknown;
                 facts.nullable = !*lower;
                 facts.logical = inner.logical;
@@ -208,24 +214,6 @@ impl Residuals {
                 facts.shortest = if *lower { u32::MAX } else { 0 };
             }
             _ => {}
-        }
-    }
-
-    fn facts_of_words(&self, table: u32, range: Range<u32>, at: u32, facts: &mut Facts) {
-        let words = &self.tables[table as usize][range.start as usize..range.end as usize];
-        facts.size = Size::Finite;
-        (facts.least, facts.most) = (u32::MAX, 0);
-        facts.within = 0;
-        for &word in words {
-            let word = &self.literals[word as usize];
-            facts.nullable |= word.len() == at as usize;
-            facts.shortest = facts.shortest.min(word.len() as u32 - at);
-            facts.within = facts.within.max(word.len() as u32 - at);
-            facts.least = facts.shortest;
-            facts.most = facts.within;
-            if let Some(&byte) = word.get(at as usize) {
-                facts.first.insert(byte);
-            }
         }
     }
 
@@ -242,6 +230,7 @@ impl Residuals {
         }
         for &part in parts {
             let part = self.facts(part);
+            facts.weight = facts.weight.saturating_add(part.weight);
             facts.size = if any {
                 facts.size.or(part.size)
             } else {

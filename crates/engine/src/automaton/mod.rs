@@ -3,6 +3,7 @@
 //! * [`classes`](self::classes) sorts the 256 bytes into classes that behave alike;
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `facts` tells what the form of an expression says;
+//! * `words` are tables of literals, for alternatives that are many;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `size` tells endless languages from finite ones;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
@@ -25,6 +26,7 @@ mod residual;
 mod size;
 mod stretch;
 mod union;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -34,3 +36,4 @@ pub(crate) use carry::Carried;
 pub(crate) use residual::{RegexId, Residuals};
 pub(crate) use stretch::{Needs, Stretch};
 pub(crate) use union::{FiredId, UnionId, Unions};
+pub(crate) use words::{Passage, Passed};

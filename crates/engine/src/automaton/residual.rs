@@ -12,6 +12,7 @@ use super::derive::Task;
 use super::facts::Facts;
 use super::lengths::Lengths;
 use super::stretch::Unit;
+use super::words::Words;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -42,7 +43,8 @@ pub(super) enum Node {
         at: u32,
         tail: RegexId,
     },
-    /// Any of two or more words: those from `first` to `end` in a sorted table, which agree up to `at`, from there on.
+    /// Any of two or more words, each with what follows it: those from `first` to `end` in a table, which agree up to `at`,
+    /// from there on. None that something follows ends at `at`.
     Words {
         table: u32,
         first: u32,
@@ -83,8 +85,7 @@ pub(crate) struct Residuals {
     /// By expression, in chunks: nothing is moved when there are more.
     facts: Vec<Vec<Facts>>,
     pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
-    /// Sorted lists of literals.
-    pub(super) tables: IndexSet<Arc<[u32]>, FxBuildHasher>,
+    pub(super) tables: IndexSet<Words, FxBuildHasher>,
     pub(super) classes: Classes,
     /// Rows of derivatives; None is not yet derived.
     pub(super) derivatives: Vec<Option<RegexId>>,
@@ -307,22 +308,29 @@ impl Residuals {
         at: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        match end - first {
-            0 => Ok(RegexId::NOTHING),
-            1 => {
-                let only = self.tables[table as usize][first as usize];
-                self.literal_from(only, at, RegexId::EMPTY, fuel)
-            }
-            _ => self.intern(
-                Node::Words {
-                    table,
-                    first,
-                    end,
-                    at,
-                },
-                fuel,
-            ),
+        if first >= end {
+            return Ok(RegexId::NOTHING);
         }
+        let words = &self.tables[table as usize];
+        let tail = words.tail(first);
+        if end - first == 1 {
+            let only = words.literal(first);
+            return self.literal_from(only, at, tail, fuel);
+        }
+        // Only the first word may end here.
+        if tail != RegexId::EMPTY && words.ends(first, at) {
+            let others = self.words_from(table, first + 1, end, at, fuel)?;
+            return self.either(tail, others, fuel);
+        }
+        self.intern(
+            Node::Words {
+                table,
+                first,
+                end,
+                at,
+            },
+            fuel,
+        )
     }
 
     pub(super) fn concat(

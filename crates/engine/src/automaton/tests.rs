@@ -101,6 +101,11 @@ fn regexes() -> impl Strategy<Value = Regex> {
             3 => parts.clone().prop_map(Regex::alt),
             1 => prop::collection::vec(prop::collection::vec(prop::sample::select(&b"ab"[..]), 0..5), 8..14)
                 .prop_map(|words| Regex::alt(words.iter().map(|word| Regex::literal(word)).collect())),
+            1 => prop::collection::vec((prop::collection::vec(prop::sample::select(&b"ab"[..]), 1..4), inner.clone()), 8..12)
+                .prop_map(|parts| {
+                    let sequence = |(word, rest): (Vec<u8>, Regex)| Regex::concat(vec![Regex::literal(&word), rest]);
+                    Regex::alt(parts.into_iter().map(sequence).collect())
+                }),
             2 => parts.prop_map(|parts| Regex::And(parts.into())),
             1 => inner.clone().prop_map(|inner| Regex::Not(Arc::new(inner))),
             3 => (inner, 0_u32..7, prop::option::of(0_u32..8))
@@ -231,4 +236,35 @@ fn equal_languages_of_usual_forms_are_one_residual() {
             "{left:?}"
         );
     }
+}
+
+#[test]
+fn alternatives_that_begin_with_literals_are_told_apart_by_a_search() {
+    // Ten thousand sequences: a byte leads to few residuals, not to one for each of them.
+    let blanks = || Regex::repeat(Regex::Class(ByteSet::byte(b' ')), 0, None);
+    let sequence = |at: u32| {
+        let (number, name) = (at.to_string(), format!("n{at}"));
+        let [number, name] = [number, name].map(|text| Regex::literal(text.as_bytes()));
+        Regex::concat(vec![Regex::literal(b"["), blanks(), number, blanks(), name])
+    };
+    let all = Regex::alt((0..10_000).map(sequence).collect());
+    let mut fuel = Fuel::step(&Limits::default());
+    let mut residuals = Residuals::new(0);
+    let mut rest = residuals
+        .build(&all, &mut Built::default(), &mut fuel)
+        .unwrap();
+    let before = residuals.len();
+    for &byte in b"[  4321 n432" {
+        rest = residuals.step(rest, byte, &mut fuel).unwrap();
+        assert!(rest != RegexId::NOTHING);
+    }
+    assert_eq!(
+        residuals.step(rest, b'2', &mut fuel).unwrap(),
+        RegexId::NOTHING
+    );
+    assert_eq!(
+        residuals.step(rest, b'1', &mut fuel).unwrap(),
+        RegexId::EMPTY
+    );
+    assert!(residuals.len() - before < 100);
 }

@@ -1,6 +1,7 @@
 //! Grammars to compiled grammars, each once.
 
 mod cache;
+mod common;
 mod key;
 
 use std::sync::Arc;
@@ -43,17 +44,23 @@ pub struct GrammarCompiler {
 }
 
 impl GrammarCompiler {
-    /// A compiler with a cache.
+    /// A compiler with a cache. The first one of a large vocabulary reads that by the usual terminals of JSON, which takes
+    /// some milliseconds.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
-        Self {
-            shared: vocabulary.terminals(limits.terminal_cache_bytes),
+        let (shared, new) = vocabulary.terminals(limits.terminal_cache_bytes);
+        let compiler = Self {
+            shared,
             vocabulary,
             limits,
             verify: false,
             layers: Layers::default(),
             cache: Some(Cache::default()),
+        };
+        if new {
+            common::learn(&compiler);
         }
+        compiler
     }
 
     /// The same compiler, with an empty cache or without any.

@@ -17,6 +17,7 @@ use super::memo::SPARSE;
 use super::place::{Front, Place};
 use super::row::{allow, refuse};
 use super::shared::Shared;
+use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -206,6 +207,14 @@ impl Inside {
     }
 }
 
+/// What a scan has found so far.
+struct Found {
+    live: ByteSet,
+    exits: Vec<(u8, u32)>,
+    ends_anywhere: bool,
+    visited: usize,
+}
+
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -233,106 +242,164 @@ impl Scan {
         fuel: &mut Fuel,
     ) -> Result<Inside, Error> {
         let trie = vocabulary.trie();
-        let nodes = trie.nodes();
+        residuals.set_owner(owner);
+        self.lane.clear();
+        self.kept.clear();
+        self.path.clear();
+        self.path.resize(trie.longest() + 1, Rest::DEAD);
+        let front = Front::new(place, residual, residuals, trie, shared);
+        let start = self.lane.start(front.rest, residuals);
+        let mut found = Found {
+            live: ByteSet::EMPTY,
+            exits: Vec::new(),
+            ends_anywhere: front.rest == residual,
+            visited: 0,
+        };
+        let plain = vocabulary.plain();
+        let reads = if place == Place::Root {
+            self.lane.reads(start, plain.below(), residuals, fuel)?
+        } else {
+            Reads::Unknown
+        };
+        let tokens = if let Reads::All { may_end } = reads {
+            let others = plain.others();
+            self.part(
+                (others, walk::whole(others)),
+                start,
+                &mut found,
+                residuals,
+                vocabulary,
+                fuel,
+            )?;
+            if may_end {
+                found.live = found.live.union(&plain.below().bytes());
+            }
+            for (_, node) in &mut found.exits {
+                *node = plain.node(*node);
+            }
+            let mut row = plain.row().to_vec();
+            let order = others.order();
+            for run in &self.kept {
+                for &id in &order[run.start as usize..run.end as usize] {
+                    allow(&mut row, id);
+                }
+            }
+            Tokens::Row(row.into())
+        } else {
+            for part in &front.parts {
+                self.part(
+                    (trie, part.clone()),
+                    start,
+                    &mut found,
+                    residuals,
+                    vocabulary,
+                    fuel,
+                )?;
+            }
+            Tokens::of_runs(&self.kept, front.leading(), vocabulary)
+        };
+        fuel.spend(found.visited)?;
+        Ok(Inside {
+            tokens,
+            live: found.live,
+            exits: Arc::new(Exits::new(found.exits)),
+            without: Box::default(),
+            own_exits: Box::default(),
+            ends_anywhere: found.ends_anywhere,
+        })
+    }
+
+    /// Reads a part of a trie of tokens, siblings with all that is below them.
+    fn part(
+        &mut self,
+        (trie, part): (&Trie, Range<usize>),
+        start: Rest,
+        found: &mut Found,
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
         let Self {
             lane, path, kept, ..
         } = self;
-        residuals.set_owner(owner);
-        lane.clear();
-        kept.clear();
-        path.clear();
-        path.resize(trie.longest() + 1, Rest::DEAD);
-        let mut live = ByteSet::EMPTY;
-        let mut exits: Vec<(u8, u32)> = Vec::new();
-        let mut visited = 0;
-        let front = Front::new(place, residual, residuals, trie, shared);
-        let start = lane.add(front.rest, false);
-        let mut ends_anywhere = front.rest == residual;
-        for &Range { start: branch, end } in &front.parts {
-            path[usize::from(nodes[branch].depth) - 1] = start;
-            let mut at = branch;
-            // Tokens are kept by the run: between two places where they die, all stay inside.
-            let mut from = trie.before(branch);
-            while at < end {
-                let node = nodes[at];
-                let depth = usize::from(node.depth);
-                let before = path[depth - 1];
-                visited += 1;
-                lane.looking = visited > nodes.len() / LONG;
-                let rest = lane.step(before, node.byte, residuals, fuel)?;
-                if rest == Rest::DEAD {
-                    if before.ends() {
-                        exits.push((node.byte, at as u32));
-                    }
-                    let to = trie.before(at);
-                    if from < to {
-                        kept.push(from..to);
-                    }
-                    at = node.next as usize;
-                    from = trie.before(at);
-                    continue;
-                }
+        let long = vocabulary.trie().nodes().len() / LONG;
+        let nodes = trie.nodes();
+        let Some(first) = nodes.get(part.start) else {
+            return Ok(());
+        };
+        path[usize::from(first.depth) - 1] = start;
+        let mut at = part.start;
+        // Tokens are kept by the run: between two places where they die, all stay inside.
+        let mut from = trie.before(part.start);
+        while at < part.end {
+            let node = nodes[at];
+            let depth = usize::from(node.depth);
+            let before = path[depth - 1];
+            found.visited += 1;
+            lane.looking = found.visited > long;
+            let rest = lane.step(before, node.byte, residuals, fuel)?;
+            if rest == Rest::DEAD {
                 if before.ends() {
-                    live.insert(node.byte);
+                    found.exits.push((node.byte, at as u32));
                 }
-                ends_anywhere &= rest.ends();
-                if let Some(below) = trie.below(at) {
-                    match lane.reads(rest, below, residuals, fuel)? {
-                        Reads::All { may_end } => {
-                            if may_end {
-                                live = live.union(&below.bytes());
-                            }
-                            at = node.next as usize;
-                            continue;
+                let to = trie.before(at);
+                if from < to {
+                    kept.push(from..to);
+                }
+                at = node.next as usize;
+                from = trie.before(at);
+                continue;
+            }
+            if before.ends() {
+                found.live.insert(node.byte);
+            }
+            found.ends_anywhere &= rest.ends();
+            if let Some(below) = trie.below(at) {
+                match lane.reads(rest, below, residuals, fuel)? {
+                    Reads::All { may_end } => {
+                        if may_end {
+                            found.live = found.live.union(&below.bytes());
                         }
-                        Reads::UpTo(characters)
-                            if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
-                        {
-                            ends_anywhere = false;
-                            let longest = below.begun + characters as u8;
-                            let next = node.next as usize;
-                            let tokens = trie.before(at + 1)..trie.before(next);
-                            keep(kept, &mut from, tokens, trie.lengths(), |&length| {
-                                length <= longest
+                        at = node.next as usize;
+                        continue;
+                    }
+                    Reads::UpTo(characters)
+                        if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
+                    {
+                        found.ends_anywhere = false;
+                        let longest = below.begun + characters as u8;
+                        let next = node.next as usize;
+                        let tokens = trie.before(at + 1)..trie.before(next);
+                        keep(kept, &mut from, tokens, trie.lengths(), |&length| {
+                            length <= longest
+                        });
+                        at = next;
+                        continue;
+                    }
+                    Reads::Without(kinds) => {
+                        found.ends_anywhere = false;
+                        let next = node.next as usize;
+                        let tokens = trie.before(at + 1)..trie.before(next);
+                        let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                        if kinds_of(&one[..depth]) & kinds == 0 {
+                            keep(kept, &mut from, tokens, trie.kinds(), |&has| {
+                                has & kinds == 0
                             });
                             at = next;
                             continue;
                         }
-                        Reads::Without(kinds) => {
-                            ends_anywhere = false;
-                            let next = node.next as usize;
-                            let tokens = trie.before(at + 1)..trie.before(next);
-                            let one = vocabulary.token(trie.order()[tokens.start as usize]);
-                            if kinds_of(&one[..depth]) & kinds == 0 {
-                                ends_anywhere = false;
-                                keep(kept, &mut from, tokens, trie.kinds(), |&has| {
-                                    has & kinds == 0
-                                });
-                                at = next;
-                                continue;
-                            }
-                        }
-                        _ => {}
                     }
+                    _ => {}
                 }
-                path[depth] = rest;
-                at += 1;
             }
-            let to = trie.before(end);
-            if from < to {
-                kept.push(from..to);
-            }
+            path[depth] = rest;
+            at += 1;
         }
-        fuel.spend(visited)?;
-        let tokens = Tokens::of_runs(kept, front.leading(), vocabulary);
-        Ok(Inside {
-            tokens,
-            live,
-            exits: Arc::new(Exits::new(exits)),
-            without: Box::default(),
-            own_exits: Box::default(),
-            ends_anywhere,
-        })
+        let to = trie.before(part.end);
+        if from < to {
+            kept.push(from..to);
+        }
+        Ok(())
     }
 
     /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known. The two
@@ -396,16 +463,18 @@ impl Scan {
                 }
             }
             let same = mine == theirs
-                || mine != Rest::DEAD && theirs != Rest::DEAD && {
-                    let pair = (lane.residual(mine), lane.residual(theirs));
-                    let bytes = if let Some(&known) = agreement.get(&pair) {
-                        known
-                    } else {
-                        let bytes = residuals.agreement(pair.0, pair.1, fuel)?;
-                        agreement.insert(pair, bytes);
-                        bytes
-                    };
-                    node.height < u8::MAX && bytes >= u32::from(node.height)
+                || match (lane.residual(mine), lane.residual(theirs)) {
+                    (Some(a), Some(b)) if mine != Rest::DEAD && theirs != Rest::DEAD => {
+                        let bytes = if let Some(&known) = agreement.get(&(a, b)) {
+                            known
+                        } else {
+                            let bytes = residuals.agreement(a, b, fuel)?;
+                            agreement.insert((a, b), bytes);
+                            bytes
+                        };
+                        node.height < u8::MAX && bytes >= u32::from(node.height)
+                    }
+                    _ => false,
                 };
             if same {
                 at = node.next as usize;

@@ -4,16 +4,20 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::automaton::{Needs, RegexId, Residuals, Stretch};
+use crate::automaton::{Needs, Passage, Passed, RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{ASCII, Below, Kinds};
 
 use super::safe::Safe;
 
-/// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it.
+/// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it; in the bit
+/// below whether it is on the way through words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rest(u32);
+
+const ENDS: u32 = 1 << 31;
+const PASSING: u32 = 1 << 30;
 
 impl Rest {
     /// Nothing is left.
@@ -21,11 +25,16 @@ impl Rest {
 
     /// Whether the terminal may end here.
     pub(super) fn ends(self) -> bool {
-        self.0 >> 31 == 1
+        self.0 & ENDS != 0
+    }
+
+    /// Whether it is on the way through words, and no residual of its own.
+    fn passes(self) -> bool {
+        self.0 & PASSING != 0
     }
 
     fn index(self) -> usize {
-        (self.0 & !(1 << 31)) as usize
+        (self.0 & !(ENDS | PASSING)) as usize
     }
 }
 
@@ -50,6 +59,16 @@ struct Known {
     loops: u128,
 }
 
+/// How words are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Way {
+    /// As a residual for each of their bytes, so that what is alike has one number.
+    #[default]
+    Residuals,
+    /// As a place for each byte that is read: what is met once need not be known again.
+    Places,
+}
+
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
@@ -57,6 +76,9 @@ pub(super) struct Lane {
     rows: Vec<Rest>,
     known: Vec<Known>,
     numbers: FxHashMap<(RegexId, bool), Rest>,
+    /// Places within words.
+    places: Vec<Passage>,
+    words: Way,
     /// Whether [`Self::reads`] looks for anything.
     pub(super) stretches: bool,
     /// Whether safe text is looked for, where the form says nothing: for a scan that is long already.
@@ -71,6 +93,8 @@ impl Lane {
         self.rows.clear();
         self.known.clear();
         self.numbers.clear();
+        self.places.clear();
+        self.words = Way::Residuals;
         self.looking = false;
         self.looks = true;
         self.add(RegexId::NOTHING, false);
@@ -82,7 +106,7 @@ impl Lane {
             return known;
         }
         let index = self.known.len() as u32;
-        let rest = Rest(index | u32::from(ends) << 31);
+        let rest = Rest(index | if ends { ENDS } else { 0 });
         self.known.push(Known {
             residual,
             stretch: OnceCell::new(),
@@ -98,9 +122,29 @@ impl Lane {
         rest
     }
 
-    /// The residual itself.
-    pub(super) fn residual(&self, rest: Rest) -> RegexId {
-        self.known[rest.index()].residual
+    /// A scan begins with a trimmed residual, and passes through words: no two of its places in them are the same.
+    pub(super) fn start(&mut self, residual: RegexId, residuals: &Residuals) -> Rest {
+        self.words = Way::Places;
+        self.enter(residual, false, residuals)
+    }
+
+    /// The number of a residual that is met, or its place if it is words.
+    fn enter(&mut self, residual: RegexId, ends: bool, residuals: &Residuals) -> Rest {
+        match residuals.passage(residual) {
+            Some(passage) if self.words == Way::Places => self.pass(passage, ends),
+            _ => self.add(residual, ends),
+        }
+    }
+
+    fn pass(&mut self, passage: Passage, ends: bool) -> Rest {
+        let index = self.places.len() as u32;
+        self.places.push(passage);
+        Rest(index | PASSING | if ends { ENDS } else { 0 })
+    }
+
+    /// The residual itself; none within words.
+    pub(super) fn residual(&self, rest: Rest) -> Option<RegexId> {
+        (!rest.passes()).then(|| self.known[rest.index()].residual)
     }
 
     /// What a byte leaves.
@@ -112,10 +156,32 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Rest, Error> {
+        if rest.passes() {
+            return self.step_within(rest, byte, residuals, fuel);
+        }
         match self.rows.get(rest.index() << 8 | usize::from(byte)) {
             Some(&known) if known != UNKNOWN => Ok(known),
             _ => self.find(rest, byte, residuals, fuel),
         }
+    }
+
+    /// The same within words.
+    fn step_within(
+        &mut self,
+        rest: Rest,
+        byte: u8,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<Rest, Error> {
+        let place = &mut self.places[rest.index()];
+        Ok(match residuals.pass(place, byte, fuel)? {
+            Passed::Dead => Rest::DEAD,
+            Passed::Within(passage, ends) => self.pass(passage, ends),
+            Passed::Through(residual) => {
+                let ends = residuals.is_nullable(residual);
+                self.enter(residual, ends, residuals)
+            }
+        })
     }
 
     /// Takes the derivative, for all bytes that the residual does not tell apart.
@@ -127,9 +193,9 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Rest, Error> {
-        let residual = self.residual(rest);
+        let residual = self.known[rest.index()].residual;
         let next = residuals.step(residual, byte, fuel)?;
-        let next = self.add(next, residuals.is_nullable(next));
+        let next = self.enter(next, residuals.is_nullable(next), residuals);
         let start = rest.index() << 8;
         if let Some(row) = self.rows.get_mut(start..start + 256) {
             let classes = residuals.classes_of(residual);
@@ -165,7 +231,7 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
-        if !self.stretches {
+        if !self.stretches || rest.passes() {
             return Ok(Reads::Unknown);
         }
         let mut known = &self.known[rest.index()];
@@ -214,8 +280,8 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
-        let residual = self.residual(rest);
         let known = &mut self.known[rest.index()];
+        let residual = known.residual;
         known.looked = true;
         let plain = match known.stretch.get() {
             Some(Some(stretch)) => stretch.has_characters(),

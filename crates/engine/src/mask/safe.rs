@@ -112,7 +112,10 @@ impl Met {
         if !self.grows || rest == Rest::DEAD {
             return false;
         }
-        let first = residuals.first(lane.residual(rest)).ascii();
+        let Some(residual) = lane.residual(rest) else {
+            return false;
+        };
+        let first = residuals.first(residual).ascii();
         let admits = (self.ascii & !first).count_ones() < LOST;
         if admits {
             self.between.push(rest);
@@ -129,7 +132,10 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
-        let first = residuals.first(self.residual(rest));
+        let Some(residual) = self.residual(rest) else {
+            return Ok(());
+        };
+        let first = residuals.first(residual);
         if first.ascii().count_ones() < BYTES {
             return Ok(());
         }
@@ -156,12 +162,10 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        let residual = self.residual(start);
-        let most = if residuals.is_logical(residual) || residuals.first(residual).is_ascii() {
-            MET.0
-        } else {
-            MET.1
-        };
+        let few = self.residual(start).is_none_or(|residual| {
+            !residuals.is_logical(residual) && !residuals.first(residual).is_ascii()
+        });
+        let most = if few { MET.1 } else { MET.0 };
         let mut met = Met {
             between: vec![start],
             within: Vec::new(),

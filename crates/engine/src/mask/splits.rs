@@ -117,7 +117,7 @@ impl Scan {
         path.clear();
         path.resize(trie.longest() + 1, Rest::DEAD);
         let front = Front::new(place, residual, residuals, trie, shared);
-        let start = lane.add(front.rest, false);
+        let start = lane.start(front.rest, residuals);
         let mut rests = Rests::new();
         // The places on the way, by how many bytes are before and including them.
         let mut places: Vec<usize> = Vec::new();

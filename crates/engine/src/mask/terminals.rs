@@ -116,8 +116,9 @@ impl Terminals {
         let shape = shape(aside, residual, residuals, reading, fuel)?;
         let fingerprint = residuals.fingerprint(shape);
         let remembers = self.layers.has(Layer::Terminals);
-        let known = remembers.then(|| self.shared.get(fingerprint, place));
-        let inside = if let Some(known) = known.flatten() {
+        let fingerprint = fingerprint.filter(|_| remembers);
+        let known = fingerprint.and_then(|known| self.shared.get(known, place));
+        let inside = if let Some(known) = known {
             known
         } else {
             reading.spend(place)?;
@@ -135,14 +136,17 @@ impl Terminals {
                 let part = (if shape == residual { tag } else { aside }, shape);
                 if let Some((other, near)) = other {
                     let fingerprint = residuals.fingerprint(other);
-                    let known = if let Some(known) = shared.get(fingerprint, place) {
+                    let known = fingerprint.and_then(|known| shared.get(known, place));
+                    let known = if let Some(known) = known {
                         known
                     } else {
                         let other = (aside, other);
                         let known =
                             scan.whole(other, place, residuals, vocabulary, shared, fuel)?;
                         let known = Arc::new(known);
-                        shared.put(fingerprint, place, &known);
+                        if let Some(fingerprint) = fingerprint {
+                            shared.put(fingerprint, place, &known);
+                        }
                         known
                     };
                     let other = (other, &*known, near);
@@ -157,7 +161,7 @@ impl Terminals {
             });
             let made: Result<Inside, Error> = made;
             let made = Arc::new(made.ok()?);
-            if remembers {
+            if let Some(fingerprint) = fingerprint {
                 self.shared.put(fingerprint, place, &made);
             }
             made
@@ -219,11 +223,11 @@ impl Terminals {
         let shape = shape(aside, residual, residuals, reading, fuel)?;
         let fingerprint = residuals.fingerprint(shape);
         let remembers = self.layers.has(Layer::Terminals);
+        let fingerprint = fingerprint.filter(|_| remembers);
         let mut unknown = ByteSet::EMPTY;
         let mut found = Vec::new();
         for byte in missing.iter() {
-            let known = remembers.then(|| self.shared.split(fingerprint, place, byte));
-            match known.flatten() {
+            match fingerprint.and_then(|known| self.shared.split(known, place, byte)) {
                 Some(split) => found.push((byte, split)),
                 None => unknown.insert(byte),
             }
@@ -245,7 +249,7 @@ impl Terminals {
                 made.ok()?
             };
             for (byte, split) in made {
-                if remembers {
+                if let Some(fingerprint) = fingerprint {
                     shared.put_split(fingerprint, place, byte, &split);
                 }
                 found.push((byte, split));

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 
 use super::bitmask_words;
+use super::plain::Plain;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
@@ -40,6 +41,8 @@ pub struct Vocabulary {
     trie: Trie,
     /// The bitmask row of all tokens that text may match.
     text_row: Box<[i32]>,
+    /// Plain tokens and the others, once somebody asked.
+    plain: OnceLock<Plain>,
     fingerprint: OnceLock<u128>,
     /// What grammars have found out about terminals, once there is a compiler.
     terminals: OnceLock<Arc<Shared>>,
@@ -132,6 +135,7 @@ impl Vocabulary {
             size,
             trie,
             text_row: text_row.into(),
+            plain: OnceLock::new(),
             fingerprint: OnceLock::new(),
             terminals: OnceLock::new(),
         })
@@ -228,11 +232,22 @@ impl Vocabulary {
         (!token.is_empty() && !self.is_special(id)).then_some(token)
     }
 
-    /// The store of terminals, for so many bytes or more.
-    pub(crate) fn terminals(&self, bytes: usize) -> Arc<Shared> {
-        let terminals = self.terminals.get_or_init(|| Arc::new(Shared::new(bytes)));
+    /// Plain tokens and the others.
+    pub(crate) fn plain(&self) -> &Plain {
+        let words = bitmask_words(self.size);
+        let make = || Plain::new(&self.trie, |id| self.token(id), words);
+        self.plain.get_or_init(make)
+    }
+
+    /// The store of terminals, for so many bytes or more, and whether it is new.
+    pub(crate) fn terminals(&self, bytes: usize) -> (Arc<Shared>, bool) {
+        let mut new = false;
+        let terminals = self.terminals.get_or_init(|| {
+            new = true;
+            Arc::new(Shared::new(bytes))
+        });
         terminals.allow(bytes);
-        Arc::clone(terminals)
+        (Arc::clone(terminals), new)
     }
 
     pub(crate) fn check_id(&self, id: u32) -> Result<(), Error> {

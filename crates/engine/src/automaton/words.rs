@@ -1,0 +1,383 @@
+//! Sorted tables of words: what alternatives that begin with literals become, so that a byte costs a search and not a look
+//! at each of them.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::facts::Facts;
+use super::residual::{Node, RegexId, Residuals};
+use super::size::Size;
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// A place within words, for those who pass through them once: nothing is interned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passage {
+    what: What,
+    /// How many bytes are behind.
+    at: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    /// The words from `first` to `end` of a table. Those before `next` go on with lesser bytes than the one that was asked
+    /// for last: bytes are mostly asked for in their order.
+    Words {
+        table: u32,
+        first: u32,
+        end: u32,
+        next: u32,
+    },
+    /// A literal, and what follows it.
+    Literal { bytes: u32, tail: RegexId },
+}
+
+/// Where a byte leads within words.
+#[derive(Debug)]
+pub(crate) enum Passed {
+    /// Nowhere.
+    Dead,
+    /// To another place, at which a word may end or not.
+    Within(Passage, bool),
+    /// To what follows a word.
+    Through(RegexId),
+}
+
+/// So many words have notes of their own together.
+const BLOCK: usize = 32;
+
+/// Different words in their order, each with what follows it.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// Numbers of literals.
+    literals: Box<[u32]>,
+    /// What follows each word; empty if nothing follows any.
+    tails: Box<[RegexId]>,
+    /// The bytes of all words, and where those of each begin, besides where the last ends: a search stays within few lines
+    /// of memory.
+    text: Box<[u8]>,
+    starts: Box<[u32]>,
+    spans: Box<[Span]>,
+    /// For every [`BLOCK`] words.
+    blocks: Box<[Span]>,
+}
+
+/// Lengths of some words with what follows them, as in [`Facts`].
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    shortest: u32,
+    most: u32,
+    /// The longest of the shortest words of each.
+    farthest: u32,
+    within: u32,
+    weight: u32,
+}
+
+impl Span {
+    const NONE: Self = Self {
+        shortest: u32::MAX,
+        most: 0,
+        farthest: 0,
+        within: 0,
+        weight: 0,
+    };
+
+    fn with(self, other: &Self) -> Self {
+        Self {
+            shortest: self.shortest.min(other.shortest),
+            most: self.most.max(other.most),
+            farthest: self.farthest.max(other.farthest),
+            within: self.within.max(other.within),
+            weight: self.weight.saturating_add(other.weight),
+        }
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.literals, &self.tails) == (&other.literals, &other.tails)
+    }
+}
+
+impl Eq for Words {}
+
+impl Hash for Words {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.literals, &self.tails).hash(state);
+    }
+}
+
+impl Words {
+    /// What follows each word of the table; empty if nothing follows any.
+    pub(super) fn tails(&self) -> &[RegexId] {
+        &self.tails
+    }
+
+    /// Number of a word's literal.
+    pub(super) fn literal(&self, word: u32) -> u32 {
+        self.literals[word as usize]
+    }
+
+    /// How many words there are.
+    pub(super) fn len(&self) -> u32 {
+        self.literals.len() as u32
+    }
+
+    /// Numbers of the words' literals, and what follows them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, RegexId)> {
+        (0..self.len()).map(|word| (self.literal(word), self.tail(word)))
+    }
+
+    /// What follows a word.
+    #[inline]
+    pub(super) fn tail(&self, word: u32) -> RegexId {
+        let tail = self.tails.get(word as usize);
+        tail.copied().unwrap_or(RegexId::EMPTY)
+    }
+
+    /// The bytes of a word from a place on.
+    #[inline]
+    pub(super) fn rest(&self, word: u32, at: u32) -> &[u8] {
+        let (start, end) = (self.starts[word as usize], self.starts[word as usize + 1]);
+        &self.text[(start + at) as usize..end as usize]
+    }
+
+    /// Whether a word ends at a place.
+    #[inline]
+    pub(super) fn ends(&self, word: u32, at: u32) -> bool {
+        self.starts[word as usize] + at == self.starts[word as usize + 1]
+    }
+
+    /// The byte of a word at a place, if it does not end there.
+    #[inline]
+    fn byte(&self, word: u32, at: u32) -> Option<u8> {
+        let place = self.starts[word as usize] + at;
+        (place < self.starts[word as usize + 1]).then(|| self.text[place as usize])
+    }
+
+    /// Those of some words, which agree up to a place, that go on with a byte.
+    #[inline]
+    pub(super) fn with_byte(&self, words: Range<u32>, at: u32, byte: u8) -> Range<u32> {
+        let start = find(words.clone(), |word| self.byte(word, at) >= Some(byte));
+        let end = find(start..words.end, |word| self.byte(word, at) > Some(byte));
+        start..end
+    }
+
+    /// The bytes with which some words go on.
+    pub(super) fn first(&self, words: Range<u32>, at: u32) -> ByteSet {
+        let Range { mut start, end } = words;
+        let mut first = ByteSet::EMPTY;
+        while start < end {
+            match self.byte(start, at) {
+                Some(byte) => {
+                    first.insert(byte);
+                    start = find(start..end, |word| self.byte(word, at) > Some(byte));
+                }
+                None => start += 1,
+            }
+        }
+        first
+    }
+
+    /// What is known of some words from a place on up to which they agree.
+    pub(super) fn facts(&self, words: Range<u32>, at: u32, facts: &mut Facts) {
+        facts.nullable = words.start < words.end && self.ends(words.start, at);
+        facts.first = self.first(words.clone(), at);
+        let mut all = Span::NONE;
+        let (mut word, end) = (words.start as usize, words.end as usize);
+        while word < end {
+            if word % BLOCK == 0 && word + BLOCK <= end {
+                all = all.with(&self.blocks[word / BLOCK]);
+                word += BLOCK;
+            } else {
+                all = all.with(&self.spans[word]);
+                word += 1;
+            }
+        }
+        facts.size = if all.most == u32::MAX {
+            Size::Infinite
+        } else {
+            Size::Finite
+        };
+        facts.weight = all.weight;
+        facts.most = all.most;
+        if facts.size == Size::Finite {
+            facts.most -= at;
+        }
+        facts.shortest = all.shortest - at;
+        facts.least = facts.shortest;
+        facts.within = all.within.max(all.farthest - at);
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.literals.len() * (2 * size_of::<u32>() + size_of::<Span>())
+            + self.tails.len() * size_of::<RegexId>()
+            + self.text.len()
+            + size_of::<Self>()
+    }
+}
+
+/// The first of some numbers that passes, as all behind it do; looks near first.
+#[inline]
+fn find(range: Range<u32>, passes: impl Fn(u32) -> bool) -> u32 {
+    let Range { mut start, mut end } = range;
+    let mut stride = 1;
+    while start < end {
+        let at = (start + stride - 1).min(end - 1);
+        if passes(at) {
+            end = at;
+            break;
+        }
+        start = at + 1;
+        stride *= 2;
+    }
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if passes(middle) {
+            end = middle;
+        } else {
+            start = middle + 1;
+        }
+    }
+    start
+}
+
+impl Residuals {
+    /// The place in front of words, if an expression is nothing else.
+    pub(crate) fn passage(&self, id: RegexId) -> Option<Passage> {
+        match *self.node(id) {
+            Node::Words {
+                table,
+                first,
+                end,
+                at,
+            } => Some(Passage {
+                what: What::Words {
+                    table,
+                    first,
+                    end,
+                    next: first,
+                },
+                at,
+            }),
+            Node::Literal { bytes, at, tail } => Some(Passage {
+                what: What::Literal { bytes, tail },
+                at,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Where a byte leads from a place within words.
+    pub(crate) fn pass(
+        &mut self,
+        passage: &mut Passage,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Passed, Error> {
+        let behind = passage.at + 1;
+        let (what, ends) = match passage.what {
+            What::Literal { bytes, tail } => {
+                let literal = &self.literals[bytes as usize];
+                if literal[passage.at as usize] != byte {
+                    return Ok(Passed::Dead);
+                }
+                if literal.len() == behind as usize {
+                    return Ok(Passed::Through(tail));
+                }
+                (passage.what, false)
+            }
+            What::Words {
+                table,
+                first,
+                end,
+                ref mut next,
+            } => {
+                let words = &self.tables[table as usize];
+                // Those before `next` go on with lesser bytes than it, but perhaps not than this one.
+                if *next > first && words.byte(*next - 1, passage.at) >= Some(byte) {
+                    *next = first;
+                }
+                let found = words.with_byte(*next..end, passage.at, byte);
+                *next = found.start;
+                if found.is_empty() {
+                    return Ok(Passed::Dead);
+                }
+                let ends = words.ends(found.start, behind);
+                let tail = words.tail(found.start);
+                if ends && (tail != RegexId::EMPTY || found.len() == 1) {
+                    let rest = self.words_from(table, found.start, found.end, behind, fuel)?;
+                    return Ok(Passed::Through(rest));
+                }
+                let what = What::Words {
+                    table,
+                    first: found.start,
+                    end: found.end,
+                    next: found.start,
+                };
+                (what, ends)
+            }
+        };
+        Ok(Passed::Within(Passage { what, at: behind }, ends))
+    }
+
+    /// Whether an expression may follow a word of a table.
+    pub(super) fn may_follow_words(&self, tail: RegexId) -> bool {
+        let facts = self.facts(tail);
+        let clear = match facts.size {
+            Size::Finite => facts.most < u32::MAX / 2,
+            Size::Infinite => facts.most == u32::MAX,
+            _ => false,
+        };
+        clear && !facts.logical && !facts.counted && facts.shortest < u32::MAX / 2
+    }
+
+    /// The number of a table of different words, in any order, which [may](Self::may_follow_words) be followed by what
+    /// follows them.
+    pub(super) fn intern_words(&mut self, mut words: Vec<(u32, RegexId)>) -> u32 {
+        words
+            .sort_unstable_by(|a, b| self.literals[a.0 as usize].cmp(&self.literals[b.0 as usize]));
+        let literals = words.iter().map(|&(literal, _)| literal);
+        let tails: Box<[RegexId]> = if words.iter().all(|&(_, tail)| tail == RegexId::EMPTY) {
+            Box::default()
+        } else {
+            words.iter().map(|&(_, tail)| tail).collect()
+        };
+        let mut table = Words {
+            literals: literals.collect(),
+            tails,
+            text: Box::default(),
+            starts: Box::default(),
+            spans: Box::default(),
+            blocks: Box::default(),
+        };
+        if let Some(known) = self.tables.get_index_of(&table) {
+            return known as u32;
+        }
+        let mut text = Vec::new();
+        let mut starts = Vec::with_capacity(words.len() + 1);
+        let mut spans = Vec::with_capacity(words.len());
+        for &(literal, tail) in &words {
+            let literal = &self.literals[literal as usize];
+            starts.push(text.len() as u32);
+            text.extend_from_slice(literal);
+            let (length, tail) = (literal.len() as u32, self.facts(tail));
+            let shortest = tail.shortest.saturating_add(length);
+            spans.push(Span {
+                shortest,
+                most: tail.most.saturating_add(length),
+                farthest: shortest,
+                within: tail.within,
+                weight: tail.weight,
+            });
+        }
+        starts.push(text.len() as u32);
+        let all = |block: &[Span]| block.iter().fold(Span::NONE, Span::with);
+        table.blocks = spans.chunks(BLOCK).map(all).collect();
+        (table.text, table.starts, table.spans) = (text.into(), starts.into(), spans.into());
+        self.heap += table.memory_bytes();
+        self.tables.insert_full(table).0 as u32
+    }
+}
