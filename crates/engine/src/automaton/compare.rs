@@ -416,6 +416,16 @@ impl Residuals {
         (ByteSet::EMPTY, 0, id)
     }
 
+    /// The bytes of a literal that a residual begins with, and what is behind it.
+    pub(crate) fn leading_literal(&self, id: RegexId) -> Option<(&[u8], RegexId)> {
+        match *self.node(id) {
+            Node::Literal { bytes, at, tail } => {
+                Some((&self.literals[bytes as usize][at as usize..], tail))
+            }
+            _ => None,
+        }
+    }
+
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
     pub(super) fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
         match *self.node(id) {

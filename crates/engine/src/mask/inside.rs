@@ -15,7 +15,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
 use super::place::{Front, Place};
-use super::row::{allow, refuse};
+use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
@@ -47,6 +47,14 @@ pub(super) enum Tokens {
 }
 
 impl Tokens {
+    /// Whether a token is among them.
+    pub(super) fn has(&self, id: u32) -> bool {
+        match self {
+            Self::Row(row) => is_allowed(row, id),
+            Self::Ids(ids) => ids.contains(&id),
+        }
+    }
+
     /// Tokens of runs in the order of the trie, and some more.
     fn of_runs(
         runs: &[Range<u32>],
@@ -121,6 +129,11 @@ impl Exits {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Whether any is among these nodes.
+    pub(super) fn any_in(&self, nodes: Range<usize>) -> bool {
+        self.all().any(|node| nodes.contains(&node))
     }
 
     /// All nodes.
@@ -246,9 +259,24 @@ impl Scan {
         let mut exits: Vec<(u8, u32)> = Vec::new();
         let mut visited = 0;
         let front = Front::new(place, residual, residuals, trie, shared);
-        let start = lane.add(front.rest, false);
-        let mut ends_anywhere = front.rest == residual;
-        for &Range { start: branch, end } in &front.parts {
+        // A literal in front is followed by itself.
+        let word: Vec<u8>;
+        let start;
+        if let Some((bytes, behind)) = residuals.leading_literal(front.rest) {
+            word = bytes.to_vec();
+            let behind = residuals.trim(behind, fuel)?;
+            start = lane.add(behind, residuals.is_nullable(behind));
+        } else {
+            word = Vec::new();
+            start = lane.add(front.rest, false);
+        }
+        let mut ends_anywhere = front.rest == residual && word.is_empty();
+        for part in &front.parts {
+            let Some(Range { start: branch, end }) = trie.follow(part.clone(), &word, |node| {
+                kept.push(trie.before(node)..trie.before(node + 1));
+            }) else {
+                continue;
+            };
             path[usize::from(nodes[branch].depth) - 1] = start;
             let mut at = branch;
             // Tokens are kept by the run: between two places where they die, all stay inside.
@@ -490,7 +518,12 @@ fn rest_trie(exits: &[(u8, u32)], vocabulary: &Vocabulary) -> Trie {
 }
 
 /// Tokens without some and with others.
-fn changed(known: &Tokens, removed: &[u32], added: &[u32], vocabulary: &Vocabulary) -> Tokens {
+pub(super) fn changed(
+    known: &Tokens,
+    removed: &[u32],
+    added: &[u32],
+    vocabulary: &Vocabulary,
+) -> Tokens {
     match known {
         known if removed.is_empty() && added.is_empty() => known.clone(),
         Tokens::Ids(ids) if ids.len() + added.len() <= SPARSE => {
