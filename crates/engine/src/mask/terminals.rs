@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::excluded::excluded;
@@ -65,6 +65,8 @@ pub(super) struct Terminals {
     splits: FxHashMap<(RegexId, Place, u8), Split>,
     /// By residual: what it leaves out of another.
     exclusions: FxHashMap<RegexId, Option<Arc<Exclusion>>>,
+    /// Narrow terminals that have been walked.
+    walked: FxHashSet<(RegexId, Place)>,
     bytes: usize,
     wide: FxHashMap<RegexId, bool>,
     with_wide: FxHashMap<UnionId, bool>,
@@ -79,6 +81,7 @@ impl Terminals {
             insides: FxHashMap::default(),
             splits: FxHashMap::default(),
             exclusions: FxHashMap::default(),
+            walked: FxHashSet::default(),
             bytes: 0,
             wide: FxHashMap::default(),
             with_wide: FxHashMap::default(),
@@ -89,6 +92,7 @@ impl Terminals {
         self.bytes
             + (self.insides.len() + self.splits.len()) * 40
             + self.exclusions.len() * 128
+            + self.walked.len() * 56
             + (self.wide.len() + self.with_wide.len()) * 16
     }
 
@@ -179,6 +183,11 @@ impl Terminals {
         };
         self.remember(residual, place, &inside);
         Some(inside)
+    }
+
+    /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
+    pub(super) fn returns(&mut self, residual: RegexId, place: Place) -> bool {
+        self.layers.has(Layer::Terminals) && !self.walked.insert((residual, place))
     }
 
     fn remember(&mut self, residual: RegexId, place: Place, inside: &Arc<Inside>) {
