@@ -10,6 +10,7 @@
 //! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `lengths` knows how many units the words of an intersection with a count have;
 //! * `compare` finds what two residuals have in common;
+//! * `exclusion` finds residuals that are others but for some words;
 //! * `stretch` tells which text a residual reads without dying;
 //! * `carry` takes over what is still in use into a new store;
 //! * `union` runs all terminals that an Earley set waits for at once.
@@ -20,6 +21,7 @@ mod classes;
 mod compare;
 mod counted;
 mod derive;
+mod exclusion;
 mod facts;
 mod lengths;
 mod residual;
@@ -33,6 +35,7 @@ mod tests;
 
 pub(crate) use build::Built;
 pub(crate) use carry::Carried;
+pub(crate) use exclusion::Exclusion;
 pub(crate) use residual::{RegexId, Residuals};
 pub(crate) use stretch::{Needs, Stretch};
 pub(crate) use union::{FiredId, UnionId, Unions};

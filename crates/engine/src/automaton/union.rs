@@ -79,6 +79,11 @@ impl Transition {
         to: u32::MAX,
         fired: FiredId(u32::MAX),
     };
+
+    const NOWHERE: Self = Self {
+        to: UnionId::DEAD.plain,
+        fired: FiredId::NONE,
+    };
 }
 
 /// Where a byte leads from a union with counters.
@@ -97,6 +102,14 @@ enum Counted {
 struct Row {
     classes: ClassesId,
     start: u32,
+}
+
+impl Row {
+    /// There is none yet: many unions stand where a token ends, and nobody asks where a byte leads from them.
+    const NONE: Self = Self {
+        classes: ClassesId::ONE,
+        start: u32::MAX,
+    };
 }
 
 type Part = (u32, RegexId);
@@ -168,20 +181,51 @@ impl Unions {
         if let Some(index) = self.interned.get_index_of(parts.as_slice()) {
             return UnionId::plain(index as u32);
         }
-        let mut classes = ClassesId::ONE;
-        for &(_, residual) in &parts {
-            let more = self.residuals.classes_of(residual);
-            classes = self.residuals.class_table().meet(classes, more);
-        }
-        let start = self.transitions.len();
-        let count = self.residuals.class_table().count(classes);
-        self.transitions.resize(start + count, Transition::UNKNOWN);
         self.heap += parts.len() * size_of::<(u32, RegexId)>() + 16;
-        self.rows.push(Row {
+        self.rows.push(Row::NONE);
+        UnionId::plain(self.interned.insert_full(parts.into()).0 as u32)
+    }
+
+    /// The row of a union without counters.
+    #[inline]
+    fn row(&mut self, union: UnionId) -> Row {
+        let row = self.rows[union.plain as usize];
+        if row.start == Row::NONE.start {
+            self.new_row(union)
+        } else {
+            row
+        }
+    }
+
+    #[cold]
+    fn new_row(&mut self, union: UnionId) -> Row {
+        let Self {
+            residuals,
+            interned,
+            transitions,
+            ..
+        } = self;
+        let mut classes = ClassesId::ONE;
+        let mut first = ByteSet::EMPTY;
+        for &(_, residual) in &interned[union.plain as usize] {
+            let more = residuals.classes_of(residual);
+            classes = residuals.class_table().meet(classes, more);
+            first = first.union(&residuals.first(residual));
+        }
+        let start = transitions.len();
+        let table = residuals.class_table();
+        transitions.resize(start + table.count(classes), Transition::UNKNOWN);
+        for &byte in table.representatives(classes) {
+            if !first.contains(byte) {
+                transitions[start + table.class(classes, byte)] = Transition::NOWHERE;
+            }
+        }
+        let row = Row {
             classes,
             start: start as u32,
-        });
-        UnionId::plain(self.interned.insert_full(parts.into()).0 as u32)
+        };
+        self.rows[union.plain as usize] = row;
+        row
     }
 
     /// The set of tags.
@@ -318,7 +362,7 @@ impl Unions {
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
         let mut classes = ClassesId::ONE;
         for union in unions {
-            let more = self.rows[union.plain as usize].classes;
+            let more = self.row(union).classes;
             classes = self.residuals.class_table().meet(classes, more);
         }
         let table = self.residuals.class_table();
@@ -341,7 +385,7 @@ impl Unions {
         if union.is_counted() {
             return self.step_counted(union, byte, fuel);
         }
-        let row = self.rows[union.plain as usize];
+        let row = self.row(union);
         let slot = row.start as usize + self.residuals.class_of(row.classes, byte);
         let known = self.transitions[slot];
         if known == Transition::UNKNOWN {
@@ -403,7 +447,7 @@ impl Unions {
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
         let (counters, bounds) = (union.without_bounds(), union.bounds);
-        let classes = self.rows[counters.plain as usize].classes;
+        let classes = self.row(counters).classes;
         let class = self.residuals.class_of(classes, byte) as u32;
         let step = if let Some(&known) = self.steps.get(&(counters, class)) {
             known

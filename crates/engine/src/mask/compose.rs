@@ -235,6 +235,10 @@ impl Making<'_> {
         let Some(inside) = inside else {
             return Ok(false);
         };
+        if !inside.leaves() && inside.live.is_empty() {
+            self.out.add(&inside.tokens);
+            return Ok(true);
+        }
         let ended: Vec<Ended> = same
             .chunk_by(|a, b| a.1 == b.1)
             .map(|same| {
@@ -306,6 +310,7 @@ impl Making<'_> {
             });
             let runs = self.terminals.shared().runs(trie, &set);
             self.out.ids.extend(runs.tokens(most));
+            together = self.again(together, Place::Lead(set, most), recognizer, fuel)?;
             let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
                 let residuals = recognizer.unions.residuals();
                 loops_of(&together, residuals, fuel)?
@@ -322,6 +327,25 @@ impl Making<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the tokens of those terminals that have been at a place before; returns the others.
+    fn again(
+        &mut self,
+        mut parts: Vec<Part>,
+        place: Place,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Part>, Error> {
+        parts.sort_unstable();
+        let mut left = Vec::new();
+        for same in parts.chunk_by(|a, b| a.0 == b.0) {
+            let returns = self.terminals.returns(same[0].0, place);
+            if !returns || !self.terminal(same, place, false, recognizer, fuel)? {
+                left.extend_from_slice(same);
+            }
+        }
+        Ok(left)
     }
 
     /// Adds the tokens that begin with bytes of a set, as far as all runs of these lead to the same threads; returns the

@@ -15,7 +15,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::lane::{Lane, Reads, Rest};
 use super::memo::SPARSE;
 use super::place::{Front, Place};
-use super::row::{allow, refuse};
+use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use super::walk;
 use crate::automaton::{RegexId, Residuals};
@@ -48,6 +48,14 @@ pub(super) enum Tokens {
 }
 
 impl Tokens {
+    /// Whether a token is among them.
+    pub(super) fn has(&self, id: u32) -> bool {
+        match self {
+            Self::Row(row) => is_allowed(row, id),
+            Self::Ids(ids) => ids.contains(&id),
+        }
+    }
+
     /// Tokens of runs in the order of the trie, and some more.
     fn of_runs(
         runs: &[Range<u32>],
@@ -122,6 +130,11 @@ impl Exits {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Whether any is among these nodes.
+    pub(super) fn any_in(&self, nodes: Range<usize>) -> bool {
+        self.all().any(|node| nodes.contains(&node))
     }
 
     /// All nodes.
@@ -559,7 +572,12 @@ fn rest_trie(exits: &[(u8, u32)], vocabulary: &Vocabulary) -> Trie {
 }
 
 /// Tokens without some and with others.
-fn changed(known: &Tokens, removed: &[u32], added: &[u32], vocabulary: &Vocabulary) -> Tokens {
+pub(super) fn changed(
+    known: &Tokens,
+    removed: &[u32],
+    added: &[u32],
+    vocabulary: &Vocabulary,
+) -> Tokens {
     match known {
         known if removed.is_empty() && added.is_empty() => known.clone(),
         Tokens::Ids(ids) if ids.len() + added.len() <= SPARSE => {

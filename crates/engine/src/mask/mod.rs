@@ -5,6 +5,7 @@
 //! * `place` is where a terminal begins to read tokens;
 //! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
 //!   vocabulary, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `excluded` derives that from what is known of another terminal, which some words are left out of;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
@@ -13,6 +14,7 @@
 
 mod compose;
 mod depths;
+mod excluded;
 mod inside;
 mod lane;
 mod memo;

@@ -19,13 +19,20 @@ pub(super) enum Place {
     Behind(u32),
     /// Behind every run of these bytes, if none of them comes next.
     Runs(ByteSet),
+    /// Behind every run of up to so many of these bytes, and in front of every token.
+    Lead(ByteSet, u32),
 }
+
+/// One in so many nodes is behind the first byte of a terminal that begins with few.
+const LEADING: usize = 64;
 
 impl Place {
     /// How many nodes there are at most.
     pub(super) fn size(self, trie: &Trie) -> usize {
         match self {
             Self::Root | Self::Runs(_) => trie.nodes().len(),
+            // A terminal that something leads is read at few nodes: it begins with few bytes.
+            Self::Lead(..) => trie.nodes().len() / LEADING,
             Self::Behind(node) => (trie.nodes()[node as usize].next - node) as usize,
         }
     }
@@ -72,6 +79,11 @@ impl Front {
                 let runs = shared.runs(trie, &set);
                 let first = residuals.first(residual);
                 front.parts.extend(runs.behind(trie, &first));
+            }
+            Place::Lead(set, most) => {
+                let runs = shared.runs(trie, &set);
+                let first = residuals.first(residual);
+                front.parts.extend(runs.branches(trie, most, &first));
             }
         }
         front

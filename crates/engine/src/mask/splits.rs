@@ -84,7 +84,9 @@ pub(super) fn from_exits(
         let start = match place {
             Place::Root => 0,
             Place::Behind(node) => usize::from(nodes[node as usize].depth),
-            Place::Runs(set) => read.iter().take_while(|&&byte| set.contains(byte)).count(),
+            Place::Runs(set) | Place::Lead(set, _) => {
+                read.iter().take_while(|&&byte| set.contains(byte)).count()
+            }
         };
         places.clear();
         places.extend((start + 1..read.len()).filter(|&at| bytes.contains(read[at])));

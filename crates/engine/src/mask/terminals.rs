@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
+use super::excluded::excluded;
 use super::inside::Inside;
 use super::place::Place;
 use super::shared::Shared;
 use super::splits::{Split, from_exits};
-use crate::automaton::{RegexId, Residuals, UnionId, Unions};
+use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
@@ -62,6 +63,10 @@ pub(super) struct Terminals {
     layers: Layers,
     insides: FxHashMap<(RegexId, Place), Arc<Inside>>,
     splits: FxHashMap<(RegexId, Place, u8), Split>,
+    /// By residual: what it leaves out of another.
+    exclusions: FxHashMap<RegexId, Option<Arc<Exclusion>>>,
+    /// Narrow terminals that have been walked.
+    walked: FxHashSet<(RegexId, Place)>,
     bytes: usize,
     wide: FxHashMap<RegexId, bool>,
     with_wide: FxHashMap<UnionId, bool>,
@@ -75,6 +80,8 @@ impl Terminals {
             layers,
             insides: FxHashMap::default(),
             splits: FxHashMap::default(),
+            exclusions: FxHashMap::default(),
+            walked: FxHashSet::default(),
             bytes: 0,
             wide: FxHashMap::default(),
             with_wide: FxHashMap::default(),
@@ -84,6 +91,8 @@ impl Terminals {
     pub(super) fn memory_bytes(&self) -> usize {
         self.bytes
             + (self.insides.len() + self.splits.len()) * 40
+            + self.exclusions.len() * 128
+            + self.walked.len() * 56
             + (self.wide.len() + self.with_wide.len()) * 16
     }
 
@@ -113,6 +122,16 @@ impl Terminals {
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
         let fuel = &mut Fuel::scan(reading.limits);
         let aside = tag | ASIDE;
+        if place == Place::Root
+            && let Some(exclusion) = self.exclusion((tag, residual), residuals, fuel)
+        {
+            let known = self.inside((aside, exclusion.plain), place, residuals, reading)?;
+            if known.is_whole() {
+                let made = excluded(&known, &exclusion, residuals, reading.vocabulary);
+                self.remember(residual, place, &made);
+                return Some(made);
+            }
+        }
         let shape = shape(aside, residual, residuals, reading, fuel)?;
         let fingerprint = residuals.fingerprint(shape);
         let remembers = self.layers.has(Layer::Terminals);
@@ -166,11 +185,40 @@ impl Terminals {
             }
             made
         };
-        if remembers {
-            self.bytes += inside.memory_bytes();
-            self.insides.insert((residual, place), Arc::clone(&inside));
-        }
+        self.remember(residual, place, &inside);
         Some(inside)
+    }
+
+    /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
+    pub(super) fn returns(&mut self, residual: RegexId, place: Place) -> bool {
+        self.layers.has(Layer::Terminals) && !self.walked.insert((residual, place))
+    }
+
+    fn remember(&mut self, residual: RegexId, place: Place, inside: &Arc<Inside>) {
+        if self.layers.has(Layer::Terminals) {
+            self.bytes += inside.memory_bytes();
+            self.insides.insert((residual, place), Arc::clone(inside));
+        }
+    }
+
+    /// What a residual leaves out of another, if that is known to be all there is between the two.
+    fn exclusion(
+        &mut self,
+        (tag, residual): (u32, RegexId),
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Option<Arc<Exclusion>> {
+        if !residuals.is_logical(residual) || !self.layers.has(Layer::Beside) {
+            return None;
+        }
+        if let Some(known) = self.exclusions.get(&residual) {
+            return known.clone();
+        }
+        residuals.set_owner(tag | ASIDE);
+        let found = residuals.exclusion(residual, fuel);
+        let found = found.ok().flatten().map(Arc::new);
+        self.exclusions.insert(residual, found.clone());
+        found
     }
 
     /// A plainer residual to begin with, and up to how many bytes the two take words alike.
@@ -181,11 +229,11 @@ impl Terminals {
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Option<(RegexId, u32)>, Error> {
-        // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
-        let near = residuals.uncounted(residual, NEAR, fuel)?;
         if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
             return Ok(None);
         }
+        // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
+        let near = residuals.uncounted(residual, NEAR, fuel)?;
         Ok(if !residuals.is_logical(shape) {
             (near != shape).then_some((near, NEAR))
         } else if residuals.same_head(near, shape) {
@@ -275,6 +323,11 @@ impl Terminals {
     ) -> Result<bool, Error> {
         if let Some(&known) = self.wide.get(&residual) {
             return Ok(known);
+        }
+        if let Some(exclusion) = self.exclusion((tag, residual), residuals, fuel) {
+            let wide = self.is_wide((tag, exclusion.plain), residuals, fuel)?;
+            self.wide.insert(residual, wide);
+            return Ok(wide);
         }
         let first = residuals.first(residual);
         let mut wide = 0;

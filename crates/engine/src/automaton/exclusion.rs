@@ -1,0 +1,130 @@
+//! Residuals that are another one but for some words, such as the keys that an object does not name.
+
+use super::residual::{Node, RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+
+/// More words than this are not looked at one by one.
+const WORDS: usize = 256;
+
+/// A byte that stands for as many words.
+const BYTES: u32 = 8;
+
+/// What a residual is: all but some words of a body, and a tail behind it.
+#[derive(Debug)]
+pub(crate) struct Exclusion {
+    /// The body with the tail, nothing being left out.
+    pub(crate) plain: RegexId,
+    /// The words that the body must not be; sorted. Where one of them ends, the tail may not begin, and nothing else differs.
+    pub(crate) words: Vec<Vec<u8>>,
+    /// The tail: it has a byte, and begins with none that the body reads where a word ends, nor with one of a word.
+    pub(crate) tail: RegexId,
+}
+
+impl Residuals {
+    /// What a residual leaves out of another, if that is all there is between the two.
+    ///
+    /// For `(body & ~words) tail` that is so if the body always goes on, and if no other reading of a text can take the place
+    /// of the one in which the body is a word: the tail begins with a byte that is in no word, and on which the body dies
+    /// behind them.
+    pub(crate) fn exclusion(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Exclusion>, Error> {
+        let Node::Concat(head, tail) = *self.node(id) else {
+            return Ok(None);
+        };
+        let Node::And(parts) = self.node(head) else {
+            return Ok(None);
+        };
+        let mut kept = Vec::with_capacity(parts.len() - 1);
+        let mut excluded = None;
+        for &part in &**parts {
+            match *self.node(part) {
+                Node::Not(inner) => excluded = Some(inner),
+                _ => kept.push(part),
+            }
+        }
+        let (Some(excluded), [body]) = (excluded, &kept[..]) else {
+            return Ok(None);
+        };
+        let body = *body;
+        let goes_on = matches!(self.node(body), Node::Repeat { max: None, .. });
+        if !goes_on || self.is_logical(body) || self.is_nullable(tail) {
+            return Ok(None);
+        }
+        let Some(mut words) = self.finite_words(excluded) else {
+            return Ok(None);
+        };
+        words.sort_unstable();
+        let first = self.first(tail);
+        if words.iter().flatten().any(|&byte| first.contains(byte)) {
+            return Ok(None);
+        }
+        // Where the word before has led, byte by byte: sorted words share their beginnings.
+        let mut path = vec![body];
+        let mut before: &[u8] = &[];
+        let mut seen = RegexId::NOTHING;
+        for word in &words {
+            let same = before.iter().zip(word).take_while(|(a, b)| a == b).count();
+            path.truncate(same + 1);
+            let mut rest = path[same];
+            for &byte in &word[same..] {
+                rest = self.derivative(rest, byte, fuel)?;
+                path.push(rest);
+            }
+            before = word;
+            if rest == seen || !self.is_nullable(rest) {
+                continue;
+            }
+            for byte in first.iter() {
+                if self.derivative(rest, byte, fuel)? != RegexId::NOTHING {
+                    return Ok(None);
+                }
+            }
+            seen = rest;
+        }
+        let plain = self.concat(body, tail, fuel)?;
+        Ok(Some(Exclusion { plain, words, tail }))
+    }
+
+    /// The words of an expression that is plainly a set of few.
+    fn finite_words(&self, root: RegexId) -> Option<Vec<Vec<u8>>> {
+        let mut words = Vec::new();
+        let mut work = vec![root];
+        while let Some(id) = work.pop() {
+            match self.node(id) {
+                Node::Empty => words.push(Vec::new()),
+                Node::Class(set) if set.len() <= BYTES => {
+                    words.extend(set.iter().map(|byte| vec![byte]));
+                }
+                Node::Literal { bytes, at, tail } if *tail == RegexId::EMPTY => {
+                    words.push(self.literals[*bytes as usize][*at as usize..].to_vec());
+                }
+                &Node::Words {
+                    table,
+                    first,
+                    end,
+                    at,
+                } if (end - first) as usize <= WORDS => {
+                    let table = &self.tables[table as usize];
+                    if !table.tails().is_empty() {
+                        return None;
+                    }
+                    let rest = |word| {
+                        let literal = &self.literals[table.literal(word) as usize];
+                        literal[at as usize..].to_vec()
+                    };
+                    words.extend((first..end).map(rest));
+                }
+                Node::Alt(parts) if parts.len() <= WORDS => work.extend(parts.iter().copied()),
+                _ => return None,
+            }
+            if words.len() > WORDS {
+                return None;
+            }
+        }
+        Some(words)
+    }
+}
