@@ -197,6 +197,32 @@ impl Unions {
         }
     }
 
+    /// Whether a byte leads anywhere, where that is known without a derivative.
+    pub(crate) fn lives(&self, union: UnionId, byte: u8) -> Option<bool> {
+        if union.is_counted() {
+            return None;
+        }
+        let row = self.rows[union.plain as usize];
+        if row.start != Row::NONE.start {
+            let class = self.residuals.class_of(row.classes, byte);
+            let known = self.transitions[row.start as usize + class];
+            if known != Transition::UNKNOWN {
+                return Some(known != Transition::NOWHERE);
+            }
+        }
+        // Without intersections and complements, a first byte always belongs to a word.
+        let mut may = false;
+        for &(_, residual) in self.parts(union) {
+            if self.residuals.first(residual).contains(byte) {
+                if !self.residuals.is_logical(residual) {
+                    return Some(true);
+                }
+                may = true;
+            }
+        }
+        (!may).then_some(false)
+    }
+
     #[cold]
     fn new_row(&mut self, union: UnionId) -> Row {
         let Self {

@@ -261,6 +261,20 @@ impl Recognizer {
         Ok(set)
     }
 
+    /// Whether a byte may come next in threads, where that is known without finding out what is behind it: every end of a
+    /// terminal leads on, as what cannot take part in a text is no part of the grammar.
+    pub(crate) fn lives(&self, threads: &[Thread], byte: u8) -> Option<bool> {
+        let mut known = Some(false);
+        for &(_, union) in threads {
+            match self.unions.lives(union, byte) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => known = None,
+            }
+        }
+        known
+    }
+
     /// The bytes, grouped by what the topmost state's terminals do not tell apart.
     pub(crate) fn byte_classes(&mut self, frames: &Frames) -> Vec<ByteSet> {
         self.unions

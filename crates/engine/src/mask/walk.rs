@@ -129,9 +129,21 @@ pub(super) fn walk(
                 lane[before] = union;
             }
         }
-        let alive = match inside {
-            None => recognizer.push(frames, node.byte, fuel)?,
-            Some((start, set)) => {
+        // Behind a node with nothing below it, nobody asks for more than whether there is anything.
+        let known = if node.next as usize == at + 1 {
+            let single = inside.map(|(_, set)| [(set, lane[before])]);
+            let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
+            recognizer.lives(threads, node.byte)
+        } else {
+            None
+        };
+        let alive = match (known, inside) {
+            (Some(alive), _) => {
+                fuel.spend(1)?;
+                alive
+            }
+            (None, None) => recognizer.push(frames, node.byte, fuel)?,
+            (None, Some((start, set))) => {
                 fuel.spend(1)?;
                 let (to, fired) = recognizer.unions.step(lane[before], node.byte, fuel)?;
                 if fired == FiredId::NONE {
