@@ -214,6 +214,29 @@ proptest! {
     }
 }
 
+/// What is searched for cannot be found, so text that only a search goes on with is refused.
+#[test]
+fn an_alternative_without_words_keeps_nothing_alive() {
+    for pattern in [r"^ab$|w\b1", r"^ba$|1\b1|é\B1", r"^aaa$|b\n\b\n"] {
+        let regex = ecma_search(pattern, &syntagma_grammar::Limits::default()).unwrap();
+        let matcher = matcher(&regex, &Limits::default()).unwrap().unwrap();
+        let size = matcher.compiled().vocabulary().size();
+        let mut row = vec![0; bitmask_words(size)];
+        matcher.fill_next_token_bitmask(&mut row).unwrap();
+        let mut some = false;
+        for id in 0..size as u32 {
+            let bit = row[id as usize / 32] >> (id % 32) & 1 == 1;
+            assert_eq!(
+                bit,
+                matcher.fork().accept_token(id).unwrap(),
+                "{pattern} {id}"
+            );
+            some |= bit;
+        }
+        assert!(some, "{pattern}");
+    }
+}
+
 /// Shapes that blow up other engines: an answer, or a limit that is named.
 #[test]
 fn shapes_that_multiply_end_in_an_answer_or_a_limit() {

@@ -104,11 +104,12 @@ impl Residuals {
         let parts = self.alternatives(id);
         let mut best: Option<Stretch> = None;
         for &part in &parts {
-            // One alternative that lives is enough.
+            // One alternative that lives is enough; that something is left says so only of the one that is alone.
             if let Some(stretch) = self.stretch_of_part(part, fuel)?
                 && best
                     .as_ref()
                     .is_none_or(|best| best.worth() < stretch.worth())
+                && (parts.len() == 1 || self.trim(part, fuel)? != RegexId::NOTHING)
             {
                 best = Some(stretch);
             }
