@@ -2,7 +2,6 @@
 //! in a list, so that nothing recurses.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -168,8 +167,18 @@ impl<'d> Lowering<'d> {
         };
         *count += 1;
         // Numbers are set off by a dot, which no name of a property keeps: names stay unique.
+        let mut digits = *b"0000000000";
+        let (mut at, mut left) = (digits.len(), *count);
+        while left > 0 {
+            at -= 1;
+            digits[at] += (left % 10) as u8;
+            left /= 10;
+        }
         self.unique.clear();
-        let _ = write!(self.unique, "{base}.{count}");
+        self.unique.push_str(&base);
+        self.unique.push('.');
+        self.unique
+            .extend(digits[at..].iter().map(|&digit| char::from(digit)));
         self.builder.rule(&self.unique)
     }
 
