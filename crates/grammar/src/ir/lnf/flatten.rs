@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::draft::{Draft, Name, Rhs};
 use super::repeat::{self, Counted};
@@ -61,6 +61,8 @@ struct Flattener<'g> {
     owners: Vec<Owner<'g>>,
     owner_ids: FxHashMap<*const Grammar, usize>,
     work: Vec<(NonterminalId, usize, ExprId)>,
+    /// Work space of `symbols`.
+    parts: Vec<ExprId>,
 }
 
 /// Flattens `grammar` into an empty `draft`.
@@ -70,6 +72,7 @@ pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
         owners: Vec::new(),
         owner_ids: FxHashMap::default(),
         work: Vec::new(),
+        parts: Vec::new(),
     };
     let root = flattener.grammar(grammar);
     flattener.draft.start = flattener.rule(root, grammar.start())?;
@@ -131,17 +134,17 @@ impl<'g> Flattener<'g> {
         match grammar.expr(expr) {
             Expr::Alt(parts) => {
                 // Alternatives among alternatives are alternatives.
-                let mut work: Vec<ExprId> = parts.iter().rev().copied().collect();
+                let mut work: SmallVec<[ExprId; 8]> = parts.iter().rev().copied().collect();
                 while let Some(part) = work.pop() {
                     if let Expr::Alt(inner) = grammar.expr(part)
                         && !self.owners[owner].shared[part.0 as usize]
                     {
                         self.draft.spend(1)?;
-                        work.extend(inner.iter().rev());
+                        work.extend(inner.iter().rev().copied());
                         continue;
                     }
                     let mut rhs = Rhs::new();
-                    self.symbols(owner, vec![part], lhs, &mut rhs)?;
+                    self.symbols(owner, &[part], lhs, &mut rhs)?;
                     self.draft.add(lhs, rhs)?;
                 }
             }
@@ -182,14 +185,13 @@ impl<'g> Flattener<'g> {
             }
             Expr::Seq(parts) => {
                 let mut rhs = Rhs::new();
-                let parts = parts.iter().rev().copied().collect();
                 self.symbols(owner, parts, lhs, &mut rhs)?;
                 self.draft.add(lhs, rhs)?;
             }
             Expr::Capture { label, inner } => {
                 self.draft.labels.insert(lhs, Arc::clone(label));
                 let mut rhs = Rhs::new();
-                self.symbols(owner, vec![*inner], lhs, &mut rhs)?;
+                self.symbols(owner, &[*inner], lhs, &mut rhs)?;
                 self.draft.add(lhs, rhs)?;
             }
             _ => {
@@ -201,16 +203,18 @@ impl<'g> Flattener<'g> {
         Ok(())
     }
 
-    /// Appends what stands for the expressions, last first, on a right-hand side; sequences that stand nowhere else part by
-    /// part.
+    /// Appends what stands for the expressions on a right-hand side; sequences that stand nowhere else part by part.
     fn symbols(
         &mut self,
         owner: usize,
-        mut work: Vec<ExprId>,
+        parts: &[ExprId],
         lhs: NonterminalId,
         out: &mut Rhs,
     ) -> Result<(), Error> {
         let grammar = self.owners[owner].grammar;
+        let mut work = std::mem::take(&mut self.parts);
+        work.clear();
+        work.extend(parts.iter().rev());
         while let Some(expr) = work.pop() {
             match grammar.expr(expr) {
                 Expr::Seq(parts) if !self.owners[owner].shared[expr.0 as usize] => {
@@ -220,6 +224,7 @@ impl<'g> Flattener<'g> {
                 _ => self.symbol(owner, expr, lhs, out)?,
             }
         }
+        self.parts = work;
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 //! the word. A terminal that ends in an open loop (a string's body, a number) stays on its own: what it may contain then
 //! does not depend on what follows, and its masks serve every grammar.
 
+use smallvec::SmallVec;
+
 use super::Symbol;
 use super::draft::{Draft, Rhs};
 use super::regular::concatenation;
@@ -31,7 +33,7 @@ fn fusible(draft: &Draft, first: Symbol, second: Symbol) -> bool {
 
 fn fuse(draft: &mut Draft, rhs: &mut Rhs) -> Result<(), Error> {
     let mut out = Rhs::with_capacity(rhs.len());
-    let mut run: Vec<u32> = Vec::new();
+    let mut run: SmallVec<[u32; 8]> = SmallVec::new();
     for (position, &symbol) in rhs.iter().enumerate() {
         match symbol {
             Symbol::Regex(index) => {

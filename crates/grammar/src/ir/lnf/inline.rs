@@ -24,10 +24,11 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
             meanings[at] = draft.rules[at].pop().unwrap_or_default();
             draft.rules[at].clear();
         }
+        let mut work = Vec::new();
         for at in 0..draft.rules.len() {
             let mut rules = std::mem::take(&mut draft.rules[at]);
             for rhs in &mut rules {
-                expand(draft, &meanings, &named, rhs)?;
+                expand(draft, (&meanings, &named), rhs, &mut work)?;
             }
             draft.rules[at] = rules;
         }
@@ -167,15 +168,21 @@ fn break_cycles(draft: &Draft, named: &mut [bool]) {
     }
 }
 
-/// Puts meanings for names, and their meanings for the names in them.
-fn expand(draft: &mut Draft, meanings: &[Rhs], named: &[bool], rhs: &mut Rhs) -> Result<(), Error> {
+/// Puts meanings for names, and their meanings for the names in them. `work` is work space.
+fn expand(
+    draft: &mut Draft,
+    (meanings, named): (&[Rhs], &[bool]),
+    rhs: &mut Rhs,
+    work: &mut Vec<Symbol>,
+) -> Result<(), Error> {
     let is_named =
         |symbol: &Symbol| matches!(symbol, Symbol::Nonterminal(id) if named[id.0 as usize]);
     if !rhs.iter().any(is_named) {
         return Ok(());
     }
     let mut out = Rhs::new();
-    let mut work: Vec<Symbol> = rhs.iter().rev().copied().collect();
+    work.clear();
+    work.extend(rhs.iter().rev());
     while let Some(symbol) = work.pop() {
         match symbol {
             Symbol::Nonterminal(id) if named[id.0 as usize] => {

@@ -128,7 +128,11 @@ fn alternation(parts: Vec<Regex>) -> Regex {
 
 /// One after another: nested concatenations opened, neighbouring literals joined.
 pub(super) fn concatenation(parts: &[&Regex]) -> Regex {
-    let mut out: Vec<Regex> = Vec::new();
+    let pieces = |part: &&Regex| match part {
+        Regex::Concat(inner) => inner.len(),
+        _ => 1,
+    };
+    let mut out: Vec<Regex> = Vec::with_capacity(parts.iter().map(pieces).sum());
     // Literals that stand next to each other, until something else comes.
     let mut letters: Vec<u8> = Vec::new();
     for part in parts {

@@ -32,8 +32,7 @@ impl Lowering<'_> {
         for choice in &demands.choices {
             self.spend(1)?;
             if self.holds_already(&conjunction, choice, demands)? {
-                conjunction.made.push((choice.owner, choice.index));
-                conjunction.made.sort_unstable();
+                conjunction.make((choice.owner, choice.index));
                 continue;
             }
             let branches = self.possible(&conjunction, choice, demands.evaluation)?;
@@ -60,8 +59,7 @@ impl Lowering<'_> {
                 &left_out.choice.pointer,
                 "too many combinations with other keywords",
             );
-            conjunction.made.push((left_out.owner, left_out.index));
-            conjunction.made.sort_unstable();
+            conjunction.make((left_out.owner, left_out.index));
         }
         let at = (0..open.len())
             .min_by_key(|&at| (open[at].1.len() > 1, at))
@@ -96,7 +94,7 @@ impl Lowering<'_> {
             return Ok(false);
         }
         for &branch in choice.choice.branches.iter() {
-            let branch = self.schemas.conjunction([branch])?;
+            let branch = self.schemas.single(branch)?;
             if branch
                 .members
                 .iter()

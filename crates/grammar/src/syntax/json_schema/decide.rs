@@ -48,11 +48,9 @@ impl Schemas<'_> {
             return Ok(known);
         }
         // A question about itself, met on the way, is answered with "perhaps not".
-        self.impossible.insert(conjunction.clone(), false);
+        let (at, _) = self.impossible.insert_full(conjunction.clone(), false);
         let answer = self.look_impossible(conjunction, depth)?;
-        if answer && let Some(known) = self.impossible.get_mut(conjunction) {
-            *known = true;
-        }
+        self.impossible[at] = answer;
         Ok(answer)
     }
 
@@ -72,7 +70,7 @@ impl Schemas<'_> {
             };
             let mut others = simple.as_ref().unwrap_or(conjunction).clone();
             others.members.retain(|member| *member != id);
-            let positive = self.conjunction([positive])?;
+            let positive = self.single(positive)?;
             if self.impossible(&others.joined(&positive))? {
                 simple = Some(others);
             }
@@ -84,7 +82,7 @@ impl Schemas<'_> {
     fn contradicts(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
         for &id in &conjunction.members {
             if let Some(positive) = self.locations.get(id).negates {
-                let positive = self.conjunction([positive])?;
+                let positive = self.single(positive)?;
                 let mut members = positive.members.iter();
                 if members.all(|member| conjunction.members.contains(member)) {
                     return Ok(true);

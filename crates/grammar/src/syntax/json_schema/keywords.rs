@@ -1,9 +1,11 @@
 //! One subschema as typed keywords.
 
 use std::cell::{Cell, OnceCell};
+use std::hash::BuildHasher as _;
 use std::ops::Deref;
 use std::rc::Rc;
 
+use rustc_hash::FxBuildHasher;
 use serde_json::Value;
 
 use super::decimal::Decimal;
@@ -141,10 +143,17 @@ pub(super) struct Has {
 /// So many properties are looked through; more are looked up.
 const FEW: usize = 8;
 
+/// One of 64 bits for a name.
+fn mark(name: &str) -> u64 {
+    1 << (FxBuildHasher.hash_one(name) >> 58)
+}
+
 /// The listed properties of a subschema, in its order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Properties {
     all: Vec<(Rc<str>, LocationId)>,
+    /// A bit for each name, by its hash: most names that are not there are told by theirs.
+    marks: u64,
     /// Where the one that is likely asked for next stands, if each name is there once: they are asked for in their order.
     next: Option<Cell<usize>>,
     /// Their places by name, once somebody asked in another order.
@@ -164,20 +173,25 @@ impl Properties {
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = LocationId> {
         let named =
             move |(own, schema): &(Rc<str>, LocationId)| (**own == *name).then_some(*schema);
+        let all: &[_] = if self.marks & mark(name) == 0 {
+            &[]
+        } else {
+            &self.all
+        };
         let guess = self.next.as_ref().and_then(|next| {
             let at = next.get();
-            let hit = self.all.get(at).is_some_and(|(own, _)| **own == *name);
+            let hit = all.get(at).is_some_and(|(own, _)| **own == *name);
             next.set(if hit { at + 1 } else { 0 });
             hit.then_some(at)
         });
         let (few, many) = if let Some(at) = guess {
-            (&self.all[at..=at], &[][..])
-        } else if self.all.len() <= FEW {
-            (&self.all[..], &[][..])
+            (&all[at..=at], &[][..])
+        } else if all.len() <= FEW {
+            (all, &[][..])
         } else {
-            let of = |at: &u32| &*self.all[*at as usize].0;
+            let of = |at: &u32| &*all[*at as usize].0;
             let sorted = self.sorted.get_or_init(|| {
-                let mut sorted: Vec<u32> = (0..self.all.len() as u32).collect();
+                let mut sorted: Vec<u32> = (0..all.len() as u32).collect();
                 sorted.sort_by(|left, right| of(left).cmp(of(right)));
                 sorted.into()
             });
@@ -199,6 +213,7 @@ impl FromIterator<(Rc<str>, LocationId)> for Properties {
 impl From<Vec<(Rc<str>, LocationId)>> for Properties {
     fn from(all: Vec<(Rc<str>, LocationId)>) -> Self {
         Self {
+            marks: all.iter().fold(0, |marks, (name, _)| marks | mark(name)),
             all,
             next: None,
             sorted: OnceCell::new(),

@@ -45,6 +45,8 @@ pub(super) struct Locations<'d> {
     hashes: Hashes,
     by_hash: FxHashMap<(u64, Scope), LocationId>,
     negations: FxHashMap<(LocationId, Rc<str>), LocationId>,
+    /// What references lead to, where that does not depend on where they stand.
+    resolved: FxHashMap<&'d str, LocationId>,
     /// Pointers of resources and anchors by their URI.
     by_uri: FxHashMap<String, String>,
     /// The URI of each resource by its pointer.
@@ -65,6 +67,26 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
     }
 }
 
+/// The value that a JSON pointer leads to.
+fn find<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
+    if pointer.contains('~') {
+        return document.pointer(pointer);
+    }
+    let mut steps = pointer.split('/');
+    let mut value = steps
+        .next()
+        .filter(|first| first.is_empty())
+        .map(|_| document)?;
+    for step in steps {
+        value = match value {
+            Value::Object(members) => members.get(step)?,
+            Value::Array(_) => return document.pointer(pointer),
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
 impl<'d> Locations<'d> {
     pub(super) fn new(document: &'d Value, draft: Draft) -> Self {
         let mut locations = Self {
@@ -75,6 +97,7 @@ impl<'d> Locations<'d> {
             hashes: Hashes::default(),
             by_hash: FxHashMap::default(),
             negations: FxHashMap::default(),
+            resolved: FxHashMap::default(),
             by_uri: FxHashMap::default(),
             bases: FxHashMap::default(),
             dynamic: FxHashMap::default(),
@@ -381,6 +404,24 @@ impl<'d> Locations<'d> {
     /// What `reference`, under `keyword` of the subschema at `pointer`, refers to.
     pub(super) fn resolve(
         &mut self,
+        reference: &'d str,
+        pointer: &str,
+        scope: Scope,
+        keyword: &str,
+    ) -> Result<LocationId, Error> {
+        let anywhere = self.bases.len() == 1 && self.dynamic.is_empty();
+        if let Some(&known) = self.resolved.get(reference).filter(|_| anywhere) {
+            return Ok(known);
+        }
+        let target = self.resolve_from(reference, pointer, scope, keyword)?;
+        if anywhere {
+            self.resolved.insert(reference, target);
+        }
+        Ok(target)
+    }
+
+    fn resolve_from(
+        &mut self,
         reference: &str,
         pointer: &str,
         scope: Scope,
@@ -417,7 +458,7 @@ impl<'d> Locations<'d> {
         } else if fragment.starts_with('/') {
             let inside = format!("{resource}{fragment}");
             // Older schemas write pointers from the document's root below an id of their own.
-            if self.document.pointer(&inside).is_some() {
+            if find(self.document, &inside).is_some() {
                 inside
             } else {
                 fragment.clone()
@@ -444,7 +485,7 @@ impl<'d> Locations<'d> {
                 }
             }
         }
-        match self.document.pointer(&target) {
+        match find(self.document, &target) {
             Some(value @ (Value::Object(_) | Value::Bool(_))) => {
                 Ok(self.at(|| target.as_str().into(), value, scope))
             }

@@ -2,10 +2,10 @@
 //! in a list, so that nothing recurses.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;
 use smallvec::SmallVec;
 
@@ -24,13 +24,13 @@ pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
     pub(super) builder: GrammarBuilder,
     pub(super) spelling: Spelling,
-    rules: FxHashMap<(Conjunction, Place), RuleId>,
+    rules: IndexMap<(Conjunction, Place), RuleId, FxBuildHasher>,
     work: Vec<(Conjunction, Place, RuleId)>,
     names: FxHashMap<String, u32>,
     /// Work space for names.
     unique: String,
     /// How the names of properties are written.
-    pub(super) keys: FxHashMap<Rc<str>, Spelled>,
+    pub(super) keys: IndexMap<Rc<str>, Spelled, FxBuildHasher>,
     spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
@@ -51,11 +51,11 @@ impl<'d> Lowering<'d> {
             schemas,
             builder: GrammarBuilder::new(),
             spelling,
-            rules: FxHashMap::default(),
+            rules: IndexMap::default(),
             work: Vec::new(),
             names: FxHashMap::default(),
             unique: String::new(),
-            keys: FxHashMap::default(),
+            keys: IndexMap::default(),
             spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
@@ -168,8 +168,18 @@ impl<'d> Lowering<'d> {
         };
         *count += 1;
         // Numbers are set off by a dot, which no name of a property keeps: names stay unique.
+        let mut digits = *b"0000000000";
+        let (mut at, mut left) = (digits.len(), *count);
+        while left > 0 {
+            at -= 1;
+            digits[at] += (left % 10) as u8;
+            left /= 10;
+        }
         self.unique.clear();
-        let _ = write!(self.unique, "{base}.{count}");
+        self.unique.push_str(&base);
+        self.unique.push('.');
+        self.unique
+            .extend(digits[at..].iter().map(|&digit| char::from(digit)));
         self.builder.rule(&self.unique)
     }
 

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Order;
 use super::lower::Lowering;
@@ -57,7 +57,9 @@ impl Lowering<'_> {
     ) -> Result<ExprId, Error> {
         let memory = self.memory(shape, demands);
         let all_had = (1u32 << shape.has.len()) - 1;
-        let mut rules: Rules = (FxHashMap::default(), Vec::new());
+        let states = 2 * (shape.listed.len() + 1);
+        let known = FxHashMap::with_capacity_and_hasher(states, FxBuildHasher);
+        let mut rules: Rules = (known, Vec::new());
         let start = State {
             written: 0,
             count: 0,

@@ -25,8 +25,10 @@ use crate::limits::Limits;
 /// Sets of branches of one choice are looked at one by one up to this number of branches.
 pub(super) const SUBSETS: usize = 8;
 
-/// So many members are compared with each other; more are hashed.
+/// So many members are asked one by one what they say of a property; among more, those that list it are looked up.
 const FEW: usize = 16;
+/// So many members are compared with as many others; more are hashed.
+const COMPARED: usize = 64;
 
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -41,7 +43,7 @@ impl Conjunction {
     /// Both conjunctions at once.
     pub(super) fn joined(&self, right: &Self) -> Self {
         let mut joined = self.clone();
-        if joined.members.len() + right.members.len() <= FEW {
+        if joined.members.len().max(right.members.len()) <= COMPARED {
             for id in &right.members {
                 if !joined.members.contains(id) {
                     joined.members.push(*id);
@@ -52,10 +54,19 @@ impl Conjunction {
             let others = right.members.iter().filter(|&&id| seen.insert(id));
             joined.members.extend(others.copied());
         }
-        joined.made.extend(right.made.iter().copied());
-        joined.made.sort_unstable();
-        joined.made.dedup();
+        if !right.made.is_empty() {
+            joined.made.extend(right.made.iter().copied());
+            joined.made.sort_unstable();
+            joined.made.dedup();
+        }
         joined
+    }
+
+    /// Notes that a choice is made.
+    pub(super) fn make(&mut self, choice: (LocationId, u16)) {
+        if let Err(at) = self.made.binary_search(&choice) {
+            self.made.insert(at, choice);
+        }
     }
 }
 
@@ -225,6 +236,20 @@ impl Schemas<'_> {
         })
     }
 
+    /// The conjunction of one subschema, which is often asked for again.
+    pub(super) fn single(&mut self, id: LocationId) -> Result<Rc<Conjunction>, Error> {
+        let at = id.0 as usize;
+        if let Some(Some(known)) = self.singles.get(at) {
+            return Ok(Rc::clone(known));
+        }
+        let single = Rc::new(self.conjunction([id])?);
+        if self.singles.len() <= at {
+            self.singles.resize(at + 1, None);
+        }
+        self.singles[at] = Some(Rc::clone(&single));
+        Ok(single)
+    }
+
     /// Follows subschemas that are only a reference.
     fn behind_references(&mut self, start: LocationId) -> Result<LocationId, Error> {
         let mut id = start;
@@ -267,11 +292,12 @@ impl Schemas<'_> {
         choice: &Open,
         branches: &[LocationId],
     ) -> Result<Conjunction, Error> {
-        let branches = self.conjunction(branches.iter().copied())?;
+        let branches = match *branches {
+            [branch] => self.single(branch)?,
+            _ => Rc::new(self.conjunction(branches.iter().copied())?),
+        };
         let mut chosen = conjunction.joined(&branches);
-        chosen.made.push((choice.owner, choice.index));
-        chosen.made.sort_unstable();
-        chosen.made.dedup();
+        chosen.make((choice.owner, choice.index));
         Ok(chosen)
     }
 

@@ -70,11 +70,8 @@ impl Lowering<'_> {
                 None,
             ));
         }
-        if !listed.is_empty() {
-            let notation = &self.spelling.notation;
-            let listed = listed.iter().map(|name| notation.body(name)).collect();
-            demanded.push(Regex::Not(Regex::alt(listed).into()));
-        }
+        // Once some other property may be there.
+        let mut unlisted: Option<Regex> = None;
         let mut patterns = self.patterns(demands, asked)?;
         let sources: Vec<&str> = patterns
             .read
@@ -111,6 +108,14 @@ impl Lowering<'_> {
                 }
             }
             let mut parts = demanded.clone();
+            if !listed.is_empty() {
+                let notation = &self.spelling.notation;
+                let unlisted = unlisted.get_or_insert_with(|| {
+                    let listed = listed.iter().map(|name| notation.body(name)).collect();
+                    Regex::Not(Regex::alt(listed).into())
+                });
+                parts.push(unlisted.clone());
+            }
             for (at, (_, matching)) in patterns.read.iter().enumerate() {
                 let holds = set >> at & 1 == 1;
                 parts.push(if holds {

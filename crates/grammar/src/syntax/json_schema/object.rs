@@ -55,8 +55,8 @@ impl Lowering<'_> {
     }
 
     fn shape(&mut self, demands: &Demands) -> Result<Option<Shape>, Error> {
-        let mut listed = Vec::new();
         let names: Vec<Rc<str>> = demands.names().into_iter().collect();
+        let mut listed = Vec::with_capacity(names.len());
         self.spend(names.len() + 1)?;
         let name_schemas: Vec<(LocationId, Rc<str>)> = demands
             .members

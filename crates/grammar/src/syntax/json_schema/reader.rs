@@ -144,13 +144,12 @@ impl<'d> Reader<'_, 'd> {
         let Value::Object(members) = value else {
             return Err(invalid(&pointer, "an object of schemas is wanted"));
         };
-        members
-            .iter()
-            .map(|(name, item)| {
-                let schema = self.schema_at(|| below(&pointer, name), item)?;
-                Ok((name.as_str().into(), schema))
-            })
-            .collect()
+        let mut schemas = Vec::with_capacity(members.len());
+        for (name, item) in members {
+            let schema = self.schema_at(|| below(&pointer, name), item)?;
+            schemas.push((name.as_str().into(), schema));
+        }
+        Ok(schemas)
     }
 
     fn number(&self, keyword: &str) -> Result<Option<Decimal>, Error> {

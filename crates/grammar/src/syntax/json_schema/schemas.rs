@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -50,7 +50,9 @@ pub(super) struct Schemas<'d> {
     /// How many questions about conjunctions were looked into.
     pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
-    pub(super) impossible: FxHashMap<Conjunction, bool>,
+    pub(super) impossible: IndexMap<Conjunction, bool, FxBuildHasher>,
+    /// Conjunctions of one subschema, by its number.
+    pub(super) singles: Vec<Option<Rc<Conjunction>>>,
 }
 
 impl<'d> Schemas<'d> {
@@ -68,7 +70,8 @@ impl<'d> Schemas<'d> {
             left_out: FxHashSet::default(),
             demands: FxHashMap::default(),
             questions: 0,
-            impossible: FxHashMap::default(),
+            impossible: IndexMap::default(),
+            singles: Vec::new(),
         }
     }
 

@@ -1,8 +1,6 @@
 //! Blanks, and values that are written out. Blanks that may vary belong to the word that follows them; those of a fixed style
 //! to the sign that they stand beside.
 
-use std::sync::LazyLock;
-
 use serde_json::Value;
 
 use super::Options;
@@ -26,6 +24,16 @@ pub(super) struct Spelling {
     colon: String,
     /// Spaces for each container that a line is in, where each item has a line of its own.
     indent: Option<usize>,
+    /// What stands before and behind the name of a member, with the usual spacing.
+    around: Option<Around>,
+}
+
+/// What stands around the name of a member: before the first one, before another one, behind it.
+#[derive(Debug, Clone)]
+struct Around {
+    first: Regex,
+    next: Regex,
+    colon: Regex,
 }
 
 /// Where a value stands.
@@ -36,9 +44,6 @@ pub(super) struct Place {
     /// In so many containers; always 0 where that changes nothing.
     pub(super) depth: u32,
 }
-
-/// The comma and the colon.
-static SIGNS: LazyLock<[Regex; 2]> = LazyLock::new(|| [Regex::literal(b","), Regex::literal(b":")]);
 
 enum Piece<'v> {
     Word(Regex),
@@ -53,6 +58,7 @@ impl Spelling {
             comma: ",".to_owned(),
             colon: ":".to_owned(),
             indent: None,
+            around: None,
         };
         match &options.whitespace {
             Whitespace::Compact => {}
@@ -77,6 +83,14 @@ impl Spelling {
             Whitespace::Regex(pattern) => {
                 spelling.blanks = Some(super::whitespace::blanks(pattern, limits)?);
             }
+        }
+        if let (Some(blanks), None) = (&spelling.blanks, spelling.indent) {
+            let sign = |sign: &[u8]| Regex::literal(sign);
+            spelling.around = Some(Around {
+                first: blanks.clone(),
+                next: Regex::Concat([blanks.clone(), sign(b","), blanks.clone()].into()),
+                colon: Regex::Concat([blanks.clone(), sign(b":")].into()),
+            });
         }
         Ok(spelling)
     }
@@ -140,21 +154,9 @@ impl Spelling {
     /// The name of a member, up to its colon; `comma`: another member stands before it.
     pub(super) fn key(&self, name: Regex, comma: bool, place: Place) -> Regex {
         // The usual spacing, in one piece.
-        if let (Some(blanks), None, Regex::Literal(_), ",", ":") = (
-            &self.blanks,
-            self.indent,
-            &name,
-            self.comma.as_str(),
-            self.colon.as_str(),
-        ) {
-            let sign = |sign: u8| SIGNS[usize::from(sign == b':')].clone();
-            let name = [blanks.clone(), name, blanks.clone(), sign(b':')];
-            return Regex::Concat(if comma {
-                let comma = [blanks.clone(), sign(b',')];
-                comma.into_iter().chain(name).collect()
-            } else {
-                name.into()
-            });
+        if let (Some(around), Regex::Literal(_)) = (&self.around, &name) {
+            let before = if comma { &around.next } else { &around.first };
+            return Regex::Concat([before.clone(), name, around.colon.clone()].into());
         }
         let before = if comma {
             self.comma(place)

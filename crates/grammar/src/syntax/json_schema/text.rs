@@ -134,6 +134,9 @@ impl Notation {
 
     /// The spellings of a text inside the quotes.
     pub(super) fn body(&self, text: &str) -> Regex {
+        if !text.contains(|c| self.needs_escape(c)) {
+            return Regex::literal(text.as_bytes());
+        }
         let mut parts = Vec::new();
         let mut plain = String::new();
         for c in text.chars() {
@@ -193,7 +196,7 @@ fn any_of(notation: &Notation) -> Regex {
 /// The one spelling of a JSON string, quotes included, as every JSON writer has it that leaves text as it is.
 pub(super) fn json(text: &str) -> String {
     if !text.contains(|c| c < ' ' || c == '"' || c == '\\') {
-        return format!("\"{text}\"");
+        return ["\"", text, "\""].concat();
     }
     serde_json::Value::String(text.to_owned()).to_string()
 }
