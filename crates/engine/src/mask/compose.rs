@@ -14,7 +14,7 @@ use super::memo::Mask;
 use super::place::Place;
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
-use super::walk::{Listed, Visitor, symbols, walk, whole};
+use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
 use crate::automaton::{RegexId, Residuals, UnionId};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
@@ -32,7 +32,7 @@ const LOOPS: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Composer {
     terminals: Terminals,
-    lane: Vec<UnionId>,
+    lane: Lane,
 }
 
 /// One terminal of one thread: what remains of it, its set, its tag there.
@@ -43,7 +43,7 @@ impl Composer {
     pub(crate) fn new(shared: Arc<Shared>, layers: Layers) -> Self {
         Self {
             terminals: Terminals::new(shared, layers),
-            lane: Vec::new(),
+            lane: Lane::default(),
         }
     }
 
@@ -291,7 +291,7 @@ impl Making<'_> {
         mut parts: Vec<Part>,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Vec<UnionId>,
+        lane: &mut Lane,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let trie = self.reading.vocabulary.trie();
@@ -356,7 +356,7 @@ impl Making<'_> {
         candidates: ByteSet,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Vec<UnionId>,
+        lane: &mut Lane,
         fuel: &mut Fuel,
     ) -> Result<ByteSet, Error> {
         let mut behind: Option<Vec<Thread>> = None;
@@ -396,7 +396,7 @@ impl Making<'_> {
         job: Job,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Vec<UnionId>,
+        lane: &mut Lane,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let vocabulary = self.reading.vocabulary;

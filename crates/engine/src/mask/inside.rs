@@ -17,6 +17,7 @@ use super::memo::SPARSE;
 use super::place::{Front, Place};
 use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
+use super::siblings::Siblings;
 use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
@@ -233,6 +234,7 @@ struct Found {
 pub(super) struct Scan {
     pub(super) lane: Lane,
     pub(super) path: Vec<Rest>,
+    siblings: Vec<Option<Siblings>>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
     agreement: FxHashMap<(RegexId, RegexId), u32>,
@@ -260,6 +262,7 @@ impl Scan {
         self.kept.clear();
         self.path.clear();
         self.path.resize(trie.longest() + 1, Rest::DEAD);
+        self.siblings.resize(trie.longest() + 2, None);
         let front = Front::new(place, residual, residuals, trie, shared);
         let start = self.lane.start(front.rest, residuals);
         let mut found = Found {
@@ -333,7 +336,11 @@ impl Scan {
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let Self {
-            lane, path, kept, ..
+            lane,
+            path,
+            siblings,
+            kept,
+            ..
         } = self;
         let long = vocabulary.trie().nodes().len() / LONG;
         let nodes = trie.nodes();
@@ -341,6 +348,7 @@ impl Scan {
             return Ok(());
         };
         path[usize::from(first.depth) - 1] = start;
+        siblings[usize::from(first.depth)] = None;
         let mut at = part.start;
         // Tokens are kept by the run: between two places where they die, all stay inside.
         let mut from = trie.before(part.start);
@@ -348,6 +356,20 @@ impl Scan {
             let node = nodes[at];
             let depth = usize::from(node.depth);
             let before = path[depth - 1];
+            if let Some(siblings) = &mut siblings[depth] {
+                let next = siblings.next(trie, at, |byte| {
+                    Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
+                })?;
+                if next != at {
+                    let to = trie.before(at);
+                    if from < to {
+                        kept.push(from..to);
+                    }
+                    from = trie.before(next);
+                    at = next;
+                    continue;
+                }
+            }
             found.visited += 1;
             lane.looking = found.visited > long;
             let rest = lane.step(before, node.byte, residuals, fuel)?;
@@ -406,6 +428,8 @@ impl Scan {
                 }
             }
             path[depth] = rest;
+            // Where it may end, those that die leave.
+            siblings[depth + 1] = Siblings::of(trie, at).filter(|_| !rest.ends());
             at += 1;
         }
         let to = trie.before(part.end);

@@ -1,6 +1,7 @@
 //! Token masks, remembered per state.
 //!
 //! * `row` is the layout that people hand to a sampler;
+//! * `siblings` leads past what nobody can read;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
 //! * `place` is where a terminal begins to read tokens;
 //! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
@@ -23,6 +24,7 @@ mod row;
 mod runs;
 mod safe;
 mod shared;
+mod siblings;
 mod splits;
 mod terminals;
 mod walk;

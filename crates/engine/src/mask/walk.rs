@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::row::allow;
+use super::siblings::Siblings;
 use crate::automaton::{FiredId, UnionId};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
@@ -22,7 +23,7 @@ pub(crate) fn plain_row(
     symbols(recognizer, vocabulary, state, &mut ids, fuel)?;
     frames.load(recognizer.state(state));
     let trie = vocabulary.trie();
-    let mut lane = Vec::new();
+    let mut lane = Lane::default();
     let all = &mut Listed(&mut ids);
     walk(recognizer, trie, whole(trie), frames, &mut lane, fuel, all)?;
     let mut row = vec![0_i32; bitmask_words(vocabulary.size())];
@@ -94,6 +95,14 @@ impl Visitor for Listed<'_> {
     }
 }
 
+/// Work space of walks, by depth.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    /// What remains of the one terminal that is read.
+    unions: Vec<UnionId>,
+    siblings: Vec<Option<Siblings>>,
+}
+
 /// Finds the tokens in a part of a trie (siblings with all that is below them) that may follow the state that is loaded,
 /// which stands in front of the first node's byte.
 ///
@@ -104,13 +113,15 @@ pub(super) fn walk(
     trie: &Trie,
     part: Range<usize>,
     frames: &mut Frames,
-    lane: &mut Vec<UnionId>,
+    Lane { unions, siblings }: &mut Lane,
     fuel: &mut Fuel,
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
     let large = (nodes.len() / SHARE).min(LARGE);
-    lane.resize(trie.longest() + 1, UnionId::DEAD);
+    unions.resize(trie.longest() + 1, UnionId::DEAD);
+    siblings.resize(trie.longest() + 2, None);
+    siblings[0] = None;
     let mut at = part.start;
     let above = match nodes.get(at) {
         Some(first) => usize::from(first.depth),
@@ -126,7 +137,16 @@ pub(super) fn walk(
             inside = None;
             if let &[(set, union)] = frames.threads() {
                 inside = Some((before, set));
-                lane[before] = union;
+                unions[before] = union;
+            }
+        }
+        if let Some(siblings) = &mut siblings[before] {
+            let single = inside.map(|(_, set)| [(set, unions[before])]);
+            let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
+            let next = siblings.next(trie, at, |byte| recognizer.may_take(threads, byte, fuel))?;
+            if next != at {
+                at = next;
+                continue;
             }
         }
         // Behind a node with nothing below it, nobody asks for more than whether there is anything.
@@ -145,13 +165,13 @@ pub(super) fn walk(
             (None, None) => recognizer.push(frames, node.byte, fuel)?,
             (None, Some((start, set))) => {
                 fuel.spend(1)?;
-                let (to, fired) = recognizer.unions.step(lane[before], node.byte, fuel)?;
+                let (to, fired) = recognizer.unions.step(unions[before], node.byte, fuel)?;
                 if fired == FiredId::NONE {
-                    lane[before + 1] = to;
+                    unions[before + 1] = to;
                     to != UnionId::DEAD
                 } else {
                     frames.truncate(start);
-                    for &union in &lane[start + 1..=before] {
+                    for &union in &unions[start + 1..=before] {
                         frames.push_single(set, union);
                     }
                     inside = None;
@@ -168,7 +188,7 @@ pub(super) fn walk(
         }
         let next = node.next as usize;
         if next - at > large + 1 {
-            let single = inside.map(|(_, set)| [(set, lane[before + 1])]);
+            let single = inside.map(|(_, set)| [(set, unions[before + 1])]);
             let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
             if let Some(left) = visitor.enter(at, threads, recognizer, fuel)? {
                 if left.is_empty() {
@@ -177,13 +197,14 @@ pub(super) fn walk(
                 }
                 if let Some((start, set)) = inside.take() {
                     frames.truncate(start);
-                    for &union in &lane[start + 1..=before + 1] {
+                    for &union in &unions[start + 1..=before + 1] {
                         frames.push_single(set, union);
                     }
                 }
                 frames.replace_threads(&left);
             }
         }
+        siblings[before + 1] = Siblings::of(trie, at);
         at += 1;
     }
     Ok(())

@@ -5,12 +5,25 @@
 
 use std::sync::Arc;
 
-use super::below::{ASCII, Below, lead, place_behind};
+use super::below::{Below, place_behind};
 use super::trie::Trie;
 
-/// Bytes that end a text in most notations, or may not be in it.
-fn is_plain(byte: u8) -> bool {
-    !matches!(byte, 0..0x20 | b'"' | b'\'' | b'\\' | 0x7f)
+/// All ASCII bytes but those that end a text in most notations, or may not be in it.
+const PLAIN: u128 = {
+    let ends = 1 << b'"' | 1 << b'\'' | 1 << b'\\' | 1 << 0x7f;
+    u128::MAX << 0x20 & !ends
+};
+
+/// Whether a token is plain: UTF-8, perhaps cut off, without such bytes.
+fn is_plain(token: &[u8]) -> bool {
+    let plain = |&byte: &u8| byte >= 0x80 || PLAIN >> byte & 1 == 1;
+    token.iter().all(plain) && (token.is_ascii() || is_utf8(token))
+}
+
+fn is_utf8(token: &[u8]) -> bool {
+    let mut bytes = token.iter();
+    let place = bytes.try_fold(0, |place, &byte| place_behind(place, byte));
+    place.is_some()
 }
 
 /// The tokens of a vocabulary in two parts.
@@ -22,7 +35,7 @@ pub(crate) struct Plain {
     nodes: Box<[u32]>,
     /// The bitmask row of plain tokens.
     row: Arc<[i32]>,
-    /// What the plain tokens are, as of what is below a node; those that are not ASCII are UTF-8.
+    /// What the plain tokens are, as of what is below a node, and perhaps more.
     below: Below,
 }
 
@@ -30,45 +43,23 @@ impl Plain {
     /// Sorts the tokens of a trie; `words` is how many a row of the vocabulary has.
     pub(super) fn new<'a>(trie: &Trie, token: impl Fn(u32) -> &'a [u8], words: usize) -> Self {
         let mut row = vec![0; words];
-        let mut below = Below {
-            ascii: 0,
-            leads: 0,
-            from: 1,
-            height: 0,
-            begun: 0,
-        };
+        let mut height = 0;
         let mut others: Vec<(u32, &[u8])> = Vec::new();
-        let mut is_ascii = true;
         for (&id, &length) in trie.order().iter().zip(trie.lengths()) {
             let bytes = token(id);
-            let mut place = Some(0);
-            for &byte in bytes {
-                place = place.and_then(|place| place_behind(place, byte));
-            }
-            if place.is_none() || !bytes.iter().all(|&byte| is_plain(byte)) {
+            if is_plain(bytes) {
+                row[id as usize / 32] |= 1 << (id % 32);
+                height = height.max(length);
+            } else {
                 others.push((id, bytes));
-                continue;
             }
-            row[id as usize / 32] |= 1 << (id % 32);
-            below.height = below.height.max(length);
-            for &byte in bytes {
-                if byte < 0x80 {
-                    below.ascii |= 1 << byte;
-                } else {
-                    is_ascii = false;
-                    below.leads |= lead(byte);
-                }
-            }
-        }
-        if is_ascii {
-            below.from |= ASCII;
         }
         let others = Trie::new(others.into_iter()).with_belows();
         Self {
             nodes: same_nodes(&others, trie),
             others,
             row: row.into(),
-            below,
+            below: Below::of_text(PLAIN, height),
         }
     }
 

@@ -126,6 +126,16 @@ impl Trie {
         self.belows.get(node)
     }
 
+    /// Bytes and nodes of a node's children, if they are many; only in tries [with notes](Self::with_belows).
+    #[inline]
+    pub(crate) fn children(&self, node: usize) -> &[(u8, u32)] {
+        let Node { next, .. } = self.nodes[node];
+        if next - node as u32 <= LARGE {
+            return &[];
+        }
+        self.belows.children(node)
+    }
+
     /// How many characters begin in each token, in the order of [`Self::order`], 255 standing for any larger number; only in
     /// tries [with notes](Self::with_belows).
     pub(crate) fn lengths(&self) -> &[u8] {
