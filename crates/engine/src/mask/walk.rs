@@ -140,9 +140,9 @@ pub(super) fn walk(
                 unions[before] = union;
             }
         }
+        let single = inside.map(|(_, set)| [(set, unions[before])]);
+        let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
         if let Some(siblings) = &mut siblings[before] {
-            let single = inside.map(|(_, set)| [(set, unions[before])]);
-            let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
             let next = siblings.next(trie, at, |byte| recognizer.may_take(threads, byte, fuel))?;
             if next != at {
                 at = next;
@@ -151,8 +151,6 @@ pub(super) fn walk(
         }
         // Behind a node with nothing below it, nobody asks for more than whether there is anything.
         let known = if node.next as usize == at + 1 {
-            let single = inside.map(|(_, set)| [(set, lane[before])]);
-            let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
             recognizer.lives(threads, node.byte)
         } else {
             None
