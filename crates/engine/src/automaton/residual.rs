@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use syntagma_grammar::ir::ByteSet;
+use syntagma_grammar::ir::{ByteSet, Regex};
 
+use super::build::Built;
 use super::classes::{Classes, ClassesId};
 use super::counted::Bounds;
 use super::derive::Task;
@@ -89,6 +90,8 @@ pub(crate) struct Residuals {
     pub(super) classes: Classes,
     /// Rows of derivatives; None is not yet derived.
     pub(super) derivatives: Vec<Option<RegexId>>,
+    /// Parts of terminals that were built after the grammar.
+    pub(crate) built: Built,
     /// Lengths of shortest words of logical expressions.
     pub(super) shortest: FxHashMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
@@ -133,6 +136,7 @@ impl Residuals {
             tables: IndexSet::default(),
             classes: Classes::new(),
             derivatives: Vec::new(),
+            built: Built::default(),
             shortest: FxHashMap::default(),
             shortest_with_byte: FxHashMap::default(),
             units: FxHashMap::default(),
@@ -182,6 +186,7 @@ impl Residuals {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
+            + self.built.len() * size_of::<(Regex, RegexId)>()
             + (self.intersections.len() + self.places.len() + self.words.len()) * 40
             + self.heap
     }

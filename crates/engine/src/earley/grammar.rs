@@ -64,6 +64,8 @@ pub(crate) struct Dot {
 /// enough to be built while a text is read: no intersection or complement, and not above this weight.
 const EAGER: usize = 1_000;
 const LIGHT: u32 = 2_000;
+/// What such a terminal takes where its larger parts are those of others, too.
+const LATE_FUEL: usize = 8;
 
 /// A regular language in the grammar.
 #[derive(Debug, Clone)]
@@ -82,7 +84,10 @@ impl Terminal {
         residuals.set_owner(owner.0);
         // Paid for with the grammar.
         let fuel = &mut Fuel::endless();
-        let residual = residuals.build(&self.source, &mut Built::default(), fuel)?;
+        let mut built = std::mem::take(&mut residuals.built);
+        let residual = residuals.build(&self.source, &mut built, fuel);
+        residuals.built = built;
+        let residual = residual?;
         Ok(*self.residual.get_or_init(|| residual))
     }
 
@@ -323,7 +328,7 @@ impl Resolver<'_> {
                     && regex.weight() <= LIGHT
                     && let Some(wordless) = regex.is_wordless()
                 {
-                    self.fuel.spend(regex.weight() as usize)?;
+                    self.fuel.spend(LATE_FUEL)?;
                     if wordless {
                         return Ok(None);
                     }

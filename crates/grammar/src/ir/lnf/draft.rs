@@ -16,6 +16,9 @@ use crate::limits::Limits;
 /// A right-hand side; most are short.
 pub(super) type Rhs = SmallVec<[Symbol; 4]>;
 
+/// The productions of one nonterminal, by their right-hand sides; most have one or two.
+pub(super) type Rules = SmallVec<[Rhs; 2]>;
+
 /// A name for people: that of a rule, and what the nonterminal is of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
@@ -81,7 +84,7 @@ type Interner<T> = IndexSet<T, FxBuildHasher>;
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) names: Vec<Name>,
-    pub(super) rules: Vec<Vec<Rhs>>,
+    pub(super) rules: Vec<Rules>,
     pub(super) start: NonterminalId,
     /// Nonterminals that are labelled parts: no pass takes them apart, merges them or puts their productions elsewhere.
     pub(super) labels: FxHashMap<NonterminalId, Arc<str>>,
@@ -141,19 +144,14 @@ impl Draft {
     pub(super) fn nonterminal(&mut self, name: Name) -> Result<NonterminalId, Error> {
         self.spend(1)?;
         self.names.push(name);
-        self.rules.push(Vec::new());
+        self.rules.push(Rules::new());
         Ok(NonterminalId(self.rules.len() as u32 - 1))
     }
 
     /// Adds a production.
     pub(super) fn add(&mut self, lhs: NonterminalId, rhs: Rhs) -> Result<(), Error> {
         self.spend(1 + rhs.len())?;
-        let rules = &mut self.rules[lhs.0 as usize];
-        if rules.is_empty() {
-            // Most have one or two.
-            rules.reserve_exact(2);
-        }
-        rules.push(rhs);
+        self.rules[lhs.0 as usize].push(rhs);
         Ok(())
     }
 

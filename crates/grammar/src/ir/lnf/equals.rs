@@ -1,9 +1,10 @@
 //! Pass: nonterminals with equal productions become one, from the leaves up. Loops on itself count as equal
 //! (`A ::= A x`, `B ::= B x`), longer cycles are not compared.
 
+use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 
 use super::draft::{Draft, Rhs};
 use super::graph;
@@ -17,9 +18,11 @@ const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
 /// Merges nonterminals with equal productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     let count = draft.rules.len();
-    let users = graph::users(draft);
+    // Once some are merged.
+    let users = OnceCell::new();
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
-    let mut by_digest: FxHashMap<u64, NonterminalId> = FxHashMap::default();
+    let mut by_digest: FxHashMap<u64, NonterminalId> =
+        FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
     let mut digests = Vec::new();
     // In rounds, so that what uses many others is looked at once for all of them that were merged meanwhile.
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
@@ -62,7 +65,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         let mut member = gone;
         loop {
             target[member.0 as usize] = kept;
-            for &user in users.of(member.0) {
+            for &user in users.get_or_init(|| graph::users(draft)).of(member.0) {
                 let user = target[user as usize];
                 if !std::mem::replace(&mut queued[user.0 as usize], true) {
                     later.push(user);

@@ -13,6 +13,10 @@ use crate::ir::regex::Regex;
 /// Fuses neighbouring terminals.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     for at in 0..draft.rules.len() {
+        let any = |rhs: &Rhs| rhs.windows(2).any(|pair| fusible(draft, pair[0], pair[1]));
+        if !draft.rules[at].iter().any(any) {
+            continue;
+        }
         let mut rules = std::mem::take(&mut draft.rules[at]);
         for rhs in &mut rules {
             if rhs.windows(2).any(|pair| fusible(draft, pair[0], pair[1])) {

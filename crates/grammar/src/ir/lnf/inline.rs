@@ -2,7 +2,7 @@
 //! whose production is empty or a single symbol (a large terminal only where it is used once); and one with several
 //! productions where its only use is a unit production.
 
-use super::draft::{Draft, Rhs};
+use super::draft::{Draft, Rhs, Rules};
 use super::regular::MAX_DEPTH;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
@@ -26,6 +26,11 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
         }
         let mut work = Vec::new();
         for at in 0..draft.rules.len() {
+            let is_named =
+                |symbol: &Symbol| matches!(symbol, Symbol::Nonterminal(id) if named[id.0 as usize]);
+            if !draft.rules[at].iter().flatten().any(is_named) {
+                continue;
+            }
             let mut rules = std::mem::take(&mut draft.rules[at]);
             for rhs in &mut rules {
                 expand(draft, (&meanings, &named), rhs, &mut work)?;
@@ -175,11 +180,6 @@ fn expand(
     rhs: &mut Rhs,
     work: &mut Vec<Symbol>,
 ) -> Result<(), Error> {
-    let is_named =
-        |symbol: &Symbol| matches!(symbol, Symbol::Nonterminal(id) if named[id.0 as usize]);
-    if !rhs.iter().any(is_named) {
-        return Ok(());
-    }
     let mut out = Rhs::new();
     work.clear();
     work.extend(rhs.iter().rev());
@@ -206,8 +206,8 @@ fn spread_units(draft: &mut Draft) -> Result<(), Error> {
             continue;
         }
         draft.changes += 1;
-        let mut done: Vec<Rhs> = Vec::new();
-        let mut work: Vec<Rhs> = std::mem::take(&mut draft.rules[lhs.0 as usize]);
+        let mut done = Rules::new();
+        let mut work: Rules = std::mem::take(&mut draft.rules[lhs.0 as usize]);
         work.reverse();
         while let Some(rhs) = work.pop() {
             match rhs[..] {

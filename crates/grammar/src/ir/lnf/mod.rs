@@ -166,7 +166,8 @@ impl Lnf {
         symbols.labels.sort_unstable();
         let mut regexes: Vec<Option<Symbol>> = vec![None; draft.regex_count()];
         let mut others: FxHashMap<Symbol, Symbol> = FxHashMap::default();
-        let mut productions = Vec::with_capacity(draft.rules.iter().map(Vec::len).sum());
+        let count = draft.rules.iter().map(draft::Rules::len).sum();
+        let mut productions = Vec::with_capacity(count);
         for lhs in draft.nonterminals() {
             for rhs in draft.rules_of(lhs) {
                 let rhs = rhs.iter().map(|&symbol| match symbol {

@@ -13,6 +13,10 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
     let mut optional: FxHashMap<u32, NonterminalId> = FxHashMap::default();
     for lhs in draft.nonterminals() {
+        let is_nullable = |symbol: &Symbol| matches!(symbol, Symbol::Regex(index) if draft.facts_of(*index).nullable);
+        if !draft.rules_of(lhs).iter().flatten().any(is_nullable) {
+            continue;
+        }
         let mut rules = std::mem::take(&mut draft.rules[lhs.0 as usize]);
         let mut empty = false;
         for rhs in &mut rules {

@@ -97,7 +97,7 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
         };
         let symbol = draft.regex(regex);
         draft.changes += 1;
-        draft.rules[lhs.0 as usize] = vec![smallvec![symbol]];
+        draft.rules[lhs.0 as usize] = smallvec![smallvec![symbol]];
     } else if shapes.plain.len() > 1 {
         let joined = alternation(alternatives(draft, &shapes.plain));
         let symbol = draft.regex(joined);

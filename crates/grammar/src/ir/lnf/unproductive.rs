@@ -37,6 +37,11 @@ fn drop_dead(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
     let mut dead: Vec<NonterminalId> = Vec::new();
     for id in draft.nonterminals() {
+        let matches_nothing = |&symbol: &Symbol| is_nothing(draft, symbol);
+        let own = draft.rules_of(id);
+        if !own.is_empty() && !own.iter().flatten().any(matches_nothing) {
+            continue;
+        }
         let mut rules = std::mem::take(&mut draft.rules[id.0 as usize]);
         rules.retain(|rhs| !rhs.iter().any(|&symbol| is_nothing(draft, symbol)));
         if rules.is_empty() {
