@@ -16,6 +16,13 @@ const WORDS: usize = 8;
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
 pub(crate) type Built = FxHashMap<Regex, RegexId>;
 
+/// Whether no two of some words are the same.
+fn words_differ(words: &[(u32, RegexId)]) -> bool {
+    let mut all: Vec<u32> = words.iter().map(|&(literal, _)| literal).collect();
+    all.sort_unstable();
+    all.windows(2).all(|two| two[0] != two[1])
+}
+
 /// What an alternative begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Head {
@@ -247,11 +254,32 @@ impl Residuals {
         }
         let mut all: Vec<(u32, RegexId)> = table.iter().collect();
         fuel.spend(all.len())?;
-        for (_, behind) in &mut all {
-            *behind = self.concat(*behind, tail, fuel)?;
+        // A literal makes all words longer: what is a part of another one may then be none.
+        let (literal, rest) = match (self.literal_head(tail), self.node(tail)) {
+            (Some((literal, rest)), _) => (Some(literal.number(self)), rest),
+            (None, Node::Class(set)) if set.len() == 1 => {
+                let bytes: Vec<u8> = set.iter().collect();
+                (Some(self.intern_literal(&bytes.into())), RegexId::EMPTY)
+            }
+            _ => (None, tail),
+        };
+        for (word, behind) in &mut all {
+            if *behind == RegexId::EMPTY
+                && let Some(literal) = literal
+            {
+                let parts = [*word, literal].map(|part| &*self.literals[part as usize]);
+                *word = self.intern_literal(&parts.concat().into());
+                *behind = rest;
+            } else {
+                *behind = self.concat(*behind, tail, fuel)?;
+            }
             if !self.may_follow_words(*behind) {
                 return Ok(None);
             }
+        }
+        // Words with different ends could have become the same.
+        if literal.is_some() && !words_differ(&all) {
+            return Ok(None);
         }
         let table = self.intern_words(all);
         self.words_from(table, 0, end, 0, fuel).map(Some)

@@ -201,8 +201,12 @@ fn tables_of_words_tell_every_byte_apart() {
 
 #[test]
 fn equal_languages_of_usual_forms_are_one_residual() {
+    const WORDS: [&[u8]; 8] = [
+        b"on", b"one", b"ones", b"an", b"any", b"anyone", b"no", b"none",
+    ];
     let mut fuel = Fuel::step(&Limits::default());
     let mut residuals = Residuals::new(0);
+    let words = || Regex::alt(WORDS.map(Regex::literal).to_vec());
     let a = || Regex::literal(b"a");
     let star = || Regex::repeat(a(), 0, None);
     let pairs = [
@@ -211,6 +215,14 @@ fn equal_languages_of_usual_forms_are_one_residual() {
             Regex::Class(ByteSet::range(b'a', b'b')),
         ),
         (Regex::concat(vec![star(), star()]), star()),
+        (
+            Regex::concat(vec![words(), Regex::literal(b"!")]),
+            Regex::alt(
+                WORDS
+                    .map(|word| Regex::literal(&[word, b"!"].concat()))
+                    .to_vec(),
+            ),
+        ),
         (Regex::repeat(star(), 3, None), star()),
         (
             Regex::alt(vec![

@@ -48,6 +48,9 @@ pub(crate) enum Passed {
 /// So many words have notes of their own together.
 const BLOCK: usize = 32;
 
+/// To compare a word takes as long as so many expressions, beside what reading it costs.
+const WEIGHT: u32 = 8;
+
 /// Different words in their order, each with what follows it.
 #[derive(Debug)]
 pub(super) struct Words {
@@ -370,7 +373,7 @@ impl Residuals {
                 most: tail.most.saturating_add(length),
                 farthest: shortest,
                 within: tail.within,
-                weight: tail.weight,
+                weight: tail.weight.saturating_add(WEIGHT),
             });
         }
         starts.push(text.len() as u32);

@@ -361,10 +361,7 @@ impl Scan {
                     Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
                 })?;
                 if next != at {
-                    let to = trie.before(at);
-                    if from < to {
-                        kept.push(from..to);
-                    }
+                    keep_run(kept, from..trie.before(at));
                     from = trie.before(next);
                     at = next;
                     continue;
@@ -377,10 +374,7 @@ impl Scan {
                 if before.ends() {
                     found.exits.push((node.byte, at as u32));
                 }
-                let to = trie.before(at);
-                if from < to {
-                    kept.push(from..to);
-                }
+                keep_run(kept, from..trie.before(at));
                 at = node.next as usize;
                 from = trie.before(at);
                 continue;
@@ -389,7 +383,9 @@ impl Scan {
                 found.live.insert(node.byte);
             }
             found.ends_anywhere &= rest.ends();
-            if let Some(below) = trie.below(at) {
+            if !rest.passes()
+                && let Some(below) = trie.below(at)
+            {
                 match lane.reads(rest, below, residuals, fuel)? {
                     Reads::All { may_end } => {
                         if may_end {
@@ -432,10 +428,7 @@ impl Scan {
             siblings[depth + 1] = Siblings::of(trie, at).filter(|_| !rest.ends());
             at += 1;
         }
-        let to = trie.before(part.end);
-        if from < to {
-            kept.push(from..to);
-        }
+        keep_run(kept, from..trie.before(part.end));
         Ok(())
     }
 
@@ -553,6 +546,13 @@ impl Scan {
     }
 }
 
+/// Keeps a run, if it is any.
+fn keep_run(kept: &mut Vec<Range<u32>>, run: Range<u32>) {
+    if !run.is_empty() {
+        kept.push(run);
+    }
+}
+
 /// Keeps the runs of some tokens that pass; `from` is where the run began that they may continue, and then where the last
 /// one begins that may go on.
 fn keep<T>(
@@ -565,9 +565,7 @@ fn keep<T>(
     let facts = &facts[tokens.start as usize..tokens.end as usize];
     for (index, fact) in tokens.zip(facts) {
         if !passes(fact) {
-            if *from < index {
-                kept.push(*from..index);
-            }
+            keep_run(kept, *from..index);
             *from = index + 1;
         }
     }

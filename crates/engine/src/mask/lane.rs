@@ -29,7 +29,7 @@ impl Rest {
     }
 
     /// Whether it is on the way through words, and no residual of its own.
-    fn passes(self) -> bool {
+    pub(super) fn passes(self) -> bool {
         self.0 & PASSING != 0
     }
 

@@ -17,6 +17,9 @@ pub(crate) struct Node {
     pub(crate) height: u8,
 }
 
+/// Up to so many nodes below a node lie next to it.
+const NEAR: u32 = 32;
+
 /// The bytes that a token may have: what [`Node::depth`] can count.
 pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
@@ -126,11 +129,11 @@ impl Trie {
         self.belows.get(node)
     }
 
-    /// Bytes and nodes of a node's children, if they are many; only in tries [with notes](Self::with_belows).
+    /// Bytes and nodes of a node's children, if they are many and far from each other; only in tries [with notes](Self::with_belows).
     #[inline]
     pub(crate) fn children(&self, node: usize) -> &[(u8, u32)] {
         let Node { next, .. } = self.nodes[node];
-        if next - node as u32 <= LARGE {
+        if next - node as u32 <= NEAR {
             return &[];
         }
         self.belows.children(node)
