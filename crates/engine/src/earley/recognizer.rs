@@ -199,6 +199,9 @@ impl Recognizer {
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
+        if let Some(known) = self.lives(threads, byte) {
+            return Ok(known);
+        }
         for &(_, union) in threads {
             let (to, fired) = self.unions.step(union, byte, fuel)?;
             if to != UnionId::DEAD || fired != FiredId::NONE {

@@ -79,10 +79,10 @@ impl Composer {
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
         if left.len() > FEW {
-            left = making.take(&left, Place::Root, true, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, Which::Wide, recognizer, fuel)?;
         }
         if left.len() <= FEW {
-            left = making.take(&left, Place::Root, false, recognizer, fuel)?;
+            left = making.take(&left, Place::Root, Which::All, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
         while let Some(job) = making.jobs.pop() {
@@ -148,6 +148,16 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
     Ok(loops)
 }
 
+/// Which terminals are looked at by themselves.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    All,
+    /// Those that most tokens may be read by.
+    Wide,
+    /// Those that have been at the place before, as if they were narrow.
+    Returning,
+}
+
 /// What is left to be done for a mask.
 enum Job {
     /// Tokens that leave a terminal at its exits, where these bytes may follow.
@@ -189,19 +199,24 @@ impl Visitor for Making<'_> {
         }
         let parts = parts_of(threads, recognizer, fuel)?;
         let count = parts.len();
-        let left = self.take(&parts, Place::Behind(node as u32), true, recognizer, fuel)?;
+        let left = self.take(
+            &parts,
+            Place::Behind(node as u32),
+            Which::Wide,
+            recognizer,
+            fuel,
+        )?;
         Ok((left.len() < count).then(|| threads_of(left, recognizer)))
     }
 }
 
 impl Making<'_> {
-    /// Adds the tokens that terminals have at a place, all or only those of wide ones; returns the terminals that have to
-    /// be walked.
+    /// Adds the tokens that some of the terminals, which are sorted, have at a place; returns those that have to be walked.
     fn take(
         &mut self,
         parts: &[Part],
         place: Place,
-        only_wide: bool,
+        which: Which,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
     ) -> Result<Vec<Part>, Error> {
@@ -209,8 +224,14 @@ impl Making<'_> {
         for same in parts.chunk_by(|a, b| a.0 == b.0) {
             let (residual, _, tag) = same[0];
             let residuals = recognizer.unions.residuals();
-            let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
-            if only_wide && !wide || !self.terminal(same, place, wide, recognizer, fuel)? {
+            let (wanted, wide) = match which {
+                Which::Returning => (self.terminals.returns(residual, place), false),
+                Which::All | Which::Wide => {
+                    let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
+                    (wide || matches!(which, Which::All), wide)
+                }
+            };
+            if !wanted || !self.terminal(same, place, wide, recognizer, fuel)? {
                 left.extend_from_slice(same);
             }
         }
@@ -310,7 +331,9 @@ impl Making<'_> {
             });
             let runs = self.terminals.shared().runs(trie, &set);
             self.out.ids.extend(runs.tokens(most));
-            together = self.again(together, Place::Lead(set, most), recognizer, fuel)?;
+            together.sort_unstable();
+            let place = Place::Lead(set, most);
+            let together = self.take(&together, place, Which::Returning, recognizer, fuel)?;
             let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
                 let residuals = recognizer.unions.residuals();
                 loops_of(&together, residuals, fuel)?
@@ -327,25 +350,6 @@ impl Making<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Adds the tokens of those terminals that have been at a place before; returns the others.
-    fn again(
-        &mut self,
-        mut parts: Vec<Part>,
-        place: Place,
-        recognizer: &mut Recognizer,
-        fuel: &mut Fuel,
-    ) -> Result<Vec<Part>, Error> {
-        parts.sort_unstable();
-        let mut left = Vec::new();
-        for same in parts.chunk_by(|a, b| a.0 == b.0) {
-            let returns = self.terminals.returns(same[0].0, place);
-            if !returns || !self.terminal(same, place, false, recognizer, fuel)? {
-                left.extend_from_slice(same);
-            }
-        }
-        Ok(left)
     }
 
     /// Adds the tokens that begin with bytes of a set, as far as all runs of these lead to the same threads; returns the
@@ -380,7 +384,7 @@ impl Making<'_> {
         let runs = self.terminals.shared().runs(trie, &set);
         self.out.ids.extend(runs.tokens(u32::MAX));
         let parts = parts_of(&behind, recognizer, fuel)?;
-        let left = self.take(&parts, Place::Runs(set), true, recognizer, fuel)?;
+        let left = self.take(&parts, Place::Runs(set), Which::Wide, recognizer, fuel)?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
         for part in runs.behind(trie, &first) {

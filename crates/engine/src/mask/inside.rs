@@ -263,7 +263,7 @@ impl Scan {
         self.path.clear();
         self.path.resize(trie.longest() + 1, Rest::DEAD);
         self.siblings.resize(trie.longest() + 2, None);
-        let front = Front::new(place, residual, residuals, trie, shared);
+        let mut front = Front::new(place, residual, residuals, trie, shared);
         let start = self.lane.start(front.rest, residuals);
         let mut found = Found {
             live: ByteSet::EMPTY,
@@ -271,30 +271,32 @@ impl Scan {
             ends_anywhere: front.rest == residual,
             visited: 0,
         };
-        let plain = vocabulary.plain();
-        let reads = if place == Place::Root {
-            self.lane.reads(start, plain.below(), residuals, fuel)?
-        } else {
-            Reads::Unknown
-        };
-        let tokens = if let Reads::All { may_end } = reads {
-            let others = plain.others();
-            self.part(
-                (others, walk::whole(others)),
-                start,
-                &mut found,
-                residuals,
-                vocabulary,
-                fuel,
-            )?;
-            if may_end {
-                found.live = found.live.union(&plain.below().bytes());
+        // Where all plain tokens are read, only the others are looked at.
+        let mut plain = None;
+        if place == Place::Root {
+            let tokens = vocabulary.plain();
+            let reads = self.lane.reads(start, tokens.below(), residuals, fuel)?;
+            if let Reads::All { may_end } = reads {
+                plain = Some(tokens);
+                if may_end {
+                    found.live = tokens.below().bytes();
+                }
             }
+        }
+        let (read, parts) = match plain {
+            Some(plain) => (plain.others(), vec![walk::whole(plain.others())]),
+            None => (trie, std::mem::take(&mut front.parts)),
+        };
+        for part in parts {
+            let part = (read, part);
+            self.part(part, start, &mut found, residuals, vocabulary, fuel)?;
+        }
+        let tokens = if let Some(plain) = plain {
             for (_, node) in &mut found.exits {
                 *node = plain.node(*node);
             }
             let mut row = plain.row().to_vec();
-            let order = others.order();
+            let order = read.order();
             for run in &self.kept {
                 for &id in &order[run.start as usize..run.end as usize] {
                     allow(&mut row, id);
@@ -302,16 +304,6 @@ impl Scan {
             }
             Tokens::Row(row.into())
         } else {
-            for part in &front.parts {
-                self.part(
-                    (trie, part.clone()),
-                    start,
-                    &mut found,
-                    residuals,
-                    vocabulary,
-                    fuel,
-                )?;
-            }
             Tokens::of_runs(&self.kept, front.leading(), vocabulary)
         };
         fuel.spend(found.visited)?;

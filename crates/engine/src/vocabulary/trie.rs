@@ -1,7 +1,5 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-use std::ops::Range;
-
 use super::below::{Below, Belows, Kinds, LARGE};
 
 /// One byte of one or more tokens; eight bytes, so that a walk reads little.
@@ -155,36 +153,20 @@ impl Trie {
         self.longest
     }
 
-    /// What is behind some bytes in a part of the trie (siblings with all that is below them), unless there is nothing.
-    /// Calls with the node of each byte.
-    pub(crate) fn follow(
-        &self,
-        mut part: Range<usize>,
-        bytes: &[u8],
-        mut call: impl FnMut(usize),
-    ) -> Option<Range<usize>> {
-        for &byte in bytes {
-            while !part.is_empty() && self.nodes[part.start].byte != byte {
-                part.start = self.nodes[part.start].next as usize;
-            }
-            if part.is_empty() {
-                return None;
-            }
-            call(part.start);
-            part = part.start + 1..self.nodes[part.start].next as usize;
-        }
-        (!part.is_empty()).then_some(part)
-    }
-
     /// The child of `parent` (None: of the root) for `byte`.
     pub(crate) fn child(&self, parent: Option<usize>, byte: u8) -> Option<usize> {
-        let part = match parent {
-            Some(node) => node + 1..self.nodes[node].next as usize,
-            None => 0..self.nodes.len(),
+        let (mut at, end) = match parent {
+            Some(node) => (node + 1, self.nodes[node].next as usize),
+            None => (0, self.nodes.len()),
         };
-        let mut child = None;
-        self.follow(part, &[byte], |node| child = Some(node));
-        child
+        while at < end {
+            let node = self.nodes[at];
+            if node.byte == byte {
+                return Some(at);
+            }
+            at = node.next as usize;
+        }
+        None
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
