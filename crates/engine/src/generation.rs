@@ -336,7 +336,7 @@ impl Generation {
             None if !self.basis.layers.has(Layer::Parts) => {
                 let fuel = &mut self.fuel();
                 let row = plain_row(recognizer, &self.basis.vocabulary, state, frames, fuel)?;
-                Mask::of_row(row)
+                composer.of_row(&row)
             }
             None => {
                 let (mask, depth) = composer.mask(

@@ -192,8 +192,9 @@ impl Residuals {
         match *self.node(part) {
             Node::Literal { bytes, at: 0, tail } => Some((Beginning::Literal(bytes), tail)),
             Node::Concat(head, tail) => match self.node(head) {
-                Node::Class(set) if set.len() == 1 => {
-                    set.iter().next().map(|byte| (Beginning::Byte(byte), tail))
+                &Node::Class(set) if self.bytes(set).len() == 1 => {
+                    let mut bytes = self.bytes(set).iter();
+                    bytes.next().map(|byte| (Beginning::Byte(byte), tail))
                 }
                 _ => None,
             },
@@ -257,8 +258,8 @@ impl Residuals {
         // A literal makes all words longer: what is a part of another one may then be none.
         let (literal, rest) = match (self.literal_head(tail), self.node(tail)) {
             (Some((literal, rest)), _) => (Some(literal.number(self)), rest),
-            (None, Node::Class(set)) if set.len() == 1 => {
-                let bytes: Vec<u8> = set.iter().collect();
+            (None, &Node::Class(set)) if self.bytes(set).len() == 1 => {
+                let bytes: Vec<u8> = self.bytes(set).iter().collect();
                 (Some(self.intern_literal(&bytes.into())), RegexId::EMPTY)
             }
             _ => (None, tail),

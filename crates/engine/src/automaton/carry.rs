@@ -60,7 +60,7 @@ impl Residuals {
         match *node {
             Node::Nothing => Node::Nothing,
             Node::Empty => Node::Empty,
-            Node::Class(set) => Node::Class(set),
+            Node::Class(set) => Node::Class(self.byte_set(*from.bytes(set))),
             Node::Literal { bytes, at, tail } => Node::Literal {
                 bytes: self.carry_literal(from, bytes),
                 at,

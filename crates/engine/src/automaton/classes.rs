@@ -1,6 +1,7 @@
 //! Partitions of the bytes into classes that an expression does not tell apart.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::ByteSet;
 
 /// An interned partition of the 256 bytes.
@@ -23,12 +24,11 @@ struct Members {
 #[derive(Debug)]
 pub(crate) struct Classes {
     /// Class of each byte, numbered by first appearance.
-    maps: Vec<[u8; 256]>,
+    maps: IndexSet<[u8; 256], FxBuildHasher>,
     /// By partition: one byte of each class, largest class first.
     representatives: Vec<Box<[u8]>>,
     /// By partition, where somebody asked.
     members: Vec<Option<Box<Members>>>,
-    of_map: FxHashMap<[u8; 256], ClassesId>,
     of_set: FxHashMap<ByteSet, ClassesId>,
     meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
     /// Work space.
@@ -38,10 +38,9 @@ pub(crate) struct Classes {
 impl Classes {
     pub(crate) fn new() -> Self {
         let mut classes = Self {
-            maps: Vec::new(),
+            maps: IndexSet::default(),
             representatives: Vec::new(),
             members: Vec::new(),
-            of_map: FxHashMap::default(),
             of_set: FxHashMap::default(),
             meets: FxHashMap::default(),
             class_of_key: Vec::new(),
@@ -148,20 +147,19 @@ impl Classes {
             map[usize::from(byte)] = *class as u8;
             members[usize::from(*class)].0 += 1;
         }
-        if let Some(&id) = self.of_map.get(&map) {
+        let (id, new) = self.maps.insert_full(map);
+        let id = ClassesId(id as u32);
+        if !new {
             return id;
         }
         members.sort_by_key(|&(count, byte)| (std::cmp::Reverse(count), byte));
-        let id = ClassesId(self.maps.len() as u32);
-        self.maps.push(map);
         self.members.push(None);
         self.representatives
             .push(members.into_iter().map(|(_, byte)| byte).collect());
-        self.of_map.insert(map, id);
         id
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.maps.len() * 640 + (self.of_set.len() + self.meets.len()) * 48
+        self.maps.len() * 340 + (self.of_set.len() + self.meets.len()) * 48
     }
 }

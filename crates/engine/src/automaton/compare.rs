@@ -40,7 +40,7 @@ fn hash(value: &impl Hash) -> u128 {
 impl Residuals {
     /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
     pub(crate) fn first(&self, id: RegexId) -> ByteSet {
-        self.facts(id).first
+        *self.bytes(self.facts(id).first)
     }
 
     /// A number of the form alone: equal in all stores of this process, and different for different forms. None for forms
@@ -51,13 +51,14 @@ impl Residuals {
         }
         let mut work = vec![root];
         while let Some(&id) = work.last() {
-            if self.facts(id).fingerprint.is_some() {
+            if self.fingerprints.contains_key(&id) {
                 work.pop();
                 continue;
             }
             let waiting = work.len();
             let mut part = |part: RegexId| {
-                self.facts(part).fingerprint.unwrap_or_else(|| {
+                let known = self.fingerprints.get(&part).copied();
+                known.unwrap_or_else(|| {
                     work.push(part);
                     0
                 })
@@ -65,7 +66,7 @@ impl Residuals {
             let value = match self.node(id) {
                 Node::Nothing => hash(&0),
                 Node::Empty => hash(&1),
-                Node::Class(set) => hash(&(2, set)),
+                Node::Class(set) => hash(&(2, self.bytes(*set))),
                 Node::Literal { bytes, at, tail } => {
                     let literal = &self.literals[*bytes as usize][*at as usize..];
                     hash(&(3, literal, part(*tail)))
@@ -101,10 +102,10 @@ impl Residuals {
                 } => hash(&(9, part(inner), lower, upper, taken)),
             };
             if work.len() == waiting {
-                self.set_fingerprint(id, value);
+                self.fingerprints.insert(id, value);
             }
         }
-        self.facts(root).fingerprint
+        self.fingerprints.get(&root).copied()
     }
 
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
@@ -116,7 +117,7 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        if let Some((known, result)) = self.facts(id).uncounted
+        if let Some(&(known, result)) = self.uncounted.get(&id)
             && known == bytes
         {
             return Ok(result);
@@ -127,7 +128,7 @@ impl Residuals {
             all.push(self.without_counts(part, bytes, fuel)?);
         }
         let result = self.alt(all, fuel)?;
-        self.set_uncounted(id, (bytes, result));
+        self.uncounted.insert(id, (bytes, result));
         Ok(result)
     }
 
@@ -415,7 +416,8 @@ impl Residuals {
     pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
         if let (head, Some(tail)) = self.split(id)
             && let &Node::Repeat { inner, min: 0, max } = self.node(head)
-            && let Node::Class(set) = self.node(inner)
+            && let &Node::Class(set) = self.node(inner)
+            && let set = self.bytes(set)
             && set.len() <= BLANKS
             && !self.is_nullable(tail)
             && set.intersection(&self.first(tail)).is_empty()

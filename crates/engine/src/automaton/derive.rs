@@ -318,7 +318,7 @@ impl Residuals {
         fuel.spend(1)?;
         Ok(match *self.node(id) {
             Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
-            Node::Class(ref set) => Some(if set.contains(byte) {
+            Node::Class(set) => Some(if self.bytes(set).contains(byte) {
                 RegexId::EMPTY
             } else {
                 RegexId::NOTHING
@@ -379,12 +379,12 @@ impl Residuals {
             let classes = match *self.node(id) {
                 Node::Nothing | Node::Empty => ClassesId::ONE,
                 Node::Class(_) | Node::Literal { .. } => {
-                    let first = self.facts(id).first;
+                    let first = self.first(id);
                     self.classes.of_set(&first)
                 }
                 Node::Words { .. } => {
                     let mut next = [0; 256];
-                    for byte in self.facts(id).first.iter() {
+                    for byte in self.first(id).iter() {
                         next[usize::from(byte)] = byte.max(1);
                     }
                     self.classes.of_words(next)

@@ -96,8 +96,8 @@ impl Residuals {
         while let Some(id) = work.pop() {
             match self.node(id) {
                 Node::Empty => words.push(Vec::new()),
-                Node::Class(set) if set.len() <= BYTES => {
-                    words.extend(set.iter().map(|byte| vec![byte]));
+                Node::Class(set) if self.bytes(*set).len() <= BYTES => {
+                    words.extend(self.bytes(*set).iter().map(|byte| vec![byte]));
                 }
                 Node::Literal { bytes, at, tail } if *tail == RegexId::EMPTY => {
                     words.push(self.literals[*bytes as usize][*at as usize..].to_vec());

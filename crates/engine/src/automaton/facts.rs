@@ -4,7 +4,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
 use super::counted::Taken;
-use super::residual::{Node, RegexId, Residuals};
+use super::residual::{ByteSetId, Node, RegexId, Residuals};
 use super::size::Size;
 
 /// What is known of an expression from its form, and what was found out.
@@ -20,7 +20,7 @@ pub(super) struct Facts {
     /// The bytes that it does not tell apart, once somebody asked.
     pub(super) classes: Option<ClassesId>,
     /// Every byte that a word may begin with, and for logical expressions maybe more.
-    pub(super) first: ByteSet,
+    pub(super) first: ByteSetId,
     /// Length of a shortest word; for logical expressions a guess, what their parts need together.
     pub(super) shortest: u32,
     /// No word is shorter.
@@ -35,10 +35,6 @@ pub(super) struct Facts {
     pub(super) taken: Taken,
     /// How many expressions it consists of.
     pub(super) weight: u32,
-    /// A number of the form alone, the same in every store, once computed.
-    pub(super) fingerprint: Option<u128>,
-    /// The same for words of up to so many bytes, with fewer counts, once computed.
-    pub(super) uncounted: Option<(u32, RegexId)>,
     /// Whether it has any word, once decided; for logical expressions.
     pub(super) inhabited: Option<bool>,
     /// The same language with ε or ∅ recognised, once decided; for logical expressions.
@@ -55,7 +51,7 @@ impl Facts {
             logical: false,
             size: Size::Unknown,
             classes: None,
-            first: ByteSet::EMPTY,
+            first: ByteSetId::default(),
             shortest: u32::MAX,
             least: 0,
             most: u32::MAX,
@@ -63,8 +59,6 @@ impl Facts {
             counted: false,
             taken: Taken::Nothing,
             weight: 1,
-            fingerprint: None,
-            uncounted: None,
             inhabited: None,
             trimmed: None,
             row: None,
@@ -78,8 +72,10 @@ impl Facts {
 }
 
 impl Residuals {
-    pub(super) fn facts_of(&self, node: &Node) -> Facts {
+    /// All but the number of the first bytes, and these.
+    pub(super) fn facts_of(&self, node: &Node) -> (Facts, ByteSet) {
         let mut facts = Facts::unknown();
+        let mut first = ByteSet::EMPTY;
         match node {
             Node::Nothing => facts.size = Size::Finite,
             Node::Empty => {
@@ -90,7 +86,7 @@ impl Residuals {
                 facts.within = 0;
             }
             Node::Class(set) => {
-                facts.first = *set;
+                first = *self.bytes(*set);
                 facts.size = Size::Finite;
                 (facts.least, facts.most) = (1, 1);
                 facts.shortest = 1;
@@ -98,8 +94,8 @@ impl Residuals {
             }
             Node::Literal { bytes, at, tail } => {
                 let literal = &self.literals[*bytes as usize];
-                let (first, rest) = (literal[*at as usize], literal.len() as u32 - at);
-                facts.first = ByteSet::byte(first);
+                let rest = literal.len() as u32 - at;
+                first = ByteSet::byte(literal[*at as usize]);
                 let tail = self.facts(*tail);
                 facts.logical = tail.logical;
                 facts.size = tail.size.behind_some();
@@ -113,13 +109,19 @@ impl Residuals {
             }
             &Node::Words {
                 table,
-                first,
+                first: word,
                 end,
                 at,
             } => {
-                self.tables[table as usize].facts(first..end, at, &mut facts);
+                let words = &self.tables[table as usize];
+                words.facts(word..end, at, &mut facts);
+                first = words.first(word..end, at);
             }
             Node::Concat(head, tail) => {
+                first = self.first(*head);
+                if self.facts(*head).nullable {
+                    first = first.union(&self.first(*tail));
+                }
                 let (head, tail) = (self.facts(*head), self.facts(*tail));
                 facts.size = match (head.size, tail.size) {
                     (Size::Finite, Size::Finite) => Size::Finite,
@@ -139,14 +141,9 @@ impl Residuals {
                 facts.weight = head.weight.saturating_add(tail.weight).saturating_add(1);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
-                facts.first = if head.nullable {
-                    head.first.union(&tail.first)
-                } else {
-                    head.first
-                };
             }
             Node::Alt(parts) | Node::And(parts) => {
-                self.facts_of_parts(parts, matches!(node, Node::Alt(_)), &mut facts);
+                first = self.facts_of_parts(parts, matches!(node, Node::Alt(_)), &mut facts);
             }
             Node::Not(inner) => {
                 let inner = self.facts(*inner);
@@ -158,24 +155,28 @@ impl Residuals {
                     Size::Cofinite => Size::Finite,
                     _ => Size::Unknown,
                 };
-                facts.first = ByteSet::FULL;
+                first = ByteSet::FULL;
                 facts.shortest = 0;
                 facts.logical = true;
                 facts.taken = inner.taken.fixed();
             }
-            Node::Repeat { .. } | Node::Counter { .. } => self.facts_of_repeats(node, &mut facts),
+            Node::Repeat { inner, .. } | Node::Counter { inner, .. } => {
+                first = self.first(*inner);
+                self.facts_of_repeats(node, &mut facts);
+            }
         }
-        facts
+        (facts, first)
     }
 
     fn facts_of_repeats(&self, node: &Node, facts: &mut Facts) {
         match node {
             Node::Repeat { inner, min, max } => {
+                let begins = !self.first(*inner).is_empty();
                 let inner = self.facts(*inner);
                 facts.weight = inner.weight.saturating_add(1);
                 facts.size = match inner.size {
                     // No part of an expression that is not logical is empty.
-                    _ if max.is_none() && !inner.logical && !inner.first.is_empty() => {
+                    _ if max.is_none() && !inner.logical && begins => {
                         Size::Infinite
                     }
                     Size::Finite if max.is_some() => Size::Finite,
@@ -188,7 +189,6 @@ impl Residuals {
                 facts.logical = inner.logical;
                 facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
                 facts.taken = inner.taken.fixed();
-                facts.first = inner.first;
                 facts.shortest = if *min == 0 {
                     0
                 } else {
@@ -210,14 +210,15 @@ impl Residuals {
                 facts.nullable = !*lower;
                 facts.logical = inner.logical;
                 facts.taken = Taken::All(*taken);
-                facts.first = inner.first;
                 facts.shortest = if *lower { u32::MAX } else { 0 };
             }
             _ => {}
         }
     }
 
-    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) {
+    /// The first bytes.
+    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) -> ByteSet {
+        let mut first = if any { ByteSet::EMPTY } else { ByteSet::FULL };
         facts.nullable = !any;
         facts.logical = !any;
         facts.size = if any { Size::Finite } else { Size::Cofinite };
@@ -225,10 +226,15 @@ impl Residuals {
             facts.within = 0;
             (facts.least, facts.most) = (u32::MAX, 0);
         } else {
-            facts.first = ByteSet::FULL;
             facts.shortest = 0;
         }
         for &part in parts {
+            let more = self.bytes(self.facts(part).first);
+            first = if any {
+                first.union(more)
+            } else {
+                first.intersection(more)
+            };
             let part = self.facts(part);
             facts.weight = facts.weight.saturating_add(part.weight);
             facts.size = if any {
@@ -246,11 +252,6 @@ impl Residuals {
             } else {
                 facts.nullable && part.nullable
             };
-            facts.first = if any {
-                facts.first.union(&part.first)
-            } else {
-                facts.first.intersection(&part.first)
-            };
             facts.logical |= part.logical;
             facts.counted |= part.counted;
             facts.taken = facts.taken.with(part.taken);
@@ -261,5 +262,6 @@ impl Residuals {
                 facts.shortest.saturating_add(part.shortest)
             };
         }
+        first
     }
 }

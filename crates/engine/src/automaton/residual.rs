@@ -30,6 +30,10 @@ impl RegexId {
     pub(super) const ANY: Self = Self(3);
 }
 
+/// An interned set of bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct ByteSetId(u32);
+
 /// One expression over interned parts. The constructors of [`Residuals`] keep these normal forms:
 /// no part is ∅; concatenations lean to the right and hold no ε; alternatives and intersections are flat, sorted and free
 /// of duplicates, with at most one class, and an intersection has at most one complement.
@@ -37,7 +41,7 @@ impl RegexId {
 pub(super) enum Node {
     Nothing,
     Empty,
-    Class(ByteSet),
+    Class(ByteSetId),
     /// The bytes of a literal from `at` on (two or more), then `tail`.
     Literal {
         bytes: u32,
@@ -83,8 +87,13 @@ const CHUNK: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Residuals {
     nodes: IndexSet<Node, FxBuildHasher>,
+    byte_sets: IndexSet<ByteSet, FxBuildHasher>,
     /// By expression, in chunks: nothing is moved when there are more.
     facts: Vec<Vec<Facts>>,
+    /// Numbers of forms alone, the same in every store, as far as they were computed.
+    pub(super) fingerprints: FxHashMap<RegexId, u128>,
+    /// The same for words of up to so many bytes, with fewer counts, as far as that was computed.
+    pub(super) uncounted: FxHashMap<RegexId, (u32, RegexId)>,
     pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
     pub(super) tables: IndexSet<Words, FxBuildHasher>,
     pub(super) classes: Classes,
@@ -131,7 +140,10 @@ impl Residuals {
     pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
             nodes: IndexSet::default(),
+            byte_sets: IndexSet::default(),
             facts: Vec::new(),
+            fingerprints: FxHashMap::default(),
+            uncounted: FxHashMap::default(),
             literals: IndexSet::default(),
             tables: IndexSet::default(),
             classes: Classes::new(),
@@ -155,19 +167,20 @@ impl Residuals {
             tasks: Vec::new(),
             values: Vec::new(),
         };
+        let bytes = residuals.byte_set(ByteSet::FULL);
         let full = RegexId(2);
         for node in [
             Node::Nothing,
             Node::Empty,
-            Node::Class(ByteSet::FULL),
+            Node::Class(bytes),
             Node::Repeat {
                 inner: full,
                 min: 0,
                 max: None,
             },
         ] {
-            let facts = residuals.facts_of(&node);
-            residuals.add(node, facts);
+            let at = residuals.nodes.insert_full(node).0;
+            residuals.complete(at);
         }
         residuals
     }
@@ -184,6 +197,9 @@ impl Residuals {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.nodes.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
+            + self.byte_sets.len() * (size_of::<ByteSet>() + 16)
+            + self.fingerprints.len() * 36
+            + self.uncounted.len() * 14
             + self.derivatives.len() * size_of::<Option<RegexId>>()
             + self.classes.memory_bytes()
             + self.built.len() * size_of::<(Regex, RegexId)>()
@@ -207,23 +223,25 @@ impl Residuals {
         &mut self.facts[at / CHUNK][at % CHUNK]
     }
 
-    fn add(&mut self, node: Node, facts: Facts) -> RegexId {
-        let at = self.nodes.insert_full(node).0;
+    /// The number of a set of bytes.
+    pub(super) fn byte_set(&mut self, set: ByteSet) -> ByteSetId {
+        ByteSetId(self.byte_sets.insert_full(set).0 as u32)
+    }
+
+    pub(super) fn bytes(&self, id: ByteSetId) -> &ByteSet {
+        &self.byte_sets[id.0 as usize]
+    }
+
+    /// Adds what is known of the newest expression.
+    fn complete(&mut self, at: usize) {
+        let (mut facts, first) = self.facts_of(&self.nodes[at]);
+        facts.first = self.byte_set(first);
         if at % CHUNK == 0 {
             self.facts.push(Vec::with_capacity(CHUNK));
         }
         if let Some(last) = self.facts.last_mut() {
             last.push(facts);
         }
-        RegexId(at as u32)
-    }
-
-    pub(super) fn set_fingerprint(&mut self, id: RegexId, fingerprint: u128) {
-        self.facts_mut(id).fingerprint = Some(fingerprint);
-    }
-
-    pub(super) fn set_uncounted(&mut self, id: RegexId, uncounted: (u32, RegexId)) {
-        self.facts_mut(id).uncounted = Some(uncounted);
     }
 
     /// Whether the empty string is in it.
@@ -252,11 +270,21 @@ impl Residuals {
     }
 
     pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        if let Some(index) = self.nodes.get_index_of(&node) {
-            return Ok(RegexId(index as u32));
+        let (at, new) = self.nodes.insert_full(node);
+        if new {
+            if let Err(error) = self.charge(at, fuel) {
+                self.nodes.pop();
+                return Err(error);
+            }
+            self.complete(at);
         }
+        Ok(RegexId(at as u32))
+    }
+
+    /// Checks that one more expression may be made.
+    fn charge(&mut self, at: usize, fuel: &mut Fuel) -> Result<(), Error> {
         fuel.spend(1)?;
-        if let Node::Alt(parts) | Node::And(parts) = &node {
+        if let Node::Alt(parts) | Node::And(parts) = &self.nodes[at] {
             self.heap += parts.len() * size_of::<RegexId>() + 16;
             let made = self.branching.entry(self.owner).or_insert(0);
             *made += 1;
@@ -269,14 +297,14 @@ impl Residuals {
                 ));
             }
         }
-        let facts = self.facts_of(&node);
-        Ok(self.add(node, facts))
+        Ok(())
     }
 
     pub(super) fn class(&mut self, set: ByteSet, fuel: &mut Fuel) -> Result<RegexId, Error> {
         if set.is_empty() {
             Ok(RegexId::NOTHING)
         } else {
+            let set = self.byte_set(set);
             self.intern(Node::Class(set), fuel)
         }
     }
@@ -451,13 +479,13 @@ impl Residuals {
         for part in parts {
             match self.node(part) {
                 Node::Nothing => {}
-                Node::Class(more) => set = set.union(more),
+                Node::Class(more) => set = set.union(self.bytes(*more)),
                 // An alternative inside is flat already, but may hold a class.
                 Node::Alt(inner) => {
                     fuel.spend(inner.len())?;
                     for &part in &**inner {
                         match self.node(part) {
-                            Node::Class(more) => set = set.union(more),
+                            Node::Class(more) => set = set.union(self.bytes(*more)),
                             _ => flat.push(part),
                         }
                     }
@@ -547,7 +575,10 @@ impl Residuals {
         while let Some(part) = work.pop() {
             match self.node(part) {
                 Node::Nothing => return Ok(RegexId::NOTHING),
-                Node::Class(more) => set = Some(set.map_or(*more, |set| set.intersection(more))),
+                Node::Class(more) => {
+                    let more = self.bytes(*more);
+                    set = Some(set.map_or(*more, |set| set.intersection(more)));
+                }
                 Node::And(inner) => {
                     fuel.spend(inner.len())?;
                     work.extend_from_slice(inner);

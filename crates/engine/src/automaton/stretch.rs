@@ -262,7 +262,7 @@ impl Residuals {
                     });
                 }
                 (&Node::Class(set), Some(tail)) if before.len() < 3 => {
-                    before.push(set);
+                    before.push(*self.bytes(set));
                     rest = tail;
                 }
                 _ => return None,
@@ -295,7 +295,7 @@ impl Residuals {
         {
             let (head, tail) = self.split(part);
             match *self.node(head) {
-                Node::Class(set) => need.some.push(set),
+                Node::Class(set) => need.some.push(*self.bytes(set)),
                 Node::Literal { bytes, at, .. } => {
                     let literal = &self.literals[bytes as usize][at as usize..];
                     literal

@@ -187,7 +187,6 @@ impl Words {
     /// What is known of some words from a place on up to which they agree.
     pub(super) fn facts(&self, words: Range<u32>, at: u32, facts: &mut Facts) {
         facts.nullable = words.start < words.end && self.ends(words.start, at);
-        facts.first = self.first(words.clone(), at);
         let mut all = Span::NONE;
         let (mut word, end) = (words.start as usize, words.end as usize);
         while word < end {

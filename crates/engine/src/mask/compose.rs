@@ -12,6 +12,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
 use super::place::Place;
+use super::pool::{Bits, Pool};
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
@@ -33,6 +34,7 @@ const LOOPS: u32 = 8;
 pub(crate) struct Composer {
     terminals: Terminals,
     lane: Lane,
+    pool: Pool,
 }
 
 /// One terminal of one thread: what remains of it, its set, its tag there.
@@ -44,15 +46,25 @@ impl Composer {
         Self {
             terminals: Terminals::new(shared, layers),
             lane: Lane::default(),
+            pool: Pool::default(),
         }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.terminals.memory_bytes()
+        self.terminals.memory_bytes() + self.pool.memory_bytes()
     }
 
     pub(crate) fn forget(&mut self) {
         self.terminals.forget();
+        self.pool = Pool::default();
+    }
+
+    /// The mask that allows the tokens of a row.
+    pub(crate) fn of_row(&mut self, row: &[i32]) -> Mask {
+        Mask {
+            row: Some(self.pool.row(row, self.terminals.shared())),
+            besides: Bits::default(),
+        }
     }
 
     /// The tokens that may come next in a state, and how deep below its sets it was looked for them.
@@ -89,7 +101,9 @@ impl Composer {
             making.run(job, recognizer, frames, &mut self.lane, fuel)?;
         }
         let depth = recognizer.reads.finish();
-        Ok((making.out.finish(vocabulary), depth))
+        let out = making.out;
+        let words = bitmask_words(vocabulary.size());
+        Ok((out.finish(words, &mut self.pool, self.terminals.shared()), depth))
     }
 }
 
@@ -467,20 +481,18 @@ impl Out {
         }
     }
 
-    fn finish(self, vocabulary: &Vocabulary) -> Mask {
-        if self.more.is_empty() {
-            return Mask::new(self.base, &self.ids, bitmask_words(vocabulary.size()));
-        }
-        let mut row = self.base.map_or_else(Vec::new, |base| base.to_vec());
-        for more in self.more {
-            for (word, more) in row.iter_mut().zip(&*more) {
-                *word |= more;
+    fn finish(self, words: usize, pool: &mut Pool, shared: &Shared) -> Mask {
+        let mut base = self.base;
+        if !self.more.is_empty() {
+            let mut row = base.map_or_else(Vec::new, |base| base.to_vec());
+            for more in self.more {
+                for (word, more) in row.iter_mut().zip(&*more) {
+                    *word |= more;
+                }
             }
+            base = Some(pool.row(&row, shared));
         }
-        Mask::new(
-            Some(row.into()),
-            &self.ids,
-            bitmask_words(vocabulary.size()),
-        )
+        let (row, besides) = pool.parts(base, &self.ids, words, shared);
+        Mask { row, besides }
     }
 }

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
-use super::memo::SPARSE;
 use super::place::{Front, Place};
+use super::pool::SPARSE;
 use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;

@@ -5,69 +5,22 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::depths::Depths;
-use super::row::{allow, is_allowed};
+use super::pool::Bits;
+use super::row::is_allowed;
 use crate::earley::{Recognizer, StateId};
 
-/// Up to so many tokens are kept as a list.
-pub(super) const SPARSE: usize = 600;
-
-/// Up to so many tokens are kept as a list beside a row that others use too.
-const BESIDE: usize = 800;
-
-/// The tokens that are allowed in a state; cheap to clone.
+/// The tokens that are allowed in a state; cheap to clone. Others may hold its parts, too.
 #[derive(Debug, Clone)]
 pub(crate) struct Mask {
-    row: Option<Arc<[i32]>>,
-    /// Whether others hold the row, too.
-    lent: bool,
-    /// Allowed besides, in no order: words of the row, and bits of these.
-    besides: Arc<[(u32, i32)]>,
+    pub(super) row: Option<Arc<[i32]>>,
+    /// Allowed besides, in no order.
+    pub(super) besides: Bits,
 }
 
+/// Bytes of a mask, its parts aside.
+const MASK: usize = 80;
+
 impl Mask {
-    /// The tokens of a row, if any, and some more.
-    pub(super) fn new(row: Option<Arc<[i32]>>, ids: &[u32], words: usize) -> Self {
-        let most = if row.is_some() { BESIDE } else { SPARSE };
-        if ids.len() <= most {
-            let mut besides: Vec<(u32, i32)> = Vec::with_capacity(ids.len());
-            for &id in ids {
-                let (word, bit) = (id / 32, 1 << (id % 32));
-                match besides.last_mut() {
-                    Some((last, bits)) if *last == word => *bits |= bit,
-                    _ => besides.push((word, bit)),
-                }
-            }
-            return Self {
-                lent: row.is_some(),
-                row,
-                besides: besides.into(),
-            };
-        }
-        let mut own: Arc<[i32]> = match row {
-            Some(row) => Arc::from(&*row),
-            None => std::iter::repeat_n(0, words).collect(),
-        };
-        if let Some(own) = Arc::get_mut(&mut own) {
-            for &id in ids {
-                allow(own, id);
-            }
-        }
-        Self {
-            row: Some(own),
-            lent: false,
-            besides: Arc::default(),
-        }
-    }
-
-    /// The tokens of a row.
-    pub(crate) fn of_row(row: Vec<i32>) -> Self {
-        Self {
-            row: Some(row.into()),
-            lent: false,
-            besides: Arc::default(),
-        }
-    }
-
     /// Writes the mask into a row of the vocabulary's width.
     pub(crate) fn write(&self, row: &mut [i32]) {
         match &self.row {
@@ -94,11 +47,6 @@ impl Mask {
             besides.any(|&(other, bits)| other == word && bits & bit != 0)
         }
     }
-
-    fn memory_bytes(&self) -> usize {
-        let row = self.row.as_ref().filter(|_| !self.lent);
-        row.map_or(0, |row| size_of_val(&**row)) + size_of_val(&*self.besides) + 64
-    }
 }
 
 /// Where a token leads.
@@ -120,7 +68,6 @@ pub(crate) struct Memo {
     same: FxHashMap<StateId, StateId>,
     depths: Depths,
     steps: FxHashMap<(StateId, u32), Step>,
-    mask_bytes: usize,
 }
 
 impl Memo {
@@ -151,10 +98,7 @@ impl Memo {
     }
 
     pub(crate) fn remember_mask(&mut self, state: StateId, mask: Mask) {
-        self.mask_bytes += mask.memory_bytes();
-        if let Some(old) = self.masks.insert(state, mask) {
-            self.mask_bytes -= old.memory_bytes();
-        }
+        self.masks.insert(state, mask);
     }
 
     pub(crate) fn remember_step(&mut self, state: StateId, id: u32, step: Step) {
@@ -165,10 +109,11 @@ impl Memo {
         self.masks.len()
     }
 
+    /// Without the parts of masks.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.mask_bytes
-            + self.depths.memory_bytes()
-            + (self.masks.len() + self.same.len() + self.steps.len()) * 32
+        self.depths.memory_bytes()
+            + self.masks.len() * MASK
+            + (self.same.len() + self.steps.len()) * 32
     }
 
     pub(crate) fn forget_masks(&mut self) {

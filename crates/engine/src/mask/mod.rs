@@ -11,7 +11,9 @@
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
 //! * `depths` finds states whose masks are the same;
-//! * `memo` keeps masks, small where few tokens are allowed or most of them are a terminal's.
+//! * `pool` makes masks small: where few tokens are allowed, where most of them are a terminal's, and where they are those
+//!   of another mask;
+//! * `memo` keeps them.
 
 mod compose;
 mod depths;
@@ -20,6 +22,7 @@ mod inside;
 mod lane;
 mod memo;
 mod place;
+mod pool;
 mod row;
 mod runs;
 mod safe;

@@ -31,6 +31,8 @@ struct Table {
     insides: FxHashMap<(u128, Place), Arc<Inside>>,
     splits: FxHashMap<(u128, Place, u8), Split>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
+    /// Rows of masks, by hash.
+    rows: FxHashMap<u64, Arc<[i32]>>,
     bytes: usize,
     /// The generation before. What is asked for there comes over; the rest goes with it.
     before: Option<Box<Table>>,
@@ -136,6 +138,25 @@ impl Shared {
         table.charge(runs.memory_bytes(), self.bytes.load(Ordering::Relaxed));
         table.runs.insert(*set, Arc::clone(&runs));
         runs
+    }
+
+    /// The row that others have, if they have this one; otherwise one for them. Of two rows with one hash, one is known.
+    pub(super) fn row(&self, hash: u64, row: &[i32]) -> Arc<[i32]> {
+        let same = |table: &Table| {
+            let known = table.rows.get(&hash).filter(|known| ***known == *row);
+            known.map(Arc::clone)
+        };
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = same(&table) {
+            return known;
+        }
+        let known = table.before.as_deref().and_then(same);
+        drop(table);
+        let row = known.unwrap_or_else(|| row.into());
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table.charge(size_of_val(&*row), self.bytes.load(Ordering::Relaxed));
+        table.rows.insert(hash, Arc::clone(&row));
+        row
     }
 
     /// Forgets everything.
