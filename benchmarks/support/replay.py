@@ -31,6 +31,17 @@ class Replay(NamedTuple):
     passes: list[list[Read]]
 
 
+def least(replays: Sequence[Replay]) -> Replay:
+    """The least time of each mask and token in replays of the same documents by the same engine."""
+
+    def one(reads: Sequence[Read]) -> Read:
+        fills, takes = ([getattr(read, name) for read in reads] for name in ("fills", "takes"))
+        return reads[0]._replace(fills=np.minimum.reduce(fills), takes=np.minimum.reduce(takes))
+
+    turns = zip(*(replay.passes for replay in replays), strict=True)
+    return replays[0]._replace(passes=[[one(reads) for reads in zip(*turn, strict=True)] for turn in turns])
+
+
 def new_row(vocabulary: Vocabulary) -> Row:
     """A row of a bitmask that begins on a page."""
     buffer = np.zeros(vocabulary.words + 1024, np.int32)

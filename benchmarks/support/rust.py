@@ -9,8 +9,8 @@ import subprocess
 from support.tables import SHARES, number
 from support.vocabularies import ENGINE_DATA, ROOT, SHIPPED
 
-_LINE = re.compile(r"^(?P<label>[a-z][a-z, ]*?)\s+n\s+(?P<n>\d+)\s+mean\s+(?P<mean>[\d.]+)(?P<rest>.*)$")
-_SHARE = re.compile(r"(p[\d.]+|max)\s+([\d.]+)")
+_LINE = re.compile(r"^(?P<label>[a-z][a-z, ]*?)\s+n\s+(?P<n>\d+)\s+mean\s+(?P<mean>-?[\d.]+)(?P<rest>.*)$")
+_SHARE = re.compile(r"(p[\d.]+|max)\s+(-?[\d.]+)")
 
 
 def schema_masks(vocabulary: str) -> list[tuple[str, list[str]]]:
@@ -20,7 +20,7 @@ def schema_masks(vocabulary: str) -> list[tuple[str, list[str]]]:
     command = ["cargo", "run", "--quiet", "--release", "-p", "syntagma-engine", "--example", "schema_masks", "--"]
     files = [f"vocabs/{vocabulary}.tkv", "schemas.jsonl", f"tokens/schemas.{vocabulary}.msgpack"]
     done = subprocess.run(
-        [*command, *(str(ENGINE_DATA / file) for file in files)],
+        [*command, *(str(ENGINE_DATA / file) for file in files), "rounds=3"],
         cwd=ROOT,
         capture_output=True,
         text=True,

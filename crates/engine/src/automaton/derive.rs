@@ -383,11 +383,8 @@ impl Residuals {
                     self.classes.of_set(&first)
                 }
                 Node::Words { .. } => {
-                    let mut next = [0; 256];
-                    for byte in self.first(id).iter() {
-                        next[usize::from(byte)] = byte.max(1);
-                    }
-                    self.classes.of_words(next)
+                    let first = self.first(id);
+                    self.classes.of_bytes(&first)
                 }
                 Node::Concat(head, tail) => {
                     let parts = [head, tail];
@@ -419,15 +416,14 @@ impl Residuals {
     /// What the parts tell apart together; None if some must be asked first.
     fn classes_of_all(&mut self, parts: &[RegexId], work: &mut Vec<RegexId>) -> Option<ClassesId> {
         let waiting = work.len();
-        let mut all = ClassesId::ONE;
-        for &part in parts {
-            match self.facts(part).classes {
-                Some(classes) if work.len() == waiting => all = self.classes.meet(all, classes),
-                Some(_) => {}
-                None => work.push(part),
-            }
+        let unknown = parts.iter().copied();
+        work.extend(unknown.filter(|&part| self.facts(part).classes.is_none()));
+        if work.len() > waiting {
+            return None;
         }
-        (work.len() == waiting).then_some(all)
+        let all = parts.iter().filter_map(|&part| self.facts(part).classes);
+        let all: Vec<ClassesId> = all.collect();
+        Some(self.classes.meet_all(all))
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.

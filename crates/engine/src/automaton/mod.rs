@@ -1,6 +1,6 @@
 //! Terminals as automata that exist only where a text has been: a state is what remains of a regular language.
 //!
-//! * [`classes`](self::classes) sorts the 256 bytes into classes that behave alike;
+//! * `partition` sorts the 256 bytes into classes that behave alike, `classes` are those of one grammar;
 //! * `residual` interns normalised expressions, so that equal residuals are one number;
 //! * `facts` tells what the form of an expression says;
 //! * `words` are tables of literals, for alternatives that are many;
@@ -24,6 +24,7 @@ mod derive;
 mod exclusion;
 mod facts;
 mod lengths;
+mod partition;
 mod residual;
 mod size;
 mod stretch;

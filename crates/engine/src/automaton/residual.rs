@@ -261,7 +261,7 @@ impl Residuals {
     }
 
     /// The bytes of a class.
-    pub(crate) fn class_members(&mut self, classes: ClassesId, class: usize) -> &[u8] {
+    pub(crate) fn class_members(&self, classes: ClassesId, class: usize) -> &[u8] {
         self.classes.members(classes, class)
     }
 

@@ -231,15 +231,16 @@ impl Unions {
             transitions,
             ..
         } = self;
-        let mut classes = ClassesId::ONE;
         let mut first = ByteSet::EMPTY;
-        for &(_, residual) in &interned[union.plain as usize] {
-            let more = residuals.classes_of(residual);
-            classes = residuals.class_table().meet(classes, more);
+        let parts = &interned[union.plain as usize];
+        let mut all = Vec::with_capacity(parts.len());
+        for &(_, residual) in parts {
+            all.push(residuals.classes_of(residual));
             first = first.union(&residuals.first(residual));
         }
         let start = transitions.len();
         let table = residuals.class_table();
+        let classes = table.meet_all(all);
         transitions.resize(start + table.count(classes), Transition::UNKNOWN);
         for &byte in table.representatives(classes) {
             if !first.contains(byte) {
@@ -386,12 +387,9 @@ impl Unions {
 
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
-        let mut classes = ClassesId::ONE;
-        for union in unions {
-            let more = self.row(union).classes;
-            classes = self.residuals.class_table().meet(classes, more);
-        }
+        let all: Vec<ClassesId> = unions.map(|union| self.row(union).classes).collect();
         let table = self.residuals.class_table();
+        let classes = table.meet_all(all);
         let mut groups = vec![ByteSet::EMPTY; table.count(classes)];
         for byte in 0..=u8::MAX {
             groups[table.class(classes, byte)].insert(byte);

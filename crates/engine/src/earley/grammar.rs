@@ -133,6 +133,9 @@ pub(crate) struct Dots {
     pub(crate) tail_calls: bool,
 }
 
+/// About so many bytes has a name.
+const NAME: usize = 48;
+
 /// The outer rule's nonterminal.
 const OUTER: u32 = 0;
 
@@ -264,10 +267,9 @@ impl Dots {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let texts: usize = self.names.iter().map(|name| name.len() + 32).sum();
         self.places.len() * size_of::<Dot>()
             + (self.firsts.len() + self.starts.len()) * 4
-            + texts
+            + self.names.len() * NAME
             + self.terminals.len() * 64
     }
 }

@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
 use super::place::Place;
-use super::pool::{Bits, Pool};
+use super::pool::{List, Pool, Word, list};
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
@@ -63,7 +64,7 @@ impl Composer {
     pub(crate) fn of_row(&mut self, row: &[i32]) -> Mask {
         Mask {
             row: Some(self.pool.row(row, self.terminals.shared())),
-            besides: Bits::default(),
+            lists: SmallVec::new(),
         }
     }
 
@@ -463,36 +464,51 @@ impl Making<'_> {
     }
 }
 
+/// Up to so many words of a row are copied rather than shared.
+const SHORT: usize = 32;
+
 /// The tokens of a mask, as far as they are known.
 #[derive(Default)]
 struct Out {
-    base: Option<Arc<[i32]>>,
+    rows: SmallVec<[Arc<[i32]>; 2]>,
+    lists: SmallVec<[List; 2]>,
+    /// Words of short lists.
+    words: Vec<Word>,
     ids: Vec<u32>,
-    /// Further rows that are allowed.
-    more: Vec<Arc<[i32]>>,
 }
 
 impl Out {
     fn add(&mut self, tokens: &Tokens) {
         match tokens {
-            Tokens::Ids(ids) => self.ids.extend_from_slice(ids),
-            Tokens::Row(row) if self.base.is_none() => self.base = Some(Arc::clone(row)),
-            Tokens::Row(row) => self.more.push(Arc::clone(row)),
+            Tokens::Row(row) => self.rows.push(Arc::clone(row)),
+            Tokens::List(words) if words.len() <= SHORT => self.words.extend_from_slice(words),
+            Tokens::List(words) => self.lists.push(Arc::clone(words)),
         }
     }
 
-    fn finish(self, words: usize, pool: &mut Pool, shared: &Shared) -> Mask {
-        let mut base = self.base;
-        if !self.more.is_empty() {
-            let mut row = base.map_or_else(Vec::new, |base| base.to_vec());
-            for more in self.more {
-                for (word, more) in row.iter_mut().zip(&*more) {
-                    *word |= more;
-                }
-            }
-            base = Some(pool.row(&row, shared));
+    fn finish(mut self, size: usize, pool: &mut Pool, shared: &Shared) -> Mask {
+        list(self.ids, &mut self.words);
+        let count = self.lists.iter().map(|list| list.len()).sum::<usize>() + self.words.len();
+        let few = Pool::few(count, !self.rows.is_empty());
+        if few && !self.words.is_empty() {
+            self.lists.push(pool.list(&self.words));
+            self.words.clear();
         }
-        let (row, besides) = pool.parts(base, &self.ids, words, shared);
-        Mask { row, besides }
+        let lists = if few {
+            std::mem::take(&mut self.lists)
+        } else {
+            SmallVec::new()
+        };
+        if few && self.rows.len() <= 1 {
+            let row = self.rows.pop();
+            return Mask { row, lists };
+        }
+        let rows = self.rows.iter().map(|row| &**row);
+        let words = self.lists.iter().map(|list| &**list);
+        let words = words.chain([&*self.words]);
+        Mask {
+            row: Some(pool.union(size, rows, words, shared)),
+            lists,
+        }
     }
 }

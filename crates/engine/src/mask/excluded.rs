@@ -6,17 +6,19 @@ use super::inside::{Inside, changed};
 use crate::automaton::{Exclusion, Residuals};
 use crate::vocabulary::{Trie, Vocabulary};
 
-/// The tokens of such a residual from those of the plain one: of these, the ones go in which a word is followed by the tail.
+/// The tokens of such a residual from those of the plain one, both behind a node (None: the root): of these, the ones go in
+/// which a word is followed by the tail.
 pub(super) fn excluded(
     known: &Arc<Inside>,
     exclusion: &Exclusion,
+    start: Option<usize>,
     residuals: &Residuals,
     vocabulary: &Vocabulary,
 ) -> Arc<Inside> {
     let trie = vocabulary.trie();
     let first = residuals.first(exclusion.tail);
     let (mut removed, mut without) = (Vec::new(), Vec::new());
-    for_ends(trie, &exclusion.words, |end| {
+    for_ends(trie, start, &exclusion.words, |end| {
         for byte in first.iter() {
             let Some(node) = trie.child(end, byte) else {
                 continue;
@@ -44,8 +46,13 @@ pub(super) fn excluded(
     })
 }
 
-/// Calls with the nodes (None: the root) at which sorted words end that tokens begin with.
-fn for_ends(trie: &Trie, words: &[Vec<u8>], mut call: impl FnMut(Option<usize>)) {
+/// Calls with the nodes at which sorted words end that tokens have behind a node (None: the root).
+fn for_ends(
+    trie: &Trie,
+    start: Option<usize>,
+    words: &[Vec<u8>],
+    mut call: impl FnMut(Option<usize>),
+) {
     // Where the word before has led, as far as there are tokens.
     let mut path: Vec<usize> = Vec::new();
     let mut before: &[u8] = &[];
@@ -54,7 +61,7 @@ fn for_ends(trie: &Trie, words: &[Vec<u8>], mut call: impl FnMut(Option<usize>))
         path.truncate(same);
         before = word;
         while path.len() < word.len() {
-            match trie.child(path.last().copied(), word[path.len()]) {
+            match trie.child(path.last().copied().or(start), word[path.len()]) {
                 Some(node) => path.push(node),
                 None => break,
             }
@@ -62,7 +69,7 @@ fn for_ends(trie: &Trie, words: &[Vec<u8>], mut call: impl FnMut(Option<usize>))
         // A word may agree with the one before it further than tokens go.
         before = &before[..path.len()];
         if path.len() == word.len() {
-            call(path.last().copied());
+            call(path.last().copied().or(start));
         }
     }
 }

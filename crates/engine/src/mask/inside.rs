@@ -14,7 +14,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::place::{Front, Place};
-use super::pool::SPARSE;
+use super::pool::{List, SPARSE, allow_all, has, list};
 use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;
@@ -44,8 +44,8 @@ const LONG: usize = 128;
 pub(super) enum Tokens {
     /// A whole row.
     Row(Arc<[i32]>),
-    /// The ids.
-    Ids(Arc<[u32]>),
+    /// Words of a row.
+    List(List),
 }
 
 impl Tokens {
@@ -53,7 +53,7 @@ impl Tokens {
     pub(super) fn has(&self, id: u32) -> bool {
         match self {
             Self::Row(row) => is_allowed(row, id),
-            Self::Ids(ids) => ids.contains(&id),
+            Self::List(words) => has(words, id),
         }
     }
 
@@ -67,8 +67,12 @@ impl Tokens {
         let ids_of = |run: Range<u32>| &order[run.start as usize..run.end as usize];
         let count: usize = runs.iter().map(Range::len).sum::<usize>() + more.clone().count();
         if count <= SPARSE {
-            let inside = runs.iter().flat_map(|run| ids_of(run.clone()));
-            return Self::Ids(inside.copied().chain(more).collect());
+            let mut words = Vec::with_capacity(count);
+            for run in runs {
+                list(ids_of(run.clone()).iter().copied(), &mut words);
+            }
+            list(more, &mut words);
+            return Self::List(words.into());
         }
         // Whatever is fewer is touched one by one: what is kept, or what is not.
         let all = order.len() as u32;
@@ -84,8 +88,11 @@ impl Tokens {
             row
         } else {
             let mut row = vec![0; bitmask_words(vocabulary.size())];
-            let inside = runs.iter().flat_map(|run| ids_of(run.clone()));
-            inside.for_each(|&id| allow(&mut row, id));
+            for run in runs {
+                for &id in ids_of(run.clone()) {
+                    allow(&mut row, id);
+                }
+            }
             row
         };
         more.for_each(|id| allow(&mut row, id));
@@ -210,7 +217,7 @@ impl Inside {
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Row(row) => size_of_val(&**row),
-            Tokens::Ids(ids) => size_of_val(&**ids),
+            Tokens::List(words) => size_of_val(&**words),
         };
         tokens
             + self.exits.memory_bytes()
@@ -594,23 +601,25 @@ pub(super) fn changed(
 ) -> Tokens {
     match known {
         known if removed.is_empty() && added.is_empty() => known.clone(),
-        Tokens::Ids(ids) if ids.len() + added.len() <= SPARSE => {
+        Tokens::List(words) if words.len() + added.len() <= SPARSE => {
             let mut removed = removed.to_vec();
             removed.sort_unstable();
-            let kept = ids.iter().chain(added).copied();
-            Tokens::Ids(
-                kept.filter(|id| removed.binary_search(id).is_err())
-                    .collect(),
-            )
+            let mut words = words.to_vec();
+            for (word, bits) in &mut words {
+                let from = removed.partition_point(|id| id / 32 < *word);
+                let same = removed[from..].iter().take_while(|&id| id / 32 == *word);
+                same.for_each(|id| *bits &= !(1 << (id % 32)));
+            }
+            words.retain(|&(_, bits)| bits != 0);
+            list(added.iter().copied(), &mut words);
+            Tokens::List(words.into())
         }
         known => {
             let mut row = match known {
                 Tokens::Row(row) => row.to_vec(),
-                Tokens::Ids(ids) => {
+                Tokens::List(words) => {
                     let mut row = vec![0; bitmask_words(vocabulary.size())];
-                    for &id in &**ids {
-                        allow(&mut row, id);
-                    }
+                    allow_all(&mut row, words);
                     row
                 }
             };

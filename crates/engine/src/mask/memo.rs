@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::depths::Depths;
-use super::pool::Bits;
+use super::pool::{List, allow_all, has};
 use super::row::is_allowed;
 use crate::earley::{Recognizer, StateId};
 
@@ -13,12 +14,12 @@ use crate::earley::{Recognizer, StateId};
 #[derive(Debug, Clone)]
 pub(crate) struct Mask {
     pub(super) row: Option<Arc<[i32]>>,
-    /// Allowed besides, in no order.
-    pub(super) besides: Bits,
+    /// Allowed besides.
+    pub(super) lists: SmallVec<[List; 2]>,
 }
 
 /// Bytes of a mask, its parts aside.
-const MASK: usize = 80;
+const MASK: usize = 96;
 
 impl Mask {
     /// Writes the mask into a row of the vocabulary's width.
@@ -27,8 +28,8 @@ impl Mask {
             Some(words) => row.copy_from_slice(words),
             None => row.fill(0),
         }
-        for &(word, bits) in &*self.besides {
-            row[word as usize] |= bits;
+        for list in &self.lists {
+            allow_all(row, list);
         }
     }
 
@@ -41,11 +42,8 @@ impl Mask {
 
     /// Whether a token of the vocabulary is allowed.
     pub(crate) fn allows(&self, id: u32) -> bool {
-        self.row.as_ref().is_some_and(|row| is_allowed(row, id)) || {
-            let (word, bit) = (id / 32, 1 << (id % 32));
-            let mut besides = self.besides.iter();
-            besides.any(|&(other, bits)| other == word && bits & bit != 0)
-        }
+        self.row.as_ref().is_some_and(|row| is_allowed(row, id))
+            || self.lists.iter().any(|list| has(list, id))
     }
 }
 

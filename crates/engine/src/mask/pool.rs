@@ -5,21 +5,43 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::row::allow;
 use super::shared::Shared;
 
-/// Up to so many tokens are kept as a list.
+/// Up to so many words of a row are kept as a list.
 pub(super) const SPARSE: usize = 600;
 
-/// Up to so many tokens are kept as a list beside a row that others use too.
+/// Up to so many are kept as lists beside a row that others use too.
 const BESIDE: usize = 800;
 
-/// Tokens as words of a row, and bits of these.
-pub(super) type Bits = Arc<[(u32, i32)]>;
+/// A word of a row and bits of it.
+pub(super) type Word = (u32, i32);
 
-/// A number of a row that equal rows have, too.
-pub(super) fn hash(row: &[i32]) -> u64 {
-    FxBuildHasher.hash_one(row)
+/// Tokens as words of a row, in no order.
+pub(super) type List = Arc<[Word]>;
+
+/// Adds tokens to a list.
+pub(super) fn list(ids: impl IntoIterator<Item = u32>, words: &mut Vec<Word>) {
+    for id in ids {
+        let (word, bit) = (id / 32, 1 << (id % 32));
+        match words.last_mut() {
+            Some((last, bits)) if *last == word => *bits |= bit,
+            _ => words.push((word, bit)),
+        }
+    }
+}
+
+/// Allows the tokens of a list.
+pub(super) fn allow_all(row: &mut [i32], list: &[Word]) {
+    for &(word, bits) in list {
+        row[word as usize] |= bits;
+    }
+}
+
+/// Whether a token is in a list.
+pub(super) fn has(list: &[Word], id: u32) -> bool {
+    let (word, bit) = (id / 32, 1 << (id % 32));
+    list.iter()
+        .any(|&(other, bits)| other == word && bits & bit != 0)
 }
 
 /// The rows and lists that the masks of one grammar hold.
@@ -27,11 +49,10 @@ pub(super) fn hash(row: &[i32]) -> u64 {
 pub(super) struct Pool {
     /// By hash. Where two rows have the same one, the pool knows one of them only.
     rows: FxHashMap<u64, Arc<[i32]>>,
-    lists: FxHashSet<Bits>,
+    lists: FxHashSet<List>,
     bytes: usize,
     /// Work space.
     row: Vec<i32>,
-    list: Vec<(u32, i32)>,
 }
 
 impl Pool {
@@ -39,35 +60,14 @@ impl Pool {
         self.bytes + self.rows.len() * 32 + self.lists.len() * 24
     }
 
-    /// The tokens of a row, if any, and some more: a row of so many words, and what is allowed besides.
-    pub(super) fn parts(
-        &mut self,
-        row: Option<Arc<[i32]>>,
-        ids: &[u32],
-        words: usize,
-        shared: &Shared,
-    ) -> (Option<Arc<[i32]>>, Bits) {
-        let most = if row.is_some() { BESIDE } else { SPARSE };
-        if ids.len() <= most {
-            return (row, self.list(ids));
-        }
-        let mut own = std::mem::take(&mut self.row);
-        own.clear();
-        match row {
-            Some(row) => own.extend_from_slice(&row),
-            None => own.resize(words, 0),
-        }
-        for &id in ids {
-            allow(&mut own, id);
-        }
-        let row = self.row(&own, shared);
-        self.row = own;
-        (Some(row), Bits::default())
+    /// Whether so many words are few enough to be kept as lists, beside a row or alone.
+    pub(super) fn few(words: usize, row: bool) -> bool {
+        words <= if row { BESIDE } else { SPARSE }
     }
 
     /// The same row as others have it.
     pub(super) fn row(&mut self, row: &[i32], shared: &Shared) -> Arc<[i32]> {
-        let hash = hash(row);
+        let hash = FxBuildHasher.hash_one(row);
         if let Some(known) = self.rows.get(&hash)
             && **known == *row
         {
@@ -79,19 +79,36 @@ impl Pool {
         row
     }
 
-    fn list(&mut self, ids: &[u32]) -> Bits {
-        self.list.clear();
-        for &id in ids {
-            let (word, bit) = (id / 32, 1 << (id % 32));
-            match self.list.last_mut() {
-                Some((last, bits)) if *last == word => *bits |= bit,
-                _ => self.list.push((word, bit)),
+    /// A row of so many words with the tokens of some rows and some lists, as others have it.
+    pub(super) fn union<'a>(
+        &mut self,
+        size: usize,
+        rows: impl IntoIterator<Item = &'a [i32]>,
+        lists: impl IntoIterator<Item = &'a [Word]>,
+        shared: &Shared,
+    ) -> Arc<[i32]> {
+        let mut all = std::mem::take(&mut self.row);
+        all.clear();
+        all.resize(size, 0);
+        for row in rows {
+            for (word, more) in all.iter_mut().zip(row) {
+                *word |= more;
             }
         }
-        if let Some(known) = self.lists.get(&*self.list) {
+        for list in lists {
+            allow_all(&mut all, list);
+        }
+        let row = self.row(&all, shared);
+        self.row = all;
+        row
+    }
+
+    /// The same list as other masks have it.
+    pub(super) fn list(&mut self, list: &[Word]) -> List {
+        if let Some(known) = self.lists.get(list) {
             return Arc::clone(known);
         }
-        let list: Bits = self.list.as_slice().into();
+        let list: List = list.into();
         self.bytes += size_of_val(&*list) + 16;
         self.lists.insert(Arc::clone(&list));
         list

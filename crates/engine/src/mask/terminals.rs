@@ -122,12 +122,16 @@ impl Terminals {
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
         let fuel = &mut Fuel::scan(reading.limits);
         let aside = tag | ASIDE;
-        if place == Place::Root
+        if let Place::Root | Place::Behind(_) = place
             && let Some(exclusion) = self.exclusion((tag, residual), residuals, fuel)
         {
             let known = self.inside((aside, exclusion.plain), place, residuals, reading)?;
             if known.is_whole() {
-                let made = excluded(&known, &exclusion, residuals, reading.vocabulary);
+                let start = match place {
+                    Place::Behind(node) => Some(node as usize),
+                    _ => None,
+                };
+                let made = excluded(&known, &exclusion, start, residuals, reading.vocabulary);
                 self.remember(residual, place, &made);
                 return Some(made);
             }
