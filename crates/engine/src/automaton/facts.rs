@@ -176,9 +176,7 @@ impl Residuals {
                 facts.weight = inner.weight.saturating_add(1);
                 facts.size = match inner.size {
                     // No part of an expression that is not logical is empty.
-                    _ if max.is_none() && !inner.logical && begins => {
-                        Size::Infinite
-                    }
+                    _ if max.is_none() && !inner.logical && begins => Size::Infinite,
                     Size::Finite if max.is_some() => Size::Finite,
                     size if size.endless() && *max != Some(0) => Size::Infinite,
                     _ => Size::Unknown,

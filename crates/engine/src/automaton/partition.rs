@@ -127,10 +127,7 @@ impl Partition {
 
     /// The coarsest partition that is as fine as this and another one.
     pub(super) fn meet(&self, other: &Self) -> Arc<Self> {
-        let key = (
-            self.number.min(other.number),
-            self.number.max(other.number),
-        );
+        let key = (self.number.min(other.number), self.number.max(other.number));
         if let Some(known) = known().meets.get(&key) {
             return Arc::clone(known);
         }

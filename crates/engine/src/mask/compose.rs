@@ -104,7 +104,10 @@ impl Composer {
         let depth = recognizer.reads.finish();
         let out = making.out;
         let words = bitmask_words(vocabulary.size());
-        Ok((out.finish(words, &mut self.pool, self.terminals.shared()), depth))
+        Ok((
+            out.finish(words, &mut self.pool, self.terminals.shared()),
+            depth,
+        ))
     }
 }
 

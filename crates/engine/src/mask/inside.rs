@@ -279,30 +279,36 @@ impl Scan {
             visited: 0,
         };
         // Where all plain tokens are read, only the others are looked at.
+        let tokens = vocabulary.plain();
         let mut plain = None;
         if place == Place::Root {
-            let tokens = vocabulary.plain();
-            let reads = self.lane.reads(start, tokens.below(), residuals, fuel)?;
-            if let Reads::All { may_end } = reads {
-                plain = Some(tokens);
-                if may_end {
-                    found.live = tokens.below().bytes();
+            match self.lane.reads(start, tokens.below(), residuals, fuel)? {
+                Reads::All { may_end } => {
+                    plain = Some(tokens.row());
+                    if may_end {
+                        found.live = tokens.below().bytes();
+                    }
                 }
+                Reads::UpTo(characters) => {
+                    plain = Some(tokens.row_up_to(characters, trie));
+                    found.ends_anywhere = false;
+                }
+                _ => {}
             }
         }
         let (read, parts) = match plain {
-            Some(plain) => (plain.others(), vec![walk::whole(plain.others())]),
+            Some(_) => (tokens.others(), vec![walk::whole(tokens.others())]),
             None => (trie, std::mem::take(&mut front.parts)),
         };
         for part in parts {
             let part = (read, part);
             self.part(part, start, &mut found, residuals, vocabulary, fuel)?;
         }
-        let tokens = if let Some(plain) = plain {
+        let tokens = if let Some(row) = plain {
             for (_, node) in &mut found.exits {
-                *node = plain.node(*node);
+                *node = tokens.node(*node);
             }
-            let mut row = plain.row().to_vec();
+            let mut row = row.to_vec();
             let order = read.order();
             for run in &self.kept {
                 for &id in &order[run.start as usize..run.end as usize] {

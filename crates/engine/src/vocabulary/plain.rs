@@ -3,7 +3,7 @@
 //! What reads text up to a quote or the end of a line reads plain tokens without looking at them. The others are few, and
 //! a trie of nothing else is read in order, where their nodes in the vocabulary's trie are far from each other.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::below::{Below, place_behind};
 use super::trie::Trie;
@@ -35,6 +35,8 @@ pub(crate) struct Plain {
     nodes: Box<[u32]>,
     /// The bitmask row of plain tokens.
     row: Arc<[i32]>,
+    /// By number of characters: those that begin with no more, once somebody asked. The longest have the whole row.
+    shorter: Box<[OnceLock<Arc<[i32]>>]>,
     /// What the plain tokens are, as of what is below a node, and perhaps more.
     below: Below,
 }
@@ -59,6 +61,7 @@ impl Plain {
             nodes: same_nodes(&others, trie),
             others,
             row: row.into(),
+            shorter: (0..height).map(|_| OnceLock::new()).collect(),
             below: Below::of_text(PLAIN, height),
         }
     }
@@ -74,6 +77,22 @@ impl Plain {
 
     pub(crate) fn row(&self) -> &Arc<[i32]> {
         &self.row
+    }
+
+    /// The bitmask row of plain tokens in which up to so many characters begin; `trie` is the vocabulary's.
+    pub(crate) fn row_up_to(&self, characters: u32, trie: &Trie) -> &Arc<[i32]> {
+        let Some(shorter) = self.shorter.get(characters as usize) else {
+            return &self.row;
+        };
+        shorter.get_or_init(|| {
+            let mut row = self.row.to_vec();
+            for (&id, &length) in trie.order().iter().zip(trie.lengths()) {
+                if u32::from(length) > characters {
+                    row[id as usize / 32] &= !(1 << (id % 32));
+                }
+            }
+            row.into()
+        })
     }
 
     pub(crate) fn below(&self) -> &Below {
