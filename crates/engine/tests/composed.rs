@@ -217,6 +217,24 @@ fn bits_are_what_acceptance_says() {
 }
 
 #[test]
+fn strings_of_up_to_so_many_characters_have_exact_masks() {
+    let vocabulary = vocabulary();
+    let maker = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default()).with_cache(false);
+    let judges = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
+    let mut noise = Noise(4);
+    for most in (0..12).chain([20, 63, 64, 65, 130, 200]) {
+        for least in [0, most / 2] {
+            let schema =
+                format!(r#"{{"type": "string", "minLength": {least}, "maxLength": {most}}}"#);
+            let limits = syntagma_grammar::Limits::default();
+            let options = json_schema::Options::default();
+            let grammar = Arc::new(json_schema::parse(&schema, &options, &limits).unwrap());
+            follow(&maker, &grammar, Some(&judges), &mut noise);
+        }
+    }
+}
+
+#[test]
 fn forgetting_changes_nothing() {
     let limits = Limits {
         grammar_cache_bytes: 20_000,

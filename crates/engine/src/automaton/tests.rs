@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use syntagma_grammar::ir::{ByteSet, Regex};
 
+use super::classes::{Classes, ClassesId};
 use super::{Built, RegexId, Residuals};
 use crate::limits::{Fuel, Limits};
 
@@ -279,4 +280,48 @@ fn alternatives_that_begin_with_literals_are_told_apart_by_a_search() {
         RegexId::EMPTY
     );
     assert!(residuals.len() - before < 100);
+}
+
+#[test]
+fn partitions_tell_apart_what_some_set_does() {
+    let sets = [
+        ByteSet::EMPTY,
+        ByteSet::FULL,
+        ByteSet::byte(0),
+        ByteSet::byte(b'a'),
+        ByteSet::byte(b'z'),
+        ByteSet::range(b'a', b'z'),
+        ByteSet::range(b'0', b'9'),
+        ByteSet::range(0x80, 0xff),
+        ByteSet::byte(b'a').complement(),
+    ];
+    for some in 0..1_usize << sets.len() {
+        let some: Vec<&ByteSet> = (0..sets.len())
+            .filter(|index| some >> index & 1 == 1)
+            .map(|index| &sets[index])
+            .collect();
+        let mut classes = Classes::new();
+        let all: Vec<ClassesId> = some.iter().map(|set| classes.of_set(set)).collect();
+        let met = classes.meet_all(all);
+        let signature =
+            |byte: u8| -> Vec<bool> { some.iter().map(|set| set.contains(byte)).collect() };
+        let mut listed = 0;
+        for class in 0..classes.count(met) {
+            let members = classes.members(met, class);
+            listed += members.len();
+            for &byte in members {
+                assert_eq!(classes.class(met, byte), class);
+                assert_eq!(signature(byte), signature(members[0]));
+            }
+        }
+        assert_eq!(listed, 256);
+        let different: BTreeSet<Vec<bool>> = (0..=u8::MAX).map(signature).collect();
+        assert_eq!(classes.count(met), different.len());
+        let sizes: Vec<usize> = classes
+            .representatives(met)
+            .iter()
+            .map(|&byte| classes.members(met, classes.class(met, byte)).len())
+            .collect();
+        assert!(sizes.is_sorted_by(|larger, smaller| larger >= smaller));
+    }
 }
