@@ -25,6 +25,9 @@ use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 /// So many terminals or fewer are looked up one by one, however narrow.
 const FEW: usize = 2;
 
+/// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may follow.
+const FEW_EXITS: usize = 8;
+
 /// Terminals that begin with so many bytes or fewer may be blanks.
 const LOOPS: u32 = 8;
 
@@ -191,8 +194,7 @@ impl Visitor for Making<'_> {
         }
         let mut wide = false;
         for &(_, union) in threads {
-            let unions = &mut recognizer.unions;
-            wide = wide || self.terminals.has_wide(union, unions, fuel)?;
+            wide = wide || self.has_wide(union, recognizer, fuel)?;
         }
         if !wide {
             return Ok(None);
@@ -211,6 +213,20 @@ impl Visitor for Making<'_> {
 }
 
 impl Making<'_> {
+    /// Whether a walk would not visit all below a node where some terminal of a union begins.
+    fn has_wide(
+        &mut self,
+        union: UnionId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let within = self.terminals.has(Layer::Within);
+        Ok(within
+            && self
+                .terminals
+                .has_wide(union, &mut recognizer.unions, fuel)?)
+    }
+
     /// Adds the tokens that some of the terminals, which are sorted, have at a place; returns those that have to be walked.
     fn take(
         &mut self,
@@ -275,6 +291,10 @@ impl Making<'_> {
             .set
             .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
         let first = recognizer.unions.first(next);
+        // Below many exits of a narrow terminal, wide ones would be looked up again and again; a walk meets them once.
+        if !wide && inside.exits.len() > FEW_EXITS && self.has_wide(next, recognizer, fuel)? {
+            return Ok(false);
+        }
         let overlap = first.intersection(&inside.live);
         let mut splits = Vec::new();
         if !overlap.is_empty() {

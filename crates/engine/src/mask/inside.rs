@@ -133,6 +133,11 @@ impl Exits {
         self.nodes.is_empty()
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Whether any is among these nodes.
     pub(super) fn any_in(&self, nodes: Range<usize>) -> bool {
         self.all().any(|node| nodes.contains(&node))
