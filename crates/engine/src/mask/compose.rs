@@ -13,9 +13,10 @@ use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
 use super::place::Place;
 use super::shared::Shared;
+use super::splits::Leave;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
-use crate::automaton::{RegexId, Residuals, UnionId};
+use crate::automaton::{FiredId, RegexId, Residuals, UnionId};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -133,7 +134,7 @@ fn first_of(threads: &[Thread], recognizer: &Recognizer) -> ByteSet {
     })
 }
 
-/// The bytes of terminals that are nothing but runs of them, blanks mostly.
+/// The bytes of which terminals may begin with any run, blanks mostly.
 fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Result<ByteSet, Error> {
     let mut loops = ByteSet::EMPTY;
     for &(residual, _, tag) in parts {
@@ -143,12 +144,32 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
         }
         residuals.set_owner(tag);
         for byte in first.iter() {
-            if residuals.step(residual, byte, fuel)? == residual {
+            let rest = residuals.step(residual, byte, fuel)?;
+            if rest == residual || residuals.step(rest, byte, fuel)? == rest {
                 loops.insert(byte);
             }
         }
     }
     Ok(loops)
+}
+
+/// What may come behind each of some bytes that may come next in a union.
+fn leaves_of(
+    union: UnionId,
+    bytes: &ByteSet,
+    recognizer: &mut Recognizer,
+    fuel: &mut Fuel,
+) -> Result<Vec<Leave>, Error> {
+    let unions = &mut recognizer.unions;
+    let leave = |byte| {
+        let (to, fired) = unions.step(union, byte, fuel)?;
+        let then = match fired {
+            FiredId::NONE => unions.first(to),
+            _ => ByteSet::FULL,
+        };
+        Ok(Leave { byte, then })
+    };
+    bytes.iter().map(leave).collect()
 }
 
 /// Which terminals are looked at by themselves.
@@ -301,10 +322,11 @@ impl Making<'_> {
             if !wide || !self.terminals.has(Layer::Overlaps) {
                 return Ok(false);
             }
+            let leaves = leaves_of(next, &overlap, recognizer, fuel)?;
             let residuals = recognizer.unions.residuals();
             let found = self.terminals.splits(
                 part,
-                (place, &overlap),
+                (place, &leaves),
                 &inside,
                 residuals,
                 &mut self.reading,

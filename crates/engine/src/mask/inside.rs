@@ -72,24 +72,56 @@ impl Tokens {
         }
         // Whatever is fewer is touched one by one: what is kept, or what is not.
         let all = order.len() as u32;
-        let mut row = if count > order.len() / 2 && runs.is_sorted_by_key(|run| run.start) {
-            let mut row = vocabulary.text_row().to_vec();
+        if count > order.len() / 2 && runs.is_sorted_by_key(|run| run.start) {
             let ends = runs.iter().map(|run| run.start).chain([all]);
             let starts = [0].into_iter().chain(runs.iter().map(|run| run.end));
-            for (start, end) in starts.zip(ends) {
-                for &id in ids_of(start..end) {
-                    refuse(&mut row, id);
+            return Self::row(vocabulary.text_row().iter().copied(), |row| {
+                for (start, end) in starts.zip(ends) {
+                    for &id in ids_of(start..end) {
+                        refuse(row, id);
+                    }
+                }
+                more.for_each(|id| allow(row, id));
+            });
+        }
+        let nothing = std::iter::repeat_n(0, bitmask_words(vocabulary.size()));
+        Self::row(nothing, |row| {
+            for run in runs {
+                for &id in ids_of(run.clone()) {
+                    allow(row, id);
                 }
             }
-            row
-        } else {
-            let mut row = vec![0; bitmask_words(vocabulary.size())];
-            let inside = runs.iter().flat_map(|run| ids_of(run.clone()));
-            inside.for_each(|&id| allow(&mut row, id));
-            row
-        };
-        more.for_each(|id| allow(&mut row, id));
-        Self::Row(row.into())
+            more.for_each(|id| allow(row, id));
+        })
+    }
+
+    /// The tokens of rows and some more.
+    pub(super) fn of_rows(rows: &[&[i32]], ids: Vec<u32>, vocabulary: &Vocabulary) -> Self {
+        let add = |row: &mut [i32]| ids.iter().for_each(|&id| allow(row, id));
+        match rows {
+            [] if ids.len() <= SPARSE => Self::Ids(ids.into()),
+            [] => Self::row(
+                std::iter::repeat_n(0, bitmask_words(vocabulary.size())),
+                add,
+            ),
+            [first, more @ ..] => Self::row(first.iter().copied(), |row| {
+                for more in more {
+                    row.iter_mut()
+                        .zip(*more)
+                        .for_each(|(word, more)| *word |= more);
+                }
+                add(row);
+            }),
+        }
+    }
+
+    /// A row that is made of another one, where it is to stay.
+    fn row(other: impl Iterator<Item = i32>, change: impl FnOnce(&mut [i32])) -> Self {
+        let mut row: Arc<[i32]> = other.collect();
+        if let Some(own) = Arc::get_mut(&mut row) {
+            change(own);
+        }
+        Self::Row(row)
     }
 }
 
@@ -111,8 +143,23 @@ struct Crowd {
 }
 
 impl Exits {
-    fn new(mut nodes: Vec<(u8, u32)>) -> Self {
-        nodes.sort_unstable();
+    /// Puts nodes together that are at the same byte.
+    pub(super) fn new(found: Vec<(u8, u32)>) -> Self {
+        // Counting is several times as fast as sorting, and of one byte their order does not matter.
+        let mut next = [0; 256];
+        for &(byte, _) in &found {
+            next[usize::from(byte)] += 1;
+        }
+        let mut sum = 0;
+        for next in &mut next {
+            sum += std::mem::replace(next, sum);
+        }
+        let mut nodes = vec![(0, 0); found.len()];
+        for (byte, node) in found {
+            let next = &mut next[usize::from(byte)];
+            nodes[*next] = (byte, node);
+            *next += 1;
+        }
         let crowds = nodes
             .chunk_by(|a, b| a.0 == b.0)
             .filter(|same| same.len() >= EXITS)
@@ -136,6 +183,11 @@ impl Exits {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// All of them, with their bytes.
+    pub(super) fn nodes(&self) -> &[(u8, u32)] {
+        &self.nodes
     }
 
     /// Whether any is among these nodes.
@@ -300,14 +352,14 @@ impl Scan {
             for (_, node) in &mut found.exits {
                 *node = plain.node(*node);
             }
-            let mut row = plain.row().to_vec();
             let order = read.order();
-            for run in &self.kept {
-                for &id in &order[run.start as usize..run.end as usize] {
-                    allow(&mut row, id);
+            Tokens::row(plain.row().iter().copied(), |row| {
+                for run in &self.kept {
+                    for &id in &order[run.start as usize..run.end as usize] {
+                        allow(row, id);
+                    }
                 }
-            }
-            Tokens::Row(row.into())
+            })
         } else {
             Tokens::of_runs(&self.kept, front.leading(), vocabulary)
         };
@@ -422,7 +474,11 @@ impl Scan {
             }
             path[depth] = rest;
             // Where it may end, those that die leave.
-            siblings[depth + 1] = Siblings::of(trie, at).filter(|_| !rest.ends());
+            siblings[depth + 1] = if rest.ends() {
+                None
+            } else {
+                Siblings::of(trie, at)
+            };
             at += 1;
         }
         keep_run(kept, from..trie.before(part.end));
@@ -609,23 +665,20 @@ pub(super) fn changed(
             )
         }
         known => {
-            let mut row = match known {
-                Tokens::Row(row) => row.to_vec(),
-                Tokens::Ids(ids) => {
-                    let mut row = vec![0; bitmask_words(vocabulary.size())];
-                    for &id in &**ids {
-                        allow(&mut row, id);
-                    }
-                    row
-                }
+            let change = |row: &mut [i32]| {
+                removed.iter().for_each(|&id| refuse(row, id));
+                added.iter().for_each(|&id| allow(row, id));
             };
-            for &id in removed {
-                refuse(&mut row, id);
+            match known {
+                Tokens::Row(row) => Tokens::row(row.iter().copied(), change),
+                Tokens::Ids(ids) => {
+                    let nothing = std::iter::repeat_n(0, bitmask_words(vocabulary.size()));
+                    Tokens::row(nothing, |row| {
+                        ids.iter().for_each(|&id| allow(row, id));
+                        change(row);
+                    })
+                }
             }
-            for &id in added {
-                allow(&mut row, id);
-            }
-            Tokens::Row(row.into())
         }
     }
 }
