@@ -36,6 +36,9 @@ const BESIDE: usize = 8;
 /// or so many in all.
 const MOST_BESIDE: usize = 6_000;
 
+/// Up to so many nodes below a node are fewer than what it takes to skip them.
+const SMALL: usize = 48;
+
 /// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 128;
 
@@ -432,6 +435,43 @@ impl Scan {
                 found.live.insert(node.byte);
             }
             found.ends_anywhere &= rest.ends();
+            // Little is below: what the residual reads without change is passed in order, without asking first.
+            let next = node.next as usize;
+            let row = lane.row(rest).filter(|_| next - at <= SMALL);
+            if let Some(row) = row {
+                let mut child = at + 1;
+                while child < next {
+                    let below = nodes[child];
+                    let to = row[usize::from(below.byte)];
+                    if to == Rest::DEAD {
+                        if rest.ends() {
+                            found.exits.push((below.byte, child as u32));
+                        }
+                        keep_run(kept, from..trie.before(child));
+                        child = below.next as usize;
+                        from = trie.before(child);
+                    } else if to == rest {
+                        if rest.ends() {
+                            found.live.insert(below.byte);
+                        }
+                        child += 1;
+                    } else {
+                        break;
+                    }
+                    found.visited += 1;
+                }
+                if child == next {
+                    at = next;
+                    continue;
+                }
+                if child > at + 1 {
+                    let depths = depth..usize::from(nodes[child].depth);
+                    path[depths.clone()].fill(rest);
+                    siblings[depths.start + 1..=depths.end].fill(None);
+                    at = child;
+                    continue;
+                }
+            }
             if !rest.passes()
                 && let Some(below) = trie.below(at)
             {
