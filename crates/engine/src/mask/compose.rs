@@ -15,9 +15,10 @@ use super::memo::Mask;
 use super::place::Place;
 use super::pool::{List, Pool, Word, list};
 use super::shared::Shared;
+use super::splits::Leave;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
-use crate::automaton::{RegexId, Residuals, UnionId};
+use crate::automaton::{FiredId, RegexId, Residuals, UnionId};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -26,6 +27,9 @@ use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
 /// So many terminals or fewer are looked up one by one, however narrow.
 const FEW: usize = 2;
+
+/// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may follow.
+const FEW_EXITS: usize = 8;
 
 /// Terminals that begin with so many bytes or fewer may be blanks.
 const LOOPS: u32 = 8;
@@ -148,7 +152,7 @@ fn first_of(threads: &[Thread], recognizer: &Recognizer) -> ByteSet {
     })
 }
 
-/// The bytes of terminals that are nothing but runs of them, blanks mostly.
+/// The bytes of which terminals may begin with any run, blanks mostly.
 fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Result<ByteSet, Error> {
     let mut loops = ByteSet::EMPTY;
     for &(residual, _, tag) in parts {
@@ -158,12 +162,32 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
         }
         residuals.set_owner(tag);
         for byte in first.iter() {
-            if residuals.step(residual, byte, fuel)? == residual {
+            let rest = residuals.step(residual, byte, fuel)?;
+            if rest == residual || residuals.step(rest, byte, fuel)? == rest {
                 loops.insert(byte);
             }
         }
     }
     Ok(loops)
+}
+
+/// What may come behind each of some bytes that may come next in a union.
+fn leaves_of(
+    union: UnionId,
+    bytes: &ByteSet,
+    recognizer: &mut Recognizer,
+    fuel: &mut Fuel,
+) -> Result<Vec<Leave>, Error> {
+    let unions = &mut recognizer.unions;
+    let leave = |byte| {
+        let (to, fired) = unions.step(union, byte, fuel)?;
+        let then = match fired {
+            FiredId::NONE => unions.first(to),
+            _ => ByteSet::FULL,
+        };
+        Ok(Leave { byte, then })
+    };
+    bytes.iter().map(leave).collect()
 }
 
 /// Which terminals are looked at by themselves.
@@ -209,8 +233,7 @@ impl Visitor for Making<'_> {
         }
         let mut wide = false;
         for &(_, union) in threads {
-            let unions = &mut recognizer.unions;
-            wide = wide || self.terminals.has_wide(union, unions, fuel)?;
+            wide = wide || self.has_wide(union, recognizer, fuel)?;
         }
         if !wide {
             return Ok(None);
@@ -229,6 +252,20 @@ impl Visitor for Making<'_> {
 }
 
 impl Making<'_> {
+    /// Whether a walk would not visit all below a node where some terminal of a union begins.
+    fn has_wide(
+        &mut self,
+        union: UnionId,
+        recognizer: &mut Recognizer,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let within = self.terminals.has(Layer::Within);
+        Ok(within
+            && self
+                .terminals
+                .has_wide(union, &mut recognizer.unions, fuel)?)
+    }
+
     /// Adds the tokens that some of the terminals, which are sorted, have at a place; returns those that have to be walked.
     fn take(
         &mut self,
@@ -293,16 +330,21 @@ impl Making<'_> {
             .set
             .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
         let first = recognizer.unions.first(next);
+        // Below many exits of a narrow terminal, wide ones would be looked up again and again; a walk meets them once.
+        if !wide && inside.exits.len() > FEW_EXITS && self.has_wide(next, recognizer, fuel)? {
+            return Ok(false);
+        }
         let overlap = first.intersection(&inside.live);
         let mut splits = Vec::new();
         if !overlap.is_empty() {
             if !wide || !self.terminals.has(Layer::Overlaps) {
                 return Ok(false);
             }
+            let leaves = leaves_of(next, &overlap, recognizer, fuel)?;
             let residuals = recognizer.unions.residuals();
             let found = self.terminals.splits(
                 part,
-                (place, &overlap),
+                (place, &leaves),
                 &inside,
                 residuals,
                 &mut self.reading,

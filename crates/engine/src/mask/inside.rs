@@ -14,7 +14,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::place::{Front, Place};
-use super::pool::{List, SPARSE, allow_all, has, list};
+use super::pool::{List, SPARSE, Word, allow_all, has, list};
 use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;
@@ -35,6 +35,9 @@ const BESIDE: usize = 8;
 
 /// or so many in all.
 const MOST_BESIDE: usize = 6_000;
+
+/// Up to so many nodes below a node are fewer than what it takes to skip them.
+const SMALL: usize = 48;
 
 /// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 128;
@@ -76,28 +79,57 @@ impl Tokens {
         }
         // Whatever is fewer is touched one by one: what is kept, or what is not.
         let all = order.len() as u32;
-        let mut row = if count > order.len() / 2 && runs.is_sorted_by_key(|run| run.start) {
-            let mut row = vocabulary.text_row().to_vec();
+        if count > order.len() / 2 && runs.is_sorted_by_key(|run| run.start) {
             let ends = runs.iter().map(|run| run.start).chain([all]);
             let starts = [0].into_iter().chain(runs.iter().map(|run| run.end));
-            for (start, end) in starts.zip(ends) {
-                for &id in ids_of(start..end) {
-                    refuse(&mut row, id);
+            return Self::row(vocabulary.text_row().iter().copied(), |row| {
+                for (start, end) in starts.zip(ends) {
+                    for &id in ids_of(start..end) {
+                        refuse(row, id);
+                    }
                 }
-            }
-            row
-        } else {
-            let mut row = vec![0; bitmask_words(vocabulary.size())];
+                more.for_each(|id| allow(row, id));
+            });
+        }
+        Self::row(nothing(vocabulary), |row| {
             for run in runs {
                 for &id in ids_of(run.clone()) {
-                    allow(&mut row, id);
+                    allow(row, id);
                 }
             }
-            row
-        };
-        more.for_each(|id| allow(&mut row, id));
-        Self::Row(row.into())
+            more.for_each(|id| allow(row, id));
+        })
     }
+
+    /// The tokens of rows and of a list.
+    pub(super) fn of_rows(rows: &[&[i32]], words: Vec<Word>, vocabulary: &Vocabulary) -> Self {
+        match rows {
+            [] if words.len() <= SPARSE => Self::List(words.into()),
+            [] => Self::row(nothing(vocabulary), |row| allow_all(row, &words)),
+            [first, more @ ..] => Self::row(first.iter().copied(), |row| {
+                for more in more {
+                    row.iter_mut()
+                        .zip(*more)
+                        .for_each(|(word, more)| *word |= more);
+                }
+                allow_all(row, &words);
+            }),
+        }
+    }
+
+    /// A row that is made of another one, where it is to stay.
+    fn row(other: impl Iterator<Item = i32>, change: impl FnOnce(&mut [i32])) -> Self {
+        let mut row: Arc<[i32]> = other.collect();
+        if let Some(own) = Arc::get_mut(&mut row) {
+            change(own);
+        }
+        Self::Row(row)
+    }
+}
+
+/// A row that allows nothing.
+fn nothing(vocabulary: &Vocabulary) -> impl Iterator<Item = i32> {
+    std::iter::repeat_n(0, bitmask_words(vocabulary.size()))
 }
 
 /// Nodes of the vocabulary's trie at which a token leaves the terminal, by their bytes.
@@ -118,8 +150,23 @@ struct Crowd {
 }
 
 impl Exits {
-    fn new(mut nodes: Vec<(u8, u32)>) -> Self {
-        nodes.sort_unstable();
+    /// Puts nodes together that are at the same byte.
+    pub(super) fn new(found: Vec<(u8, u32)>) -> Self {
+        // Counting is several times as fast as sorting, and of one byte their order does not matter.
+        let mut next = [0; 256];
+        for &(byte, _) in &found {
+            next[usize::from(byte)] += 1;
+        }
+        let mut sum = 0;
+        for next in &mut next {
+            sum += std::mem::replace(next, sum);
+        }
+        let mut nodes = vec![(0, 0); found.len()];
+        for (byte, node) in found {
+            let next = &mut next[usize::from(byte)];
+            nodes[*next] = (byte, node);
+            *next += 1;
+        }
         let crowds = nodes
             .chunk_by(|a, b| a.0 == b.0)
             .filter(|same| same.len() >= EXITS)
@@ -138,6 +185,16 @@ impl Exits {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All of them, with their bytes.
+    pub(super) fn nodes(&self) -> &[(u8, u32)] {
+        &self.nodes
     }
 
     /// Whether any is among these nodes.
@@ -308,14 +365,14 @@ impl Scan {
             for (_, node) in &mut found.exits {
                 *node = tokens.node(*node);
             }
-            let mut row = row.to_vec();
             let order = read.order();
-            for run in &self.kept {
-                for &id in &order[run.start as usize..run.end as usize] {
-                    allow(&mut row, id);
+            Tokens::row(row.iter().copied(), |row| {
+                for run in &self.kept {
+                    for &id in &order[run.start as usize..run.end as usize] {
+                        allow(row, id);
+                    }
                 }
-            }
-            Tokens::Row(row.into())
+            })
         } else {
             Tokens::of_runs(&self.kept, front.leading(), vocabulary)
         };
@@ -388,6 +445,43 @@ impl Scan {
                 found.live.insert(node.byte);
             }
             found.ends_anywhere &= rest.ends();
+            // Little is below: what the residual reads without change is passed in order, without asking first.
+            let next = node.next as usize;
+            let row = lane.row(rest).filter(|_| next - at <= SMALL);
+            if let Some(row) = row {
+                let mut child = at + 1;
+                while child < next {
+                    let below = nodes[child];
+                    let to = row[usize::from(below.byte)];
+                    if to == Rest::DEAD {
+                        if rest.ends() {
+                            found.exits.push((below.byte, child as u32));
+                        }
+                        keep_run(kept, from..trie.before(child));
+                        child = below.next as usize;
+                        from = trie.before(child);
+                    } else if to == rest {
+                        if rest.ends() {
+                            found.live.insert(below.byte);
+                        }
+                        child += 1;
+                    } else {
+                        break;
+                    }
+                    found.visited += 1;
+                }
+                if child == next {
+                    at = next;
+                    continue;
+                }
+                if child > at + 1 {
+                    let depths = depth..usize::from(nodes[child].depth);
+                    path[depths.clone()].fill(rest);
+                    siblings[depths.start + 1..=depths.end].fill(None);
+                    at = child;
+                    continue;
+                }
+            }
             if !rest.passes()
                 && let Some(below) = trie.below(at)
             {
@@ -430,7 +524,11 @@ impl Scan {
             }
             path[depth] = rest;
             // Where it may end, those that die leave.
-            siblings[depth + 1] = Siblings::of(trie, at).filter(|_| !rest.ends());
+            siblings[depth + 1] = if rest.ends() {
+                None
+            } else {
+                Siblings::of(trie, at)
+            };
             at += 1;
         }
         keep_run(kept, from..trie.before(part.end));
@@ -621,21 +719,17 @@ pub(super) fn changed(
             Tokens::List(words.into())
         }
         known => {
-            let mut row = match known {
-                Tokens::Row(row) => row.to_vec(),
-                Tokens::List(words) => {
-                    let mut row = vec![0; bitmask_words(vocabulary.size())];
-                    allow_all(&mut row, words);
-                    row
-                }
+            let change = |row: &mut [i32]| {
+                removed.iter().for_each(|&id| refuse(row, id));
+                added.iter().for_each(|&id| allow(row, id));
             };
-            for &id in removed {
-                refuse(&mut row, id);
+            match known {
+                Tokens::Row(row) => Tokens::row(row.iter().copied(), change),
+                Tokens::List(words) => Tokens::row(nothing(vocabulary), |row| {
+                    allow_all(row, words);
+                    change(row);
+                }),
             }
-            for &id in added {
-                allow(&mut row, id);
-            }
-            Tokens::Row(row.into())
         }
     }
 }

@@ -213,6 +213,16 @@ impl Lane {
         Ok(next)
     }
 
+    /// What bytes leave of a residual, as far as they were met.
+    #[inline]
+    pub(super) fn row(&self, rest: Rest) -> Option<&[Rest]> {
+        if rest.passes() {
+            return None;
+        }
+        let start = rest.index() << 8;
+        self.rows.get(start..start + 256)
+    }
+
     /// ASCII bytes that lead back to a residual, as far as they were met.
     pub(super) fn loops(&self, rest: Rest) -> u128 {
         self.known[rest.index()].loops

@@ -7,6 +7,7 @@
 //! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
 //!   vocabulary, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
+//! * `led` puts it together from what is known of another terminal, which blanks stand before;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
@@ -20,6 +21,7 @@ mod depths;
 mod excluded;
 mod inside;
 mod lane;
+mod led;
 mod memo;
 mod place;
 mod pool;

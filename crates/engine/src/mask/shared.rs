@@ -9,7 +9,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::inside::{Inside, Scan};
 use super::place::Place;
 use super::runs::Runs;
-use super::splits::Split;
+use super::splits::{Leave, Split};
 use crate::vocabulary::Trie;
 
 /// So much of what is forgotten is given back whenever something is added.
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct Table {
     insides: FxHashMap<(u128, Place), Arc<Inside>>,
-    splits: FxHashMap<(u128, Place, u8), Split>,
+    splits: FxHashMap<(u128, Place, Leave), Split>,
     runs: FxHashMap<ByteSet, Arc<Runs>>,
     /// Rows of masks, by hash.
     rows: FxHashMap<u64, Arc<[i32]>>,
@@ -103,22 +103,22 @@ impl Shared {
     }
 
     /// What is known of tokens that leave a residual at a byte on which it goes on.
-    pub(super) fn split(&self, fingerprint: u128, place: Place, byte: u8) -> Option<Split> {
+    pub(super) fn split(&self, fingerprint: u128, place: Place, leave: Leave) -> Option<Split> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        let key = (fingerprint, place, byte);
+        let key = (fingerprint, place, leave);
         if let Some(known) = table.splits.get(&key) {
             return Some(known.clone());
         }
         let known = table.before.as_ref()?.splits.get(&key).cloned()?;
         drop(table);
-        self.put_split(fingerprint, place, byte, &known);
+        self.put_split(fingerprint, place, leave, &known);
         Some(known)
     }
 
-    pub(super) fn put_split(&self, fingerprint: u128, place: Place, byte: u8, split: &Split) {
+    pub(super) fn put_split(&self, fingerprint: u128, place: Place, leave: Leave, split: &Split) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         table.charge(split.memory_bytes(), self.bytes.load(Ordering::Relaxed));
-        let key = (fingerprint, place, byte);
+        let key = (fingerprint, place, leave);
         table.splits.insert(key, split.clone());
     }
 

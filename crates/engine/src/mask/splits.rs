@@ -3,7 +3,7 @@
 //! Behind `x`, the token `yor(` may be the end of a name, the word `or` and a bracket, though `yor` could be the end of the
 //! name as well. Where what follows may begin with a byte on which the terminal goes on, each place of such a byte is one
 //! at which a token may leave. Tokens that stay inside to their end are allowed anyway; of the others, what is behind these
-//! places makes a trie of its own, one for each byte.
+//! places makes a trie of its own, one for each byte; what cannot follow because of its second byte is left out.
 
 use std::sync::Arc;
 
@@ -17,6 +17,21 @@ use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary};
+
+/// A byte at which tokens may leave, and what may come right behind it then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Leave {
+    pub(super) byte: u8,
+    pub(super) then: ByteSet,
+}
+
+/// The bytes of some.
+fn bytes_of(leaves: &[Leave]) -> ByteSet {
+    leaves.iter().fold(ByteSet::EMPTY, |mut bytes, leave| {
+        bytes.insert(leave.byte);
+        bytes
+    })
+}
 
 /// Places for one byte; past these, the terminal is walked.
 const PLACES: usize = 32_768;
@@ -33,31 +48,48 @@ impl Split {
 }
 
 /// Rests of tokens, by their first bytes.
-struct Rests<'a>(Vec<Vec<(u32, &'a [u8])>>);
+struct Rests<'a> {
+    /// By first byte: an index into the lists.
+    list: [u8; 256],
+    lists: Vec<(Leave, Vec<(u32, &'a [u8])>)>,
+}
 
 impl<'a> Rests<'a> {
-    fn new() -> Self {
-        Self(vec![Vec::new(); 256])
+    fn new(leaves: &[Leave]) -> Self {
+        let mut rests = Self {
+            list: [0; 256],
+            lists: Vec::with_capacity(leaves.len()),
+        };
+        for &leave in leaves {
+            rests.list[usize::from(leave.byte)] = rests.lists.len() as u8;
+            rests.lists.push((leave, Vec::new()));
+        }
+        rests
     }
 
-    /// Adds the rest of a token from a place on.
+    /// Whether a text is one of these, as far as its first bytes tell. The first is a byte at which tokens may leave.
+    fn may_have(&self, text: &[u8]) -> bool {
+        let (leave, _) = &self.lists[usize::from(self.list[usize::from(text[0])])];
+        text.get(1).is_none_or(|&byte| leave.then.contains(byte))
+    }
+
+    /// Adds the rest of a token from a place on, if it may be one.
     fn add(&mut self, id: u32, rest: &'a [u8]) {
-        let rests = &mut self.0[usize::from(rest[0])];
-        if rests.len() <= PLACES {
-            rests.push((id, rest));
+        if self.may_have(rest) {
+            let (_, rests) = &mut self.lists[usize::from(self.list[usize::from(rest[0])])];
+            if rests.len() <= PLACES {
+                rests.push((id, rest));
+            }
         }
     }
 
-    fn splits(mut self, bytes: &ByteSet) -> Vec<(u8, Split)> {
-        let split = |byte| {
-            let rests = std::mem::take(&mut self.0[usize::from(byte)]);
+    fn splits(self) -> Vec<(Leave, Split)> {
+        let split = |(leave, rests): (Leave, Vec<(u32, &[u8])>)| {
             let few = rests.len() <= PLACES;
-            (
-                byte,
-                Split(few.then(|| Arc::new(Trie::new(rests.into_iter())))),
-            )
+            let trie = few.then(|| Arc::new(Trie::new(rests.into_iter())));
+            (leave, Split(trie))
         };
-        bytes.iter().map(split).collect()
+        self.lists.into_iter().map(split).collect()
     }
 }
 
@@ -65,16 +97,17 @@ impl<'a> Rests<'a> {
 /// where that is not so.
 pub(super) fn from_exits(
     inside: &Inside,
-    (place, bytes): (Place, &ByteSet),
+    (place, leaves): (Place, &[Leave]),
     vocabulary: &Vocabulary,
     fuel: &mut Fuel,
-) -> Result<Option<Vec<(u8, Split)>>, Error> {
+) -> Result<Option<Vec<(Leave, Split)>>, Error> {
     if !inside.ends_anywhere {
         return Ok(None);
     }
     let trie = vocabulary.trie();
     let nodes = trie.nodes();
-    let mut rests = Rests::new();
+    let bytes = bytes_of(leaves);
+    let mut rests = Rests::new(leaves);
     let mut places: Vec<usize> = Vec::new();
     for exit in inside.exits.all() {
         let leaving = trie.before(exit) as usize..trie.before(nodes[exit].next as usize) as usize;
@@ -89,7 +122,8 @@ pub(super) fn from_exits(
             }
         };
         places.clear();
-        places.extend((start + 1..read.len()).filter(|&at| bytes.contains(read[at])));
+        let may_leave = |&at: &usize| bytes.contains(read[at]) && rests.may_have(&read[at..]);
+        places.extend((start + 1..read.len()).filter(may_leave));
         fuel.spend(1 + leaving.len() * places.len())?;
         for &id in leaving {
             for &place in &places {
@@ -97,7 +131,7 @@ pub(super) fn from_exits(
             }
         }
     }
-    Ok(Some(rests.splits(bytes)))
+    Ok(Some(rests.splits()))
 }
 
 impl Scan {
@@ -105,12 +139,12 @@ impl Scan {
     pub(super) fn splits(
         &mut self,
         (owner, residual): (u32, RegexId),
-        (place, bytes): (Place, &ByteSet),
+        (place, leaves): (Place, &[Leave]),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         shared: &Shared,
         fuel: &mut Fuel,
-    ) -> Result<Vec<(u8, Split)>, Error> {
+    ) -> Result<Vec<(Leave, Split)>, Error> {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
         let Self { lane, path, .. } = self;
@@ -120,7 +154,8 @@ impl Scan {
         path.resize(trie.longest() + 1, Rest::DEAD);
         let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.start(front.rest, residuals);
-        let mut rests = Rests::new();
+        let bytes = bytes_of(leaves);
+        let mut rests = Rests::new(leaves);
         // The places on the way, by how many bytes are before and including them.
         let mut places: Vec<usize> = Vec::new();
         let mut visited = 0;
@@ -173,6 +208,6 @@ impl Scan {
             places.clear();
         }
         fuel.spend(visited)?;
-        Ok(rests.splits(bytes))
+        Ok(rests.splits())
     }
 }

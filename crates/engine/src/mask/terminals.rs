@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntagma_grammar::ir::ByteSet;
 
 use super::excluded::excluded;
 use super::inside::Inside;
+use super::led::led;
 use super::place::Place;
 use super::shared::Shared;
-use super::splits::{Split, from_exits};
+use super::splits::{Leave, Split, from_exits};
 use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -27,6 +27,9 @@ const NEAR: u32 = 32;
 
 /// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
 const WIDE: (usize, u32) = (9, 10);
+
+/// So many bytes or fewer may be blanks.
+const BLANKS: u32 = 8;
 
 /// Marks what is made for comparison, which is not the terminal's own.
 const ASIDE: u32 = 1 << 31;
@@ -62,7 +65,7 @@ pub(super) struct Terminals {
     shared: Arc<Shared>,
     layers: Layers,
     insides: FxHashMap<(RegexId, Place), Arc<Inside>>,
-    splits: FxHashMap<(RegexId, Place, u8), Split>,
+    splits: FxHashMap<(RegexId, Place, Leave), Split>,
     /// By residual: what it leaves out of another.
     exclusions: FxHashMap<RegexId, Option<Arc<Exclusion>>>,
     /// Narrow terminals that have been walked.
@@ -143,6 +146,12 @@ impl Terminals {
         let known = fingerprint.and_then(|known| self.shared.get(known, place));
         let inside = if let Some(known) = known {
             known
+        } else if let Some(made) = self.led((aside, shape), place, residuals, reading, fuel) {
+            let made = Arc::new(made);
+            if let Some(fingerprint) = fingerprint {
+                self.shared.put(fingerprint, place, &made);
+            }
+            made
         } else {
             reading.spend(place)?;
             let other = if place == Place::Root {
@@ -191,6 +200,54 @@ impl Terminals {
         };
         self.remember(residual, place, &inside);
         Some(inside)
+    }
+
+    /// What is known of a terminal that is a wide one behind blanks, any number of them.
+    fn led(
+        &mut self,
+        (tag, residual): (u32, RegexId),
+        place: Place,
+        residuals: &mut Residuals,
+        reading: &mut Reading,
+        fuel: &mut Fuel,
+    ) -> Option<Inside> {
+        if place != Place::Root || !self.layers.has(Layer::Within) {
+            return None;
+        }
+        residuals.set_owner(tag);
+        let (mut blanks, mut most, mut rest) = residuals.lead(residual);
+        let may_lack = !blanks.is_empty();
+        if !may_lack {
+            // At least one of them.
+            let first = residuals.first(residual);
+            if first.len() > BLANKS {
+                return None;
+            }
+            let mut behind = first
+                .iter()
+                .map(|byte| residuals.step(residual, byte, fuel));
+            let one = behind.next()?.ok()?;
+            if !behind.all(|other| other.is_ok_and(|other| other == one)) {
+                return None;
+            }
+            (blanks, most, rest) = residuals.lead(one);
+            if blanks != first {
+                return None;
+            }
+        }
+        if most < u32::MAX || !self.is_wide((tag, rest), residuals, fuel).ok()? {
+            return None;
+        }
+        let mut known = Vec::new();
+        for place in [Place::Runs(blanks), Place::Root] {
+            if may_lack || place != Place::Root {
+                known.push(self.inside((tag, rest), place, residuals, reading)?);
+            }
+        }
+        let vocabulary = reading.vocabulary;
+        let runs = self.shared.runs(vocabulary.trie(), &blanks);
+        let whole = known.iter().all(|known| known.is_whole());
+        whole.then(|| led(&known, runs.tokens(u32::MAX), vocabulary))
     }
 
     /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
@@ -254,17 +311,17 @@ impl Terminals {
     pub(super) fn splits(
         &mut self,
         (tag, residual): (u32, RegexId),
-        (place, bytes): (Place, &ByteSet),
+        (place, leaves): (Place, &[Leave]),
         inside: &Inside,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Vec<Arc<Trie>>> {
         let mut tries = Vec::new();
-        let mut missing = ByteSet::EMPTY;
-        for byte in bytes.iter() {
-            match self.splits.get(&(residual, place, byte)) {
+        let mut missing = Vec::new();
+        for &leave in leaves {
+            match self.splits.get(&(residual, place, leave)) {
                 Some(Split(known)) => tries.push(Arc::clone(known.as_ref()?)),
-                None => missing.insert(byte),
+                None => missing.push(leave),
             }
         }
         if missing.is_empty() {
@@ -276,18 +333,18 @@ impl Terminals {
         let fingerprint = residuals.fingerprint(shape);
         let remembers = self.layers.has(Layer::Terminals);
         let fingerprint = fingerprint.filter(|_| remembers);
-        let mut unknown = ByteSet::EMPTY;
+        let mut unknown = Vec::new();
         let mut found = Vec::new();
-        for byte in missing.iter() {
-            match fingerprint.and_then(|known| self.shared.split(known, place, byte)) {
-                Some(split) => found.push((byte, split)),
-                None => unknown.insert(byte),
+        for leave in missing {
+            match fingerprint.and_then(|known| self.shared.split(known, place, leave)) {
+                Some(split) => found.push((leave, split)),
+                None => unknown.push(leave),
             }
         }
         if !unknown.is_empty() {
             let vocabulary = reading.vocabulary;
             let shared = &*self.shared;
-            let wanted = (place, &unknown);
+            let wanted = (place, &unknown[..]);
             let made = if let Some(made) = from_exits(inside, wanted, vocabulary, fuel).ok()? {
                 made
             } else {
@@ -300,17 +357,17 @@ impl Terminals {
                 });
                 made.ok()?
             };
-            for (byte, split) in made {
+            for (leave, split) in made {
                 if let Some(fingerprint) = fingerprint {
-                    shared.put_split(fingerprint, place, byte, &split);
+                    shared.put_split(fingerprint, place, leave, &split);
                 }
-                found.push((byte, split));
+                found.push((leave, split));
             }
         }
-        for (byte, split) in found {
+        for (leave, split) in found {
             if remembers {
                 self.bytes += split.memory_bytes();
-                let key = (residual, place, byte);
+                let key = (residual, place, leave);
                 self.splits.insert(key, split.clone());
             }
             tries.push(split.0?);
