@@ -11,6 +11,7 @@
 pub mod mutate;
 pub mod noise;
 pub mod targets;
+pub mod usage;
 
 use std::path::{Path, PathBuf};
 

@@ -11,6 +11,7 @@ use syntagma_fuzz::files;
 use syntagma_fuzz::mutate::mutate;
 use syntagma_fuzz::noise::Noise;
 use syntagma_fuzz::targets::{TARGETS, Target};
+use syntagma_fuzz::usage::{peak_memory, processor_time};
 
 /// Memory that the process may take, in KiB.
 const MEMORY: u64 = 500 << 10;
@@ -149,22 +150,4 @@ fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/fuzz");
     let _ = std::fs::create_dir_all(&folder);
     folder.join(name)
-}
-
-/// Processor time of this thread, where the system tells it; else the time of day.
-fn processor_time() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
-    nanoseconds.map_or_else(
-        || std::time::UNIX_EPOCH.elapsed().unwrap_or_default(),
-        Duration::from_nanos,
-    )
-}
-
-/// The most memory that the process has had, in KiB; 0 where the system does not tell.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or(0)
 }

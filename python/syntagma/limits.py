@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """product of the bounds of nested repetitions."""
 
     compile_fuel: int = 5_000_000
-    """rules and residuals made by one compilation."""
+    """units of work of one compilation: symbols of rules, parts of patterns, residuals."""
     step_fuel: int = 2_000_000
     """Earley items and trie nodes visited by one call of a matcher."""
     json_whitespace: int = 64

@@ -37,35 +37,77 @@ impl Place {
     /// The place of byte `offset` in `source`, with line, column and an excerpt of at most 120 characters.
     #[must_use]
     pub fn in_text(source: &str, offset: usize) -> Self {
-        let mut offset = offset.min(source.len());
-        while !source.is_char_boundary(offset) {
+        Places::new(source).at(offset)
+    }
+}
+
+/// Places in one source, which are found fastest in ascending order.
+pub(crate) struct Places<'s> {
+    source: &'s str,
+    /// The place found last: its offset, its line, where that begins, and the characters of the line before it.
+    offset: usize,
+    line: usize,
+    line_start: usize,
+    before: usize,
+}
+
+/// Characters of a line that are shown, and those of them before the place.
+const SHOWN: usize = 120;
+const SHOWN_BEFORE: usize = 79;
+
+impl<'s> Places<'s> {
+    pub(crate) fn new(source: &'s str) -> Self {
+        Self {
+            source,
+            offset: 0,
+            line: 1,
+            line_start: 0,
+            before: 0,
+        }
+    }
+
+    pub(crate) fn at(&mut self, offset: usize) -> Place {
+        let mut offset = offset.min(self.source.len());
+        while !self.source.is_char_boundary(offset) {
             offset -= 1;
         }
-        let before = &source[..offset];
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let column = before[line_start..].chars().count() + 1;
-        let text: Vec<char> = source[line_start..]
+        if offset < self.offset {
+            *self = Self::new(self.source);
+        }
+        let passed = &self.source[self.offset..offset];
+        if let Some(last) = passed.rfind('\n') {
+            self.line += passed.bytes().filter(|&byte| byte == b'\n').count();
+            self.line_start = self.offset + last + 1;
+            self.before = 0;
+        }
+        let from = self.line_start.max(self.offset);
+        self.before += self.source[from..offset].chars().count();
+        self.offset = offset;
+        Place::Text {
+            offset,
+            line: self.line,
+            column: self.before + 1,
+            excerpt: self.excerpt(),
+        }
+    }
+
+    /// The line around the place, and a caret under it.
+    fn excerpt(&self) -> String {
+        let before = &self.source[self.line_start..self.offset];
+        let shown_before = self.before.min(SHOWN_BEFORE);
+        let start = before
+            .char_indices()
+            .rev()
+            .take(shown_before)
+            .last()
+            .map_or(self.offset, |(at, _)| self.line_start + at);
+        let shown: String = self.source[start..]
             .chars()
             .take_while(|&c| c != '\n')
+            .take(SHOWN)
+            .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
-        let first = column.saturating_sub(80);
-        let shown: String = text
-            .iter()
-            .skip(first)
-            .take(120)
-            .map(|&c| if c.is_control() { ' ' } else { c })
-            .collect();
-        let excerpt = format!(
-            "  {shown}\n  {}^",
-            " ".repeat(column - 1 - first.min(column - 1))
-        );
-        Self::Text {
-            offset,
-            line,
-            column,
-            excerpt,
-        }
+        format!("  {shown}\n  {}^", " ".repeat(shown_before))
     }
 }
 
@@ -212,6 +254,13 @@ impl Error {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.diagnostic.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error, saying in which rule it arose.
+    pub(crate) fn in_rule(mut self, name: &str) -> Self {
+        let message = &mut self.0.diagnostic.message;
+        *message = format!("{message}, in the rule {name:?}");
         self
     }
 

@@ -1,4 +1,7 @@
-//! Bounds on what a grammar source may ask for. The defaults are the library's documented ones.
+//! Bounds on what a grammar source may ask for, and the fuel that enforces the one on work. The defaults are the library's
+//! documented ones.
+
+use crate::error::Error;
 
 /// Bounds on grammar sources; every bound is inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub struct Limits {
     pub schema_enum_values: usize,
     /// Blanks in a row inside JSON.
     pub json_whitespace: u32,
-    /// Units of work of one compilation: a rule or a residual made.
+    /// Units of work of one compilation: a symbol of a rule, a part of a pattern; a range of a new class is a few.
     pub compile_fuel: u64,
 }
 
@@ -45,5 +48,33 @@ impl Default for Limits {
             json_whitespace: 64,
             compile_fuel: 5_000_000,
         }
+    }
+}
+
+/// Work that may still be done on one source.
+#[derive(Debug, Clone)]
+pub(crate) struct Fuel {
+    left: u64,
+    allowed: u64,
+}
+
+impl Fuel {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            left: limits.compile_fuel,
+            allowed: limits.compile_fuel,
+        }
+    }
+
+    /// Pays for `units` of work.
+    pub(crate) fn spend(&mut self, units: usize) -> Result<(), Error> {
+        let Some(left) = self.left.checked_sub(units as u64) else {
+            self.left = 0;
+            let (code, name) = ("E-LIMIT-FUEL", "compile_fuel");
+            let given = self.allowed.saturating_add(1);
+            return Err(Error::limit(code, name, given, self.allowed));
+        };
+        self.left = left;
+        Ok(())
     }
 }

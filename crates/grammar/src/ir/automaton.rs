@@ -14,8 +14,11 @@ use super::regex::{ByteSet, Regex};
 
 /// States that an automaton may have; a larger language is not written out.
 const STATES: usize = 600;
-/// Nodes that one derivative may have.
-const NODES: usize = 20_000;
+/// Nodes and bytes that one derivative may have.
+const NODES: u32 = 20_000;
+
+/// What it takes to tell one set of bytes from the others.
+const CLASS: usize = 8;
 
 /// See [`is_nothing`].
 pub(crate) const LOOKED_AT: u32 = 2_000;
@@ -45,12 +48,13 @@ pub(crate) enum Failure {
 
 /// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
 ///
-/// `fuel` pays for every node of every derivative; without it the language counts as too large.
+/// `fuel` pays for every node that is looked at or put together; without it the language counts as too large.
 pub(crate) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<State>, Failure> {
     let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {
         bytes: &bytes,
         rests: FxHashMap::default(),
+        fuel,
     };
     let mut order: IndexSet<usize, FxBuildHasher> = IndexSet::default();
     order.insert(0);
@@ -73,10 +77,10 @@ pub(crate) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<Sta
 /// It is never certain of an expression of more than [`LOOKED_AT`] nodes and bytes, or nested deeper than [`LOOKED_INTO`].
 pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
     let facts = Facts::of(regex);
-    if facts.weight > LOOKED_AT || facts.depth > LOOKED_INTO {
+    if *fuel == 0 || facts.weight > LOOKED_AT || facts.depth > LOOKED_INTO {
         return false;
     }
-    let Ok(mut states) = States::new(regex) else {
+    let Ok(mut states) = States::new(regex, fuel) else {
         return false;
     };
     let mut at = 0;
@@ -98,10 +102,10 @@ struct States {
 }
 
 impl States {
-    fn new(regex: &Regex) -> Result<Self, Failure> {
-        let (class_of, samples) = classes(regex);
+    fn new(regex: &Regex, fuel: &mut usize) -> Result<Self, Failure> {
+        let (class_of, samples) = classes(regex, fuel);
         let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
-        known.insert(tidy(regex)?);
+        known.insert(tidy(regex, fuel)?);
         Ok(Self {
             known,
             class_of,
@@ -116,10 +120,8 @@ impl States {
         };
         let mut row = Vec::with_capacity(self.samples.len());
         for &byte in &self.samples {
-            let derived = derive(&from, byte);
-            let nodes = size(&derived);
-            *fuel = fuel.saturating_sub(nodes);
-            if nodes > NODES || *fuel == 0 {
+            let derived = derive(&from, byte, fuel);
+            if *fuel == 0 || is_large(&derived) {
                 return Err(Failure::Large);
             }
             row.push(self.known.insert_full(derived).0);
@@ -143,7 +145,7 @@ struct Bytes {
 
 impl Bytes {
     fn new(regex: &Regex, fuel: &mut usize) -> Result<Self, Failure> {
-        let mut states = States::new(regex)?;
+        let mut states = States::new(regex, fuel)?;
         let mut next = Vec::new();
         while let Some(row) = states.row(next.len(), fuel)? {
             next.push(row);
@@ -181,7 +183,7 @@ impl Bytes {
 }
 
 /// Bytes that no part of the expression tells apart, as a class for each byte and a byte of each class.
-fn classes(regex: &Regex) -> ([usize; 256], Vec<u8>) {
+fn classes(regex: &Regex, fuel: &mut usize) -> ([usize; 256], Vec<u8>) {
     let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
     let mut work = vec![regex];
     while let Some(node) = work.pop() {
@@ -195,46 +197,36 @@ fn classes(regex: &Regex) -> ([usize; 256], Vec<u8>) {
             Regex::Not(inner) | Regex::Repeat { inner, .. } => work.push(inner),
         }
     }
+    *fuel = fuel.saturating_sub(sets.len() * CLASS);
     let mut class_of = [0; 256];
     let mut samples = vec![0];
     for set in sets {
         // Each class is split into what is in the set and what is not.
-        let mut split: FxHashMap<(usize, bool), usize> = FxHashMap::default();
+        let mut split = [[usize::MAX; 2]; 256];
         samples.clear();
         for byte in 0..=u8::MAX {
-            let key = (class_of[usize::from(byte)], set.contains(byte));
-            let class = *split.entry(key).or_insert_with(|| {
+            let class = &mut class_of[usize::from(byte)];
+            let part = &mut split[*class][usize::from(set.contains(byte))];
+            if *part == usize::MAX {
+                *part = samples.len();
                 samples.push(byte);
-                samples.len() - 1
-            });
-            class_of[usize::from(byte)] = class;
+            }
+            *class = *part;
         }
     }
     (class_of, samples)
 }
 
-fn size(regex: &Regex) -> usize {
-    let mut work = vec![regex];
-    let mut count = 0;
-    while let Some(node) = work.pop() {
-        count += 1;
-        if count > NODES {
-            break;
-        }
-        match node {
-            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => work.extend(&**parts),
-            Regex::Not(inner) | Regex::Repeat { inner, .. } => work.push(inner),
-            _ => {}
-        }
-    }
-    count
+fn is_large(regex: &Regex) -> bool {
+    Facts::of(regex).weight > NODES
 }
 
 /// The same language in the form that [`derive`] keeps.
-fn tidy(regex: &Regex) -> Result<Regex, Failure> {
-    if size(regex) > NODES {
+fn tidy(regex: &Regex, fuel: &mut usize) -> Result<Regex, Failure> {
+    if is_large(regex) {
         return Err(Failure::Large);
     }
+    *fuel = fuel.saturating_sub(Facts::of(regex).weight as usize);
     Ok(tidied(regex))
 }
 
@@ -329,33 +321,60 @@ fn repeat(inner: &Arc<Regex>, min: u32, max: Option<u32>) -> Regex {
     }
 }
 
-/// What may follow a byte.
-fn derive(regex: &Regex, byte: u8) -> Regex {
+/// What may follow a byte. Without fuel it is something else.
+fn derive(regex: &Regex, byte: u8, fuel: &mut usize) -> Regex {
+    if *fuel == 0 {
+        return Regex::Nothing;
+    }
+    *fuel -= 1;
     match regex {
         Regex::Class(set) if set.contains(byte) => Regex::empty(),
         Regex::Nothing | Regex::Class(_) => Regex::Nothing,
         Regex::Literal(bytes) => match &**bytes {
-            [first, rest @ ..] if *first == byte => Regex::literal(rest),
+            [first, rest @ ..] if *first == byte => {
+                *fuel = fuel.saturating_sub(rest.len() / 16);
+                Regex::literal(rest)
+            }
             _ => Regex::Nothing,
         },
         Regex::Concat(parts) => {
             let mut found = Vec::new();
             for (at, part) in parts.iter().enumerate() {
-                let rest = parts[at + 1..].iter().cloned();
-                found.push(concat(std::iter::once(derive(part, byte)).chain(rest)));
-                if !part.is_nullable() {
+                let first = derive(part, byte, fuel);
+                if first != Regex::Nothing {
+                    let rest = &parts[at + 1..];
+                    *fuel = fuel.saturating_sub(rest.len());
+                    found.push(concat(std::iter::once(first).chain(rest.iter().cloned())));
+                }
+                if *fuel == 0 || !part.is_nullable() {
                     break;
                 }
             }
-            join(found, false)
+            any(found)
         }
-        Regex::Alt(parts) => join(parts.iter().map(|part| derive(part, byte)), false),
-        Regex::And(parts) => join(parts.iter().map(|part| derive(part, byte)), true),
-        Regex::Not(inner) => not(derive(inner, byte)),
+        Regex::Alt(parts) => {
+            let parts = parts.iter().map(|part| derive(part, byte, fuel));
+            any(parts.filter(|part| *part != Regex::Nothing).collect())
+        }
+        Regex::And(parts) => join(parts.iter().map(|part| derive(part, byte, fuel)), true),
+        Regex::Not(inner) => not(derive(inner, byte, fuel)),
         Regex::Repeat { inner, min, max } => {
+            let once = derive(inner, byte, fuel);
+            if once == Regex::Nothing {
+                return once;
+            }
             let rest = repeat(inner, min.saturating_sub(1), max.map(|max| max - 1));
-            concat([derive(inner, byte), rest])
+            concat([once, rest])
         }
+    }
+}
+
+/// Any of these; most often there are none, or one.
+fn any(mut parts: Vec<Regex>) -> Regex {
+    match parts.len() {
+        0 => Regex::Nothing,
+        1 => parts.remove(0),
+        _ => join(parts, false),
     }
 }
 
@@ -364,6 +383,7 @@ struct Reader<'b> {
     bytes: &'b Bytes,
     /// By state and number of bytes that are still to come: the characters, as offsets from the first of them.
     rests: FxHashMap<(usize, u32), Steps>,
+    fuel: &'b mut usize,
 }
 
 impl Reader<'_> {
@@ -396,6 +416,11 @@ impl Reader<'_> {
     fn rest(&mut self, state: usize, more: u32) -> Result<Steps, Failure> {
         if more == 0 {
             return Ok(vec![(0, 0, state)]);
+        }
+        let known = self.rests.get(&(state, more)).map_or(256, Vec::len);
+        *self.fuel = self.fuel.saturating_sub(known / 4);
+        if *self.fuel == 0 {
+            return Err(Failure::Large);
         }
         if let Some(known) = self.rests.get(&(state, more)) {
             return Ok(known.clone());

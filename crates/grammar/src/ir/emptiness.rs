@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::grammar::{Expr, ExprId, ExprIds, Grammar, TokenSet};
-use super::nodes::Nodes;
+use super::nodes::{Needs, Nodes};
 use super::regex::Regex;
 
 /// Whether a regular language is empty by its form. Intersections and complements are not solved here.
@@ -153,17 +153,17 @@ impl Grammar {
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.
     pub(crate) fn matching(&self) -> Matching {
         let nodes = Nodes::new(self, [self.rule(self.start()).body]);
-        let full = nodes.least(|expr, has, below| match expr {
-            Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => false,
+        let full = nodes.least(|expr| match expr {
+            Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => Needs::Impossible,
             Expr::Empty
             | Expr::Marker(_)
             | Expr::Token(TokenSet::Text(_))
-            | Expr::Repeat { min: 0, .. } => true,
-            Expr::Regex(regex) => !is_visibly_nothing(regex),
-            Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
-            Expr::Alt(_) => below.iter().any(|&node| has(node)),
-            Expr::Repeat { min: 1, .. } => has(below[0]),
-            _ => below.iter().all(|&node| has(node)),
+            | Expr::Repeat { min: 0, .. } => Needs::Nothing,
+            Expr::Regex(regex) => Needs::if_so(!is_visibly_nothing(regex)),
+            Expr::Token(TokenSet::Ids(ranges)) => Needs::if_so(!ranges.is_empty()),
+            Expr::Alt(_) => Needs::Any,
+            Expr::Repeat { min: 1, .. } => Needs::First,
+            _ => Needs::All,
         });
         Matching {
             bases: nodes.into_bases(),

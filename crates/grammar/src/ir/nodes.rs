@@ -4,6 +4,32 @@ use rustc_hash::FxHashMap;
 
 use super::grammar::{Expr, ExprId, Grammar};
 
+/// What of the parts right below a node must be in a set for the node to be in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// None: it is in the set.
+    Nothing,
+    /// All of them.
+    All,
+    /// One of them.
+    Any,
+    /// The first.
+    First,
+    /// Whatever is in the set, it is not.
+    Impossible,
+}
+
+impl Needs {
+    /// Nothing, or what cannot be.
+    pub(super) fn if_so(holds: bool) -> Self {
+        if holds {
+            Self::Nothing
+        } else {
+            Self::Impossible
+        }
+    }
+}
+
 /// Expressions of all grammars that are reached, numbered on: those of one grammar are neighbours.
 pub(super) struct Nodes<'g> {
     /// (grammar, number of its first expression), ascending.
@@ -86,24 +112,40 @@ impl<'g> Nodes<'g> {
         self.below[node].is_some()
     }
 
-    /// The smallest set of nodes that holds those for which `rule` says so, given what is right below and in the set.
-    pub(super) fn least(
-        &self,
-        rule: impl Fn(&Expr, &dyn Fn(usize) -> bool, &[usize]) -> bool,
-    ) -> Vec<bool> {
+    /// The smallest set of nodes that holds those whose needs are in the set. Each is told of each part once.
+    pub(super) fn least(&self, needs: impl Fn(&Expr) -> Needs) -> Vec<bool> {
         let mut holds = vec![false; self.count];
-        let mut work = self.order.clone();
+        // By node: how many of its parts are not in the set; for the others, how many times it would have to be told.
+        let mut missing = vec![usize::MAX; self.count];
+        let mut work: Vec<usize> = Vec::new();
+        for node in (0..self.count).filter(|&node| self.is_reached(node)) {
+            missing[node] = match needs(self.expr(node)) {
+                Needs::Nothing => 0,
+                Needs::All => self.below(node).len(),
+                Needs::Any | Needs::First => 1,
+                Needs::Impossible => usize::MAX,
+            };
+            if missing[node] == 0 {
+                work.push(node);
+            }
+        }
         while let Some(node) = work.pop() {
-            if holds[node] {
+            if std::mem::replace(&mut holds[node], true) {
                 continue;
             }
-            let below = self.below(node);
-            if rule(self.expr(node), &|node| holds[node], below) {
-                holds[node] = true;
-                let mut link = self.users[node];
-                while let Some((user, next)) = link.map(|link| self.links[link]) {
-                    work.push(user);
-                    link = next;
+            let mut link = self.users[node];
+            while let Some((user, next)) = link.map(|link| self.links[link]) {
+                link = next;
+                let counts = match needs(self.expr(user)) {
+                    Needs::First => self.below(user)[0] == node,
+                    Needs::All | Needs::Any => true,
+                    Needs::Nothing | Needs::Impossible => false,
+                };
+                if counts && missing[user] > 0 {
+                    missing[user] -= 1;
+                    if missing[user] == 0 {
+                        work.push(user);
+                    }
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use super::circles::{Lists, circles, components};
 use super::grammar::{Expr, ExprId, Grammar, RuleId};
-use super::nodes::Nodes;
+use super::nodes::{Needs, Nodes};
 use super::regex::Regex;
 
 /// What is found in the rules of one grammar.
@@ -68,17 +68,17 @@ impl Grammar {
     /// What is productive; and from what has no end, where its first part without an end lies.
     fn productive_edges(&self) -> (Vec<bool>, Lists) {
         let nodes = self.nodes();
-        let finite = nodes.least(|expr, has, below| match expr {
-            Expr::Alt(parts) => parts.is_empty() || below.iter().any(|&node| has(node)),
-            Expr::Repeat { min: 0, .. } => true,
-            Expr::Repeat { min: 1, .. } => has(below[0]),
-            Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => true,
-            _ => below.iter().all(|&node| has(node)),
+        let finite = nodes.least(|expr| match expr {
+            Expr::Alt(parts) if !parts.is_empty() => Needs::Any,
+            Expr::Repeat { min: 1, .. } => Needs::First,
+            Expr::Alt(_) | Expr::Repeat { min: 0, .. } => Needs::Nothing,
+            Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => Needs::Nothing,
+            _ => Needs::All,
         });
-        let writes = nodes.least(|expr, has, below| match expr {
-            Expr::Regex(Regex::Literal(bytes)) => !bytes.is_empty(),
-            Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => true,
-            _ => below.iter().any(|&node| has(node)),
+        let writes = nodes.least(|expr| match expr {
+            Expr::Regex(Regex::Literal(bytes)) => Needs::if_so(!bytes.is_empty()),
+            Expr::Regex(_) | Expr::Marker(_) | Expr::Token(_) => Needs::Nothing,
+            _ => Needs::Any,
         });
         // (from, to, whether something may be written before)
         let mut edges: Vec<(u32, u32, bool)> = Vec::new();
@@ -128,29 +128,26 @@ impl Grammar {
     /// From each expression to the parts that it may stand for alone, all others being empty.
     fn empty_edges(&self) -> Lists {
         let nodes = self.nodes();
-        let nullable = nodes.least(|expr, has, below| match expr {
-            Expr::Regex(regex) => regex.is_nullable(),
-            Expr::Marker(_) | Expr::Token(_) => false,
-            Expr::Alt(_) => below.iter().any(|&node| has(node)),
-            Expr::Repeat { min: 0, .. } => true,
-            Expr::Repeat { min: 1, .. } => has(below[0]),
-            _ => below.iter().all(|&node| has(node)),
+        let nullable = nodes.least(|expr| match expr {
+            Expr::Regex(regex) => Needs::if_so(regex.is_nullable()),
+            Expr::Marker(_) | Expr::Token(_) => Needs::Impossible,
+            Expr::Alt(_) => Needs::Any,
+            Expr::Repeat { min: 0, .. } => Needs::Nothing,
+            Expr::Repeat { min: 1, .. } => Needs::First,
+            _ => Needs::All,
         });
         let mut edges: Vec<(u32, u32)> = Vec::new();
         for node in (0..nodes.len()).filter(|&node| nodes.is_reached(node)) {
             let below = nodes.below(node);
-            let others_empty = |at: usize| {
-                let mut others = below.iter().enumerate();
-                others.all(|(other, &to)| other == at || nullable[to])
-            };
+            // Two that are not empty are never alone.
+            let mut full = below.iter().filter(|&&to| !nullable[to]);
+            let (full, more) = (full.next(), full.next().is_some());
             for (at, &to) in below.iter().enumerate() {
                 let alone = match nodes.expr(node) {
                     Expr::Alt(_) => true,
-                    Expr::Repeat { min, .. } if at == 0 => {
-                        *min <= 1 || below.iter().all(|&to| nullable[to])
-                    }
+                    Expr::Repeat { min, .. } if at == 0 => *min <= 1 || full.is_none(),
                     Expr::Repeat { .. } => nullable[below[0]],
-                    _ => others_empty(at),
+                    _ => !more && full.is_none_or(|&full| full == to),
                 };
                 if alone {
                     edges.push((node as u32, to as u32));

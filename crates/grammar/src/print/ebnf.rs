@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::names::Names;
-use super::regex::{Binding, Piece, marker, next_node, push_list, regex_within, token};
+use super::regex::{Binding, Piece, Terminals, marker, next_node, push_list, token};
 use crate::ir::{Expr, ExprId, Grammar, Productive, Regex};
 
 /// The grammar as EBNF, start rule first; [`crate::syntax::ebnf::parse`] reads it back to the same language from the rule
@@ -14,13 +14,14 @@ pub fn to_ebnf(grammar: &Grammar) -> String {
     let mut names = Names::new(grammar, start, identifier);
     let mut out = String::new();
     let mut productive: Vec<Productive> = Vec::new();
+    let mut terminals = Terminals::default();
     while let Some((name, owner, body)) = names.next() {
         let _ = write!(out, "{name} ::= ");
         productive
             .extend((productive.len()..=owner).map(|owner| names.grammar(owner).productive()));
         // The reader refuses a rule that can never write anything, unless it says so.
         if productive[owner].any(body) {
-            write_expr(&mut out, &mut names, owner, body);
+            write_expr(&mut out, &mut names, &mut terminals, owner, body);
         } else {
             out.push_str("nothing!");
         }
@@ -29,13 +30,19 @@ pub fn to_ebnf(grammar: &Grammar) -> String {
     out
 }
 
-fn write_expr(out: &mut String, names: &mut Names<'_>, owner: usize, root: ExprId) {
+fn write_expr(
+    out: &mut String,
+    names: &mut Names<'_>,
+    terminals: &mut Terminals,
+    owner: usize,
+    root: ExprId,
+) {
     let grammar = names.grammar(owner);
     let mut work = vec![Piece::Node(root, Binding::Alternation)];
     while let Some((id, outer)) = next_node(out, &mut work) {
         match grammar.expr(id) {
             Expr::Empty => out.push_str("\"\""),
-            Expr::Regex(regex) => out.push_str(&regex_within(regex, outer)),
+            Expr::Regex(regex) => terminals.write(out, regex, outer),
             Expr::Rule(rule) => out.push_str(&names.of(owner, *rule)),
             Expr::Marker(text) => out.push_str(&marker(text)),
             Expr::Token(set) => out.push_str(&token(set)),

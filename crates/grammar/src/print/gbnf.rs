@@ -8,7 +8,7 @@ use super::names::Names;
 use super::regex::{Binding, Piece, bounds, next_node, push_list};
 use crate::error::Error;
 use crate::ir::automaton::{self, Failure, State};
-use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet};
+use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
 
 /// Tokens by number that are written one by one.
 const TOKENS: u64 = 256;
@@ -40,6 +40,7 @@ pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
         matching: grammar.matching(),
         fuel: FUEL,
         written: FxHashMap::default(),
+        classes: FxHashMap::default(),
         named: FxHashMap::default(),
         waiting: Vec::new(),
         extra: String::new(),
@@ -73,6 +74,8 @@ struct Printer<'g> {
     fuel: usize,
     /// Regular languages that are written out as rules already, by the name of the first.
     written: FxHashMap<Regex, String>,
+    /// What looked like one character, as a class if it is one.
+    classes: FxHashMap<Regex, Option<String>>,
     /// Expressions that stand in several places, by the names of their rules.
     named: FxHashMap<(usize, ExprId), String>,
     /// Those whose rules are still to be written.
@@ -206,21 +209,19 @@ impl Printer<'_> {
         regex: &Regex,
         outer: Binding,
     ) -> Result<(), Unprintable> {
-        if is_nothing(regex) {
+        if is_visibly_nothing(regex) {
             return Err("a language without any text".to_owned());
         }
         let begin = out.len();
         match regex {
             _ if one_character(regex) => {
-                if let Ok([start, end]) =
-                    automaton::over_characters(regex, &mut self.fuel).as_deref()
-                {
-                    let ends = end.accepting && end.steps.is_empty() && !start.accepting;
-                    if ends && start.steps.iter().all(|&(_, _, to)| to == 1) {
-                        let ranges: Vec<(u32, u32)> = ranges(start);
-                        class(out, &ranges);
-                        return Ok(());
-                    }
+                if !self.classes.contains_key(regex) {
+                    let class = self.class(regex);
+                    self.classes.insert(regex.clone(), class);
+                }
+                if let Some(Some(class)) = self.classes.get(regex) {
+                    out.push_str(class);
+                    return Ok(());
                 }
             }
             Regex::Literal(bytes) => {
@@ -244,6 +245,21 @@ impl Printer<'_> {
         let name = self.rules(regex)?;
         out.push_str(&name);
         Ok(())
+    }
+
+    /// What may be one character as a class, if it is.
+    fn class(&mut self, regex: &Regex) -> Option<String> {
+        let states = automaton::over_characters(regex, &mut self.fuel).ok()?;
+        let [start, end] = &states[..] else {
+            return None;
+        };
+        let ends = end.accepting && end.steps.is_empty() && !start.accepting;
+        if !ends || start.steps.iter().any(|&(_, _, to)| to != 1) {
+            return None;
+        }
+        let mut text = String::new();
+        class(&mut text, &ranges(start));
+        Some(text)
     }
 
     /// Writes an expression part by part; fails where a part is no text of its own.
@@ -270,7 +286,10 @@ impl Printer<'_> {
             Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
             _ => return Err(String::new()),
         };
-        let parts: Vec<&Regex> = parts.iter().filter(|part| !is_nothing(part)).collect();
+        let parts: Vec<&Regex> = parts
+            .iter()
+            .filter(|part| !is_visibly_nothing(part))
+            .collect();
         if let [only] = parts[..] {
             return self.regex(out, only, outer);
         }
@@ -400,20 +419,6 @@ fn one_character(regex: &Regex) -> bool {
         }
     }
     !matches!(regex, Regex::Literal(_))
-}
-
-/// Whether an expression visibly matches nothing.
-fn is_nothing(regex: &Regex) -> bool {
-    match regex {
-        Regex::Nothing => true,
-        Regex::Class(set) => set.is_empty(),
-        Regex::Alt(parts) => parts.iter().all(is_nothing),
-        Regex::Concat(parts) => parts.iter().any(is_nothing),
-        Regex::Repeat { inner, min, max } => {
-            max.is_some_and(|max| max < *min) || (*min > 0 && is_nothing(inner))
-        }
-        _ => false,
-    }
 }
 
 fn list(

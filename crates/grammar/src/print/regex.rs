@@ -1,15 +1,24 @@
 //! Regular languages, markers and tokens in EBNF notation.
 
 use std::fmt::Write as _;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use crate::ir::automaton;
+use crate::ir::text::{any_text, utf8_character};
 use crate::ir::{ByteSet, Regex, TokenSet};
 
-/// How much is looked at to find out whether a language is empty; more than the reader looks at.
+/// How much is looked at to find out whether a language is empty, and whether all of them are; more than the reader looks
+/// at.
 const LOOK: usize = 200_000;
+const LOOK_IN_ALL: usize = 4_000_000;
+
+/// From so many nodes and bytes on, what is written again is copied.
+const LARGE: u32 = 8;
 
 /// How tightly a place binds; an expression that binds less gets parentheses.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Binding {
     Alternation,
     Intersection,
@@ -40,62 +49,141 @@ pub(super) fn next_node<N>(out: &mut String, work: &mut Vec<Piece<N>>) -> Option
 /// A regular language in EBNF notation. Iterative.
 #[must_use]
 pub fn regex(regex: &Regex) -> String {
-    regex_within(regex, Binding::Alternation)
-}
-
-pub(super) fn regex_within(regex: &Regex, binding: Binding) -> String {
     let mut out = String::new();
-    let mut work = vec![Piece::Node(regex, binding)];
-    while let Some((node, outer)) = next_node(&mut out, &mut work) {
-        push_node(&mut out, &mut work, node, outer);
-    }
+    Terminals::default().write(&mut out, regex, Binding::Alternation);
     out
 }
 
-fn push_node<'r>(
-    out: &mut String,
-    work: &mut Vec<Piece<&'r Regex>>,
+/// Writes regular languages, each into the same text.
+pub(super) struct Terminals {
+    /// Where in the text something large is written already.
+    written: FxHashMap<(Regex, Binding), Range<usize>>,
+    /// Whether an intersection or complement is certainly empty.
+    nothing: FxHashMap<Regex, bool>,
+    /// How much may still be looked at to find that out.
+    look: usize,
+}
+
+impl Default for Terminals {
+    fn default() -> Self {
+        Self {
+            written: FxHashMap::default(),
+            nothing: FxHashMap::default(),
+            look: LOOK_IN_ALL,
+        }
+    }
+}
+
+/// An expression that is being written.
+struct Open<'r> {
     node: &'r Regex,
     outer: Binding,
-) {
-    let (parts, between, own) = match node {
-        Regex::Nothing => return out.push_str("nothing!"),
-        Regex::Class(set) if set.is_empty() => return out.push_str("nothing!"),
-        Regex::Class(set) => return class(out, set),
-        Regex::Literal(bytes) => return out.push_str(&literal(bytes)),
-        Regex::Alt(parts) | Regex::And(parts) | Regex::Concat(parts) if parts.len() == 1 => {
-            return work.push(Piece::Node(&parts[0], outer));
+    /// Where it begins.
+    start: usize,
+    /// What was still to be written behind it.
+    behind: usize,
+}
+
+impl Terminals {
+    pub(super) fn write(&mut self, out: &mut String, regex: &Regex, binding: Binding) {
+        let mut work = vec![Piece::Node(regex, binding)];
+        let mut open: Vec<Open<'_>> = Vec::new();
+        while let Some(piece) = work.pop() {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Bounds(min, max) => bounds(out, min, max),
+                Piece::Name(name) => out.push_str(&name),
+                Piece::Node(node, outer) if node.weight() < LARGE => {
+                    self.push_node(out, &mut work, node, outer);
+                }
+                Piece::Node(node, outer) => {
+                    let key = (node.clone(), outer);
+                    if let Some(written) = self.written.get(&key) {
+                        let copy = out[written.clone()].to_owned();
+                        out.push_str(&copy);
+                    } else {
+                        open.push(Open {
+                            node,
+                            outer,
+                            start: out.len(),
+                            behind: work.len(),
+                        });
+                        self.push_node(out, &mut work, node, outer);
+                    }
+                }
+            }
+            while let Some(done) = open.last()
+                && done.behind == work.len()
+            {
+                let key = (done.node.clone(), done.outer);
+                self.written.insert(key, done.start..out.len());
+                open.pop();
+            }
         }
-        Regex::Alt(parts) if parts.is_empty() => return out.push_str("nothing!"),
-        Regex::And(parts) if parts.is_empty() => return out.push_str("complement!(nothing!)"),
-        Regex::Concat(parts) if parts.is_empty() => return out.push_str("\"\""),
-        // The reader refuses a terminal that matches nothing, unless it says so.
-        Regex::And(_) | Regex::Not(_) if automaton::is_nothing(node, &mut { LOOK }) => {
-            return out.push_str("nothing!");
-        }
-        Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
-        Regex::And(parts) => (parts, " & ", Binding::Intersection),
-        Regex::Concat(parts) => (parts, " ", Binding::Sequence),
-        Regex::Not(inner) => {
-            out.push_str("complement!(");
-            work.push(Piece::Text(")"));
-            return work.push(Piece::Node(inner, Binding::Alternation));
-        }
-        Regex::Repeat { inner, min, max } => {
-            work.push(Piece::Bounds(*min, *max));
-            return work.push(Piece::Node(inner, Binding::Primary));
-        }
-    };
-    if own < outer {
-        out.push('(');
-        work.push(Piece::Text(")"));
     }
-    let inner = match own {
-        Binding::Alternation => Binding::Intersection,
-        Binding::Intersection => Binding::Sequence,
-        Binding::Sequence | Binding::Primary => Binding::Primary,
-    };
-    push_list(work, parts.iter(), between, inner);
+
+    /// Whether an intersection or complement is certainly empty.
+    fn is_nothing(&mut self, node: &Regex) -> bool {
+        if let Some(&known) = self.nothing.get(node) {
+            return known;
+        }
+        let mut fuel = LOOK.min(self.look);
+        let given = fuel;
+        let nothing = automaton::is_nothing(node, &mut fuel);
+        self.look -= given - fuel;
+        self.nothing.insert(node.clone(), nothing);
+        nothing
+    }
+
+    fn push_node<'r>(
+        &mut self,
+        out: &mut String,
+        work: &mut Vec<Piece<&'r Regex>>,
+        node: &'r Regex,
+        outer: Binding,
+    ) {
+        let (parts, between, own) = match node {
+            Regex::Nothing => return out.push_str("nothing!"),
+            Regex::Class(set) if set.is_empty() => return out.push_str("nothing!"),
+            Regex::Class(set) => return class(out, set),
+            Regex::Literal(bytes) => return out.push_str(&literal(bytes)),
+            // What nearly every pattern holds has short names.
+            Regex::Repeat { .. } if *node == any_text() => return out.push_str("any!"),
+            Regex::Alt(_) if *node == utf8_character() => return out.push_str("#\"(?s:.)\""),
+            Regex::Alt(parts) | Regex::And(parts) | Regex::Concat(parts) if parts.len() == 1 => {
+                return work.push(Piece::Node(&parts[0], outer));
+            }
+            Regex::Alt(parts) if parts.is_empty() => return out.push_str("nothing!"),
+            Regex::And(parts) if parts.is_empty() => return out.push_str("complement!(nothing!)"),
+            Regex::Concat(parts) if parts.is_empty() => return out.push_str("\"\""),
+            // The reader refuses a terminal that matches nothing, unless it says so.
+            Regex::And(_) | Regex::Not(_) if self.is_nothing(node) => {
+                return out.push_str("nothing!");
+            }
+            Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
+            Regex::And(parts) => (parts, " & ", Binding::Intersection),
+            Regex::Concat(parts) => (parts, " ", Binding::Sequence),
+            Regex::Not(inner) => {
+                out.push_str("complement!(");
+                work.push(Piece::Text(")"));
+                return work.push(Piece::Node(inner, Binding::Alternation));
+            }
+            Regex::Repeat { inner, min, max } => {
+                work.push(Piece::Bounds(*min, *max));
+                return work.push(Piece::Node(inner, Binding::Primary));
+            }
+        };
+        if own < outer {
+            out.push('(');
+            work.push(Piece::Text(")"));
+        }
+        let inner = match own {
+            Binding::Alternation => Binding::Intersection,
+            Binding::Intersection => Binding::Sequence,
+            Binding::Sequence | Binding::Primary => Binding::Primary,
+        };
+        push_list(work, parts.iter(), between, inner);
+    }
 }
 
 /// Puts nodes on the list, the first one on top, with a text between each two.

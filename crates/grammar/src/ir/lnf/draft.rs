@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ir::facts::Facts;
 use crate::ir::grammar::TokenSet;
 use crate::ir::regex::Regex;
-use crate::limits::Limits;
+use crate::limits::{Fuel, Limits};
 
 /// A right-hand side; most are short.
 pub(super) type Rhs = SmallVec<[Symbol; 4]>;
@@ -97,13 +97,6 @@ pub(super) struct Draft {
     pub(super) changes: usize,
 }
 
-/// Work that may still be done.
-#[derive(Debug, Clone)]
-struct Fuel {
-    left: u64,
-    allowed: u64,
-}
-
 impl Draft {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
@@ -116,33 +109,18 @@ impl Draft {
             markers: Interner::default(),
             tokens: Interner::default(),
             changes: 0,
-            fuel: Fuel {
-                left: limits.compile_fuel,
-                allowed: limits.compile_fuel,
-            },
+            fuel: Fuel::new(limits),
         }
     }
 
     /// Pays for `units` of work.
     pub(super) fn spend(&mut self, units: usize) -> Result<(), Error> {
-        let units = units as u64;
-        match self.fuel.left.checked_sub(units) {
-            Some(left) => {
-                self.fuel.left = left;
-                Ok(())
-            }
-            None => Err(Error::limit(
-                "E-LIMIT-FUEL",
-                "compile_fuel",
-                self.fuel.allowed.saturating_add(1),
-                self.fuel.allowed,
-            )),
-        }
+        self.fuel.spend(units)
     }
 
     /// A fresh nonterminal without productions.
     pub(super) fn nonterminal(&mut self, name: Name) -> Result<NonterminalId, Error> {
-        self.spend(1)?;
+        self.spend(1).map_err(|error| error.in_rule(&name.text()))?;
         self.names.push(name);
         self.rules.push(Rules::new());
         Ok(NonterminalId(self.rules.len() as u32 - 1))
@@ -150,7 +128,8 @@ impl Draft {
 
     /// Adds a production.
     pub(super) fn add(&mut self, lhs: NonterminalId, rhs: Rhs) -> Result<(), Error> {
-        self.spend(1 + rhs.len())?;
+        self.spend(1 + rhs.len())
+            .map_err(|error| error.in_rule(&self.names[lhs.0 as usize].text()))?;
         self.rules[lhs.0 as usize].push(rhs);
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::keywords::{Has, Holds, Keywords, Types, equal};
 use super::merge::{Conjunction, Demands, Open};
 use super::number::{highest, lowest};
 use super::schemas::Schemas;
-use crate::error::Error;
+use crate::error::{Error, Place};
 
 /// Subschemas within subschemas that are looked at.
 const DEPTH: u32 = 6;
@@ -414,10 +414,13 @@ impl Schemas<'_> {
         let mut known = true;
         for pattern in &demands.patterns {
             match self.readings(&pattern.source, &pattern.pointer)? {
-                Ok(readings) if readings.matches(text) == pattern.negated => {
-                    return Ok(Some(false));
+                Ok(readings) => {
+                    let matches = readings.matches(text, &mut self.read.fuel);
+                    let place = || Place::Pointer(pattern.pointer.to_string());
+                    if matches.map_err(|error| error.at(place()))? == pattern.negated {
+                        return Ok(Some(false));
+                    }
                 }
-                Ok(_) => {}
                 Err(_) => known = false,
             }
         }

@@ -13,7 +13,7 @@ use super::keywords::{Keywords, Types};
 use super::merge::{Conjunction, Demands, counter};
 use super::schemas::Schemas;
 use super::spelling::{Place, Spelling};
-use crate::error::Error;
+use crate::error::{Error, Place as SourcePlace};
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
 
 /// A name as it is written behind a comma or not, in a container at a place.
@@ -31,7 +31,6 @@ pub(super) struct Lowering<'d> {
     unique: String,
     /// How the names of properties are written.
     pub(super) keys: IndexMap<Rc<str>, Spelled, FxBuildHasher>,
-    spent: u64,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: FxHashMap<Rc<str>, usize>,
     negative_rules: usize,
@@ -56,7 +55,6 @@ impl<'d> Lowering<'d> {
             names: FxHashMap::default(),
             unique: String::new(),
             keys: IndexMap::default(),
-            spent: 0,
             negative: FxHashMap::default(),
             negative_rules: 0,
             ways: 0,
@@ -76,10 +74,21 @@ impl<'d> Lowering<'d> {
             if self.is_too_much() {
                 break;
             }
-            let body = self.body(&conjunction, place)?;
+            let body = self.body(&conjunction, place);
+            let body = body.map_err(|error| self.placed(error, &conjunction))?;
             self.builder.define(rule, body);
         }
         Ok(start)
+    }
+
+    /// An error without a place, at the subschema at which it arose.
+    fn placed(&self, error: Error, conjunction: &Conjunction) -> Error {
+        match conjunction.members.first() {
+            Some(&id) if error.place().is_none() => {
+                error.at(SourcePlace::Pointer(self.schemas.pointer(id)))
+            }
+            _ => error,
+        }
     }
 
     /// The keyword whose negations took more rules than are worth it.
@@ -100,17 +109,7 @@ impl<'d> Lowering<'d> {
 
     /// Pays for work.
     pub(super) fn spend(&mut self, units: usize) -> Result<(), Error> {
-        self.spent += units as u64;
-        let allowed = self.schemas.limits.compile_fuel;
-        if self.spent > allowed {
-            return Err(Error::limit(
-                "E-LIMIT-FUEL",
-                "compile_fuel",
-                self.spent,
-                allowed,
-            ));
-        }
-        Ok(())
+        self.schemas.read.fuel.spend(units)
     }
 
     /// The rule of a conjunction; for where it stands.

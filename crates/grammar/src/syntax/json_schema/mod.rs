@@ -54,6 +54,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::ir::{Grammar, Report};
 use crate::limits::Limits;
+use crate::syntax::regex::Patterns;
 use lower::Lowering;
 pub use notation::Notation;
 use schemas::Schemas;
@@ -157,8 +158,9 @@ pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> 
 
 fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let mut left_out = FxHashSet::default();
+    let mut read = Patterns::new(limits);
     let (mut lowering, start) = loop {
-        let mut schemas = Schemas::new(document, options, limits);
+        let mut schemas = Schemas::new(document, options, limits, read);
         schemas.left_out.clone_from(&left_out);
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
@@ -168,6 +170,7 @@ fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Gramm
             None => break (lowering, start),
             Some(pointer) => left_out.insert(pointer),
         };
+        read = lowering.schemas.read;
     };
     let pointers = lowering.schemas.told();
     if !options.allow_widened && !pointers.is_empty() {

@@ -19,8 +19,8 @@ use super::text::Escaped;
 use super::{Draft, Options};
 use crate::error::{Error, Place};
 use crate::ir::Regex;
-use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect};
+use crate::limits::{Fuel, Limits};
+use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub(super) struct Schemas<'d> {
     pub(super) draft: Draft,
     pub(super) options: Options,
     pub(super) limits: &'d Limits,
+    /// What reading patterns shares, with the fuel of all of it.
+    pub(super) read: Patterns,
     /// What is not enforced.
     pub(super) report: IndexSet<(String, String), FxBuildHasher>,
     patterns: FxHashMap<String, Result<Readings, String>>,
@@ -56,13 +58,19 @@ pub(super) struct Schemas<'d> {
 }
 
 impl<'d> Schemas<'d> {
-    pub(super) fn new(document: &'d Value, options: &Options, limits: &'d Limits) -> Self {
+    pub(super) fn new(
+        document: &'d Value,
+        options: &Options,
+        limits: &'d Limits,
+        read: Patterns,
+    ) -> Self {
         let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Self {
             locations: Locations::new(document, draft),
             draft,
             options: options.clone(),
             limits,
+            read,
             report: IndexSet::default(),
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
@@ -172,7 +180,8 @@ impl<'d> Schemas<'d> {
         if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
-        let readings = match Readings::new(pattern, &self.options.notation, self.limits) {
+        let notation = &self.options.notation;
+        let readings = match Readings::new(pattern, notation, self.limits, &mut self.read) {
             Ok(readings) => Ok(readings),
             Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
@@ -194,7 +203,10 @@ impl<'d> Schemas<'d> {
         name: &str,
     ) -> Result<Option<bool>, Error> {
         let readings = self.pattern(pattern, "")?;
-        Ok(readings.ok().map(|readings| readings.matches(name)))
+        let readings = readings.ok();
+        readings
+            .map(|readings| readings.matches(name, &mut self.read.fuel))
+            .transpose()
     }
 
     /// What a string's characters must be for a pattern to hold, reporting one that cannot be enforced.
@@ -229,13 +241,19 @@ impl Readings {
             regex_bytes: usize::MAX,
             ..Limits::default()
         };
-        Self::new(&pattern, notation, &limits)
+        Self::new(&pattern, notation, &limits, &mut Patterns::new(&limits))
     }
 
-    fn new(pattern: &str, notation: &Notation, limits: &Limits) -> Result<Self, Error> {
+    fn new(
+        pattern: &str,
+        notation: &Notation,
+        limits: &Limits,
+        read: &mut Patterns,
+    ) -> Result<Self, Error> {
         let anything = Regex::repeat(notation.canonical_character(), 0, None);
         let mut alphabet = Escaped(notation);
-        let escaped = regex::within(pattern, Dialect::Ecma, limits, &mut alphabet, &anything)?;
+        let place = (&mut alphabet as &mut dyn Alphabet, &anything);
+        let escaped = regex::within(pattern, Dialect::Ecma, limits, place, read)?;
         Ok(Self {
             escaped,
             plain: Arc::default(),
@@ -244,17 +262,18 @@ impl Readings {
     }
 
     /// Whether a text satisfies the pattern.
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub(super) fn matches(&self, text: &str, fuel: &mut Fuel) -> Result<bool, Error> {
         // What could be read once can be read again, so there is always a language here.
         let plain = self.plain.get_or_init(|| {
             let limits = Limits {
                 regex_bytes: usize::MAX,
                 regex_repetition: u32::MAX,
                 regex_expansion: u64::MAX,
+                compile_fuel: u64::MAX,
                 ..Limits::default()
             };
             regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing)
         });
-        matching::matches(plain, text.as_bytes())
+        matching::matches(plain, text.as_bytes(), fuel)
     }
 }

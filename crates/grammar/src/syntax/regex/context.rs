@@ -188,6 +188,12 @@ impl Branches {
         )
     }
 
+    /// About how many parts it is made of that may be copied.
+    pub(super) fn size(&self) -> usize {
+        let items = self.0.iter().flatten();
+        self.0.len() + items.map(Item::size).sum::<usize>()
+    }
+
     /// Says where conditions come from that do not know yet.
     pub(super) fn set_origin(&mut self, offset: usize) {
         for item in self.0.iter_mut().flatten() {
@@ -388,6 +394,16 @@ impl Branches {
 }
 
 impl Item {
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => match &text.regex {
+                Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => 1 + parts.len(),
+                _ => 1,
+            },
+            Self::Condition(_) | Self::Guarded { .. } => 4,
+        }
+    }
+
     fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }

@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look};
-use rustc_hash::FxHashMap;
 
 use super::alphabet::Alphabet;
 use super::context::{Branches, Condition, Side, Text, Unsupported};
 use super::looks::Mark;
+use super::patterns::Patterns;
 use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::Limits;
@@ -18,38 +18,40 @@ pub(super) enum Failure {
     Unsupported(Unsupported),
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Limit(error)
+    }
+}
+
 impl From<Unsupported> for Failure {
     fn from(unsupported: Unsupported) -> Self {
         Self::Unsupported(unsupported)
     }
 }
 
-/// A part of a pattern, and the product of its nested counted repetitions.
-#[derive(Default)]
-struct Lowered {
-    branches: Branches,
-    expansion: u64,
-}
-
 /// Lowers patterns over one spelling of characters.
 pub(super) struct Lowering<'a> {
     limits: &'a Limits,
     alphabet: &'a mut dyn Alphabet,
+    patterns: &'a mut Patterns,
     /// All texts.
     anything: Regex,
-    /// Classes spelled so far: those of Unicode have hundreds of ranges, and patterns name the same one again and again.
-    classes: FxHashMap<Vec<(char, char)>, Regex>,
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(limits: &'a Limits, alphabet: &'a mut dyn Alphabet) -> Self {
-        let character = alphabet.class(&[('\0', char::MAX)]);
-        Self {
+    pub(super) fn new(
+        limits: &'a Limits,
+        alphabet: &'a mut dyn Alphabet,
+        patterns: &'a mut Patterns,
+    ) -> Result<Self, Error> {
+        let character = patterns.class(&[('\0', char::MAX)], alphabet)?;
+        Ok(Self {
             limits,
             alphabet,
+            patterns,
             anything: Regex::repeat(character, 0, None),
-            classes: FxHashMap::default(),
-        }
+        })
     }
 
     /// Lowers one pattern; `mark` says what the name of a group means.
@@ -59,18 +61,14 @@ impl<'a> Lowering<'a> {
         mark: &dyn Fn(&str) -> Option<Mark>,
     ) -> Result<Branches, Failure> {
         let mut work = vec![(hir, false)];
-        let mut values: Vec<Lowered> = Vec::new();
+        let mut values: Vec<Branches> = Vec::new();
         while let Some((node, visited)) = work.pop() {
             let children: &[Hir] = match node.kind() {
                 HirKind::Concat(parts) | HirKind::Alternation(parts) => parts,
                 HirKind::Capture(capture) => std::slice::from_ref(&*capture.sub),
                 HirKind::Repetition(repetition) => std::slice::from_ref(&*repetition.sub),
                 leaf => {
-                    let branches = self.leaf(leaf);
-                    values.push(Lowered {
-                        branches,
-                        expansion: 1,
-                    });
+                    values.push(self.leaf(leaf)?);
                     continue;
                 }
             };
@@ -79,46 +77,39 @@ impl<'a> Lowering<'a> {
                 work.extend(children.iter().rev().map(|child| (child, false)));
                 continue;
             }
-            let inner = values.split_off(values.len() - children.len());
-            let expansion = inner.iter().map(|value| value.expansion).max().unwrap_or(1);
-            let mut parts: Vec<Branches> = inner.into_iter().map(|value| value.branches).collect();
+            let mut parts = values.split_off(values.len() - children.len());
             let lowered = match node.kind() {
-                HirKind::Concat(_) => Lowered {
-                    branches: Branches::concat(parts)?,
-                    expansion,
-                },
-                HirKind::Alternation(_) => Lowered {
-                    branches: Branches::alternation(parts),
-                    expansion,
-                },
+                HirKind::Concat(_) => Branches::concat(parts)?,
+                HirKind::Alternation(_) => Branches::alternation(parts),
                 HirKind::Repetition(repetition) => {
                     let (min, max) = (repetition.min, repetition.max);
-                    Lowered {
-                        expansion: self.counted(expansion, min, max)?,
-                        branches: parts.remove(0).repeated(min, max, &self.anything)?,
-                    }
+                    parts.remove(0).repeated(min, max, &self.anything)?
                 }
                 HirKind::Capture(capture) => {
                     let inner = parts.remove(0);
-                    let branches = match capture.name.as_deref().and_then(mark) {
+                    match capture.name.as_deref().and_then(mark) {
                         Some(mark) => self.marked(inner, mark)?,
                         None => inner,
-                    };
-                    Lowered {
-                        branches,
-                        expansion,
                     }
                 }
-                _ => Lowered::default(),
+                _ => Branches::default(),
             };
+            self.patterns.fuel.spend(lowered.size())?;
             values.push(lowered);
         }
-        Ok(values.pop().unwrap_or_default().branches)
+        Ok(values.pop().unwrap_or_default())
     }
 
     /// The language of the texts with a match, within `around` on both sides.
-    pub(super) fn finish(&self, branches: Branches, around: &Regex) -> Result<Regex, Failure> {
-        Ok(branches.within(around, &self.anything)?)
+    pub(super) fn finish(&mut self, branches: Branches, around: &Regex) -> Result<Regex, Failure> {
+        let regex = branches.within(around, &self.anything)?;
+        // Parts stand in it once, however often they are named; written out they would not.
+        let allowed = self.limits.compile_fuel;
+        if u64::from(regex.weight()) > allowed {
+            let given = u64::from(regex.weight());
+            return Err(Error::limit("E-LIMIT-FUEL", "compile_fuel", given, allowed).into());
+        }
+        Ok(regex)
     }
 
     fn marked(&self, mut inner: Branches, mark: Mark) -> Result<Branches, Failure> {
@@ -129,7 +120,7 @@ impl<'a> Lowering<'a> {
         Ok(inner.look(side, negated, &self.anything, mark.offset)?)
     }
 
-    fn leaf(&mut self, kind: &HirKind) -> Branches {
+    fn leaf(&mut self, kind: &HirKind) -> Result<Branches, Failure> {
         let (regex, least, most) = match kind {
             HirKind::Literal(literal) => {
                 let characters = String::from_utf8_lossy(&literal.0).chars().count();
@@ -137,7 +128,7 @@ impl<'a> Lowering<'a> {
                 let regex = self.alphabet.literal(&literal.0);
                 (regex, characters, Some(characters))
             }
-            HirKind::Class(Class::Unicode(class)) => (self.class(class), 1, Some(1)),
+            HirKind::Class(Class::Unicode(class)) => (self.class(class)?, 1, Some(1)),
             HirKind::Class(Class::Bytes(class)) => {
                 let ranges: Vec<(u8, u8)> = class
                     .iter()
@@ -153,27 +144,19 @@ impl<'a> Lowering<'a> {
             HirKind::Look(look) => return self.edge(*look),
             _ => (Regex::empty(), 0, Some(0)),
         };
-        Branches::text(Text::new(regex, least, most))
+        Ok(Branches::text(Text::new(regex, least, most)))
     }
 
-    fn class(&mut self, class: &ClassUnicode) -> Regex {
+    fn class(&mut self, class: &ClassUnicode) -> Result<Regex, Failure> {
         let ranges: Vec<(char, char)> = class
             .iter()
             .map(|range| (range.start(), range.end()))
             .collect();
-        if ranges.is_empty() {
-            return Regex::Nothing;
-        }
-        if let Some(known) = self.classes.get(&ranges) {
-            return known.clone();
-        }
-        let class = self.alphabet.class(&ranges);
-        self.classes.insert(ranges, class.clone());
-        class
+        Ok(self.patterns.class(&ranges, self.alphabet)?)
     }
 
     /// An anchor or a word boundary: what stands right behind and ahead of it.
-    fn edge(&mut self, look: Look) -> Branches {
+    fn edge(&mut self, look: Look) -> Result<Branches, Failure> {
         use Side::{Ahead, Behind};
         let edge = |side| vec![vec![Condition::edge(side)]];
         let is_unicode = matches!(
@@ -191,83 +174,60 @@ impl<'a> Lowering<'a> {
             Look::End => edge(Ahead),
             Look::StartLF | Look::EndLF => {
                 let side = if look == Look::StartLF { Behind } else { Ahead };
-                let line = self.neighbour(side, &one_of("\n"));
+                let line = self.neighbour(side, &one_of("\n"))?;
                 vec![vec![Condition::edge(side)], vec![line]]
             }
             Look::StartCRLF => {
                 // Behind `\r\n`, `\r` and `\n`, but not between the two.
                 let (feed, carriage) = (one_of("\n"), one_of("\r"));
-                let not_feed = self.neighbour(Ahead, &feed).negated();
+                let not_feed = self.neighbour(Ahead, &feed)?.negated();
                 vec![
                     vec![Condition::edge(Behind)],
-                    vec![self.neighbour(Behind, &feed)],
-                    vec![self.neighbour(Behind, &carriage), not_feed],
+                    vec![self.neighbour(Behind, &feed)?],
+                    vec![self.neighbour(Behind, &carriage)?, not_feed],
                 ]
             }
             Look::EndCRLF => {
                 let (feed, carriage) = (one_of("\n"), one_of("\r"));
-                let not_carriage = self.neighbour(Behind, &carriage).negated();
+                let not_carriage = self.neighbour(Behind, &carriage)?.negated();
                 vec![
                     vec![Condition::edge(Ahead)],
-                    vec![self.neighbour(Ahead, &carriage)],
-                    vec![not_carriage, self.neighbour(Ahead, &feed)],
+                    vec![self.neighbour(Ahead, &carriage)?],
+                    vec![not_carriage, self.neighbour(Ahead, &feed)?],
                 ]
             }
             Look::WordAscii | Look::WordUnicode => vec![
-                vec![word(Behind), word(Ahead).negated()],
-                vec![word(Behind).negated(), word(Ahead)],
+                vec![word(Behind)?, word(Ahead)?.negated()],
+                vec![word(Behind)?.negated(), word(Ahead)?],
             ],
             Look::WordAsciiNegate | Look::WordUnicodeNegate => vec![
-                vec![word(Behind), word(Ahead)],
-                vec![word(Behind).negated(), word(Ahead).negated()],
+                vec![word(Behind)?, word(Ahead)?],
+                vec![word(Behind)?.negated(), word(Ahead)?.negated()],
             ],
             Look::WordStartAscii | Look::WordStartUnicode => {
-                vec![vec![word(Behind).negated(), word(Ahead)]]
+                vec![vec![word(Behind)?.negated(), word(Ahead)?]]
             }
             Look::WordEndAscii | Look::WordEndUnicode => {
-                vec![vec![word(Behind), word(Ahead).negated()]]
+                vec![vec![word(Behind)?, word(Ahead)?.negated()]]
             }
             Look::WordStartHalfAscii | Look::WordStartHalfUnicode => {
-                vec![vec![word(Behind).negated()]]
+                vec![vec![word(Behind)?.negated()]]
             }
             Look::WordEndHalfAscii | Look::WordEndHalfUnicode => {
-                vec![vec![word(Ahead).negated()]]
+                vec![vec![word(Ahead)?.negated()]]
             }
         };
-        Branches::conditions(alternatives)
+        Ok(Branches::conditions(alternatives))
     }
 
     /// That the next character on a side is one of a class.
-    fn neighbour(&mut self, side: Side, class: &ClassUnicode) -> Condition {
-        let character = self.class(class);
+    fn neighbour(&mut self, side: Side, class: &ClassUnicode) -> Result<Condition, Failure> {
+        let character = self.class(class)?;
         let parts = match side {
             Side::Ahead => vec![character, self.anything.clone()],
             Side::Behind => vec![self.anything.clone(), character],
         };
-        Condition::new(side, Regex::concat(parts), Some(1))
-    }
-
-    /// The product of nested counted repetitions, checked.
-    fn counted(&self, inner: u64, min: u32, max: Option<u32>) -> Result<u64, Failure> {
-        let bound = max.unwrap_or(min);
-        if bound > self.limits.regex_repetition {
-            return Err(Failure::Limit(Error::limit(
-                "E-LIMIT-REGEX-REPETITION",
-                "regex_repetition",
-                u64::from(bound),
-                u64::from(self.limits.regex_repetition),
-            )));
-        }
-        let product = inner.saturating_mul(u64::from(bound.max(1)));
-        if inner > 1 && bound > 1 && product > self.limits.regex_expansion {
-            return Err(Failure::Limit(Error::limit(
-                "E-LIMIT-REGEX-EXPANSION",
-                "regex_expansion",
-                product,
-                self.limits.regex_expansion,
-            )));
-        }
-        Ok(product)
+        Ok(Condition::new(side, Regex::concat(parts), Some(1)))
     }
 }
 

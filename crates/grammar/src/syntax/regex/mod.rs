@@ -9,8 +9,11 @@ mod context;
 mod ecma;
 mod looks;
 mod lower;
+mod patterns;
+mod work;
 
 pub(crate) use alphabet::{Alphabet, Utf8, utf8_class};
+pub(crate) use patterns::Patterns;
 
 use context::Unsupported;
 use looks::Names;
@@ -22,10 +25,13 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 use crate::error::{Error, Place};
 use crate::ir::Regex;
 use crate::ir::text::any_text;
-use crate::limits::Limits;
+use crate::limits::{Fuel, Limits};
 
 /// Groups within groups that an expression may have.
 const NESTING: u32 = 200;
+
+/// What any pattern takes.
+const PATTERN: usize = 16;
 
 /// Whose syntax a pattern is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +47,20 @@ pub enum Dialect {
 /// # Errors
 /// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around in a
 /// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-NESTING`, `-REPETITION` and `-EXPANSION` where it is
-/// too large.
+/// too large, `E-LIMIT-FUEL` where it takes too much work.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
-    within(pattern, dialect, limits, &mut Utf8, &Regex::empty())
+    parse_with(pattern, dialect, limits, &mut Patterns::new(limits))
+}
+
+/// The same for one of several patterns.
+pub(crate) fn parse_with(
+    pattern: &str,
+    dialect: Dialect,
+    limits: &Limits,
+    patterns: &mut Patterns,
+) -> Result<Regex, Error> {
+    let place = (&mut Utf8 as &mut dyn Alphabet, &Regex::empty());
+    within(pattern, dialect, limits, place, patterns)
 }
 
 /// The language of the texts in which an ECMA-262 pattern matches somewhere, as JSON Schema's `pattern` asks; `^` and `$`
@@ -52,17 +69,24 @@ pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, 
 /// # Errors
 /// As [`parse`].
 pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
-    within(pattern, Dialect::Ecma, limits, &mut Utf8, &any_text())
+    let place = (&mut Utf8 as &mut dyn Alphabet, &any_text());
+    within(
+        pattern,
+        Dialect::Ecma,
+        limits,
+        place,
+        &mut Patterns::new(limits),
+    )
 }
 
 /// The language of the texts that are a match with `around` (nothing, or every text) before and behind it, over any
-/// spelling of characters.
+/// spelling of characters, which is the same for all of `patterns`.
 pub(crate) fn within(
     pattern: &str,
     dialect: Dialect,
     limits: &Limits,
-    alphabet: &mut dyn Alphabet,
-    around: &Regex,
+    (alphabet, around): (&mut dyn Alphabet, &Regex),
+    patterns: &mut Patterns,
 ) -> Result<Regex, Error> {
     if pattern.len() > limits.regex_bytes {
         let given = pattern.len() as u64;
@@ -71,17 +95,18 @@ pub(crate) fn within(
             "regex_bytes",
             given,
             limits.regex_bytes as u64,
-        ));
+        )
+        .at(Place::in_text(pattern, limits.regex_bytes)));
     }
     let names = Names::new(pattern);
     let source = Source::new(pattern, dialect, &names)?;
-    let hir = source.hir(limits)?;
-    let mut lowering = Lowering::new(limits, alphabet);
+    let hir = source.hir(limits, &mut patterns.fuel)?;
+    let mut lowering = Lowering::new(limits, alphabet, patterns)?;
     let lowered = lowering.lower(&hir, &|name| names.read(name));
     lowered
         .and_then(|branches| lowering.finish(branches, around))
         .map_err(|failure| match failure {
-            Failure::Limit(error) => error,
+            Failure::Limit(error) => error.at(source.place(0)),
             Failure::Unsupported(unsupported) => source.unsupported(&unsupported),
         })
 }
@@ -135,13 +160,15 @@ impl<'p> Source<'p> {
         Place::in_text(self.given, given + ahead.min(room))
     }
 
-    fn hir(&self, limits: &Limits) -> Result<Hir, Error> {
+    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<Hir, Error> {
+        fuel.spend(PATTERN + self.text.len())
+            .map_err(|error| error.at(self.place(0)))?;
         let nesting = limits.grammar_nesting.min(NESTING as usize) as u32;
         let parsed = ParserBuilder::new()
             .nest_limit(nesting)
             .build()
             .parse(&self.text);
-        let ast = parsed.map_err(|error| {
+        let mut ast = parsed.map_err(|error| {
             use regex_syntax::ast::ErrorKind;
             let place = self.place(error.span().start.offset);
             match error.kind() {
@@ -165,6 +192,8 @@ impl<'p> Source<'p> {
                 .at(place),
             }
         })?;
+        work::pay(&mut ast, limits, fuel)
+            .map_err(|(error, offset)| error.at(self.place(offset)))?;
         TranslatorBuilder::new()
             .utf8(false)
             .build()

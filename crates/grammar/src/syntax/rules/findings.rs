@@ -3,7 +3,7 @@
 
 use super::ast::Ast;
 use super::operands::{self, Positions};
-use crate::error::{Diagnostic, Error, Place};
+use crate::error::{Diagnostic, Error, Place, Places};
 use crate::ir::{Grammar, RuleId};
 
 /// Looks at the rules of a grammar; its warnings are those of the source.
@@ -15,7 +15,7 @@ pub(super) fn check(
     grammar: Grammar,
 ) -> Result<Grammar, Error> {
     let findings = grammar.findings();
-    let place = |rule: RuleId| Place::in_text(text, ast.rules[rule.0 as usize].offset);
+    let offset = |rule: RuleId| ast.rules[rule.0 as usize].offset;
     let name = |rule: RuleId| source_name(&ast.rules[rule.0 as usize].name);
     let mut warnings = Vec::new();
     if let Some(rule) = findings.stuck {
@@ -24,7 +24,7 @@ pub(super) fn check(
             "every alternative leads back to it before a byte is written; add one that does not";
         if ast.refuses_stuck_rules {
             return Err(Error::grammar("E-GRAMMAR-UNPRODUCTIVE", message)
-                .at(place(rule))
+                .at(Place::in_text(text, offset(rule)))
                 .with_hint(hint));
         }
         let warning = Diagnostic::new("W-GRAMMAR-UNPRODUCTIVE", message).with_hint(hint);
@@ -47,10 +47,11 @@ pub(super) fn check(
             Diagnostic::new("W-GRAMMAR-CYCLE", message).with_hint(hint),
         ));
     }
-    warnings.sort_by_key(|(rule, _)| ast.rules[rule.0 as usize].offset);
+    warnings.sort_by_key(|&(rule, _)| offset(rule));
+    let mut places = Places::new(text);
     let warnings = warnings
         .into_iter()
-        .map(|(rule, warning)| warning.at(place(rule)));
+        .map(|(rule, warning)| warning.at(places.at(offset(rule))));
     Ok(grammar.with_warnings(warnings.collect()))
 }
 

@@ -10,11 +10,11 @@ use super::findings;
 use super::groups::DEEPEST;
 use super::operands::{self, Positions};
 use crate::error::{Error, Place};
-use crate::ir::text::{any_text, runs};
+use crate::ir::text::{any_text, runs, utf8_character};
 use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
-use crate::syntax::regex::{self, Dialect, utf8_class};
+use crate::syntax::regex::{self, Dialect, Patterns, Utf8};
 
 /// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
 /// several levels, and repetitions and names add some without one.
@@ -83,6 +83,7 @@ struct Lowering<'a> {
     operand: bool,
     /// How much may still be looked at to find terminals that match nothing.
     look: usize,
+    patterns: Patterns,
 }
 
 /// Builds the grammar. Names that no rule has may be those of `given`.
@@ -139,6 +140,7 @@ pub(in crate::syntax) fn lower(
         values,
         operand: false,
         look: LOOK_IN_ALL,
+        patterns: Patterns::new(limits),
     };
     for id in order.nodes {
         lowering.operand = order.operand[id.0 as usize];
@@ -219,6 +221,10 @@ impl Lowering<'_> {
         match body.map(|body| self.value(body)) {
             Some(Lowered::Regular(regular)) => {
                 let named = Regular::of(regular.regex.clone(), [regular]);
+                // It stands here once more.
+                let fuel = &mut self.patterns.fuel;
+                fuel.spend(named.regex.weight() as usize / 2)
+                    .map_err(|error| error.at(Place::in_text(self.text, offset)))?;
                 Ok(Lowered::Regular(named))
             }
             _ => self.node(node, offset),
@@ -246,8 +252,9 @@ impl Lowering<'_> {
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
             Node::Pattern(pattern, inner) => {
-                let regex = regex::parse(pattern, Dialect::Rust, self.limits)
-                    .map_err(|error| self.moved(error, *inner))?;
+                let read =
+                    regex::parse_with(pattern, Dialect::Rust, self.limits, &mut self.patterns);
+                let regex = read.map_err(|error| self.moved(error, *inner))?;
                 if is_visibly_nothing(&regex) {
                     return Err(self.nothing(offset));
                 }
@@ -273,8 +280,7 @@ impl Lowering<'_> {
                 // One optional whole: alternatives would be taken apart.
                 leaf(Regex::repeat(runs(pieces), 0, Some(1)))
             }
-            Node::Class(ranges) if ranges.is_empty() => leaf(Regex::Nothing),
-            Node::Class(ranges) => leaf(utf8_class(ranges)),
+            Node::Class(ranges) => leaf(self.patterns.class(ranges, &mut Utf8)?),
             Node::Grammar(grammar) => Ok(self.embed(grammar)),
             Node::Constant(Constant::Any) => leaf(any_text()),
             Node::Constant(Constant::Byte) => leaf(Regex::Class(ByteSet::FULL)),
@@ -601,11 +607,10 @@ fn apply(function: Function, regex: Regex) -> Regex {
             and(regex, not(longer))
         }
         Function::Until => {
-            let character = utf8_class(&[('\0', char::MAX)]);
             let longer = Regex::concat(vec![
                 any_text(),
                 regex.clone(),
-                Regex::repeat(character, 1, None),
+                Regex::repeat(utf8_character(), 1, None),
             ]);
             and(Regex::concat(vec![any_text(), regex]), not(longer))
         }
