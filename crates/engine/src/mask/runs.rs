@@ -1,6 +1,6 @@
 //! Tokens that begin with bytes of one set, blanks mostly: what leads a terminal is read once for all terminals.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use syntagma_grammar::ir::ByteSet;
 
@@ -41,30 +41,35 @@ impl Runs {
     }
 
     /// The nodes of some bytes behind runs of up to `most` bytes, each with all below it.
-    pub(super) fn branches(
-        &self,
-        trie: &Trie,
-        most: u32,
-        first: &ByteSet,
-    ) -> impl Iterator<Item = Range<usize>> {
-        first.iter().flat_map(move |byte| {
-            let from = self.branches.partition_point(|&(branch, _)| branch < byte);
-            let same = self.branches[from..].iter();
-            same.take_while(move |&&(branch, _)| branch == byte)
-                .map(|&(_, node)| (node, trie.nodes()[node as usize]))
-                .filter(move |(_, node)| u32::from(node.depth) <= most.saturating_add(1))
-                .map(|(at, node)| at as usize..node.next as usize)
-        })
+    pub(super) fn branches(&self, trie: &Trie, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(trie, 0..=most, first)
     }
 
     /// The nodes of some bytes behind runs of any length but none, each with all below it.
-    pub(super) fn behind(
+    pub(super) fn behind(&self, trie: &Trie, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(trie, 1..=u32::MAX, first)
+    }
+
+    fn behind_runs(
         &self,
         trie: &Trie,
+        lengths: RangeInclusive<u32>,
         first: &ByteSet,
-    ) -> impl Iterator<Item = Range<usize>> {
-        let all = self.branches(trie, u32::MAX, first);
-        all.filter(|part| trie.nodes()[part.start].depth > 1)
+    ) -> Vec<Range<usize>> {
+        let mut nodes = Vec::new();
+        for byte in first.iter() {
+            let from = self.branches.partition_point(|&(branch, _)| branch < byte);
+            for &(branch, at) in &self.branches[from..] {
+                if branch != byte {
+                    break;
+                }
+                let node = trie.nodes()[at as usize];
+                if lengths.contains(&(u32::from(node.depth) - 1)) {
+                    nodes.push(at as usize..node.next as usize);
+                }
+            }
+        }
+        nodes
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
