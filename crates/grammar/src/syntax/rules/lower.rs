@@ -223,7 +223,7 @@ impl Lowering<'_> {
                 let named = Regular::of(regular.regex.clone(), [regular]);
                 // It stands here once more.
                 let fuel = &mut self.patterns.fuel;
-                fuel.spend(named.regex.weight() as usize / 2)
+                fuel.spend(named.regex.weight() as usize / 8)
                     .map_err(|error| error.at(Place::in_text(self.text, offset)))?;
                 Ok(Lowered::Regular(named))
             }
