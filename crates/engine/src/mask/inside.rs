@@ -14,7 +14,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::place::{Front, Place};
-use super::pool::{List, SPARSE, Word, allow_all, has, list};
+use super::pool::{List, SPARSE, Word, allow_list, has, list};
 use super::row::{allow, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;
@@ -22,7 +22,7 @@ use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::vocabulary::{Trie, Vocabulary, bitmask_words, kinds_of};
+use crate::vocabulary::{Below, Trie, Vocabulary, bitmask_words, kinds_of};
 
 /// From so many exits at one byte on, the rests of the tokens get a trie of their own.
 const EXITS: usize = 8;
@@ -105,14 +105,14 @@ impl Tokens {
     pub(super) fn of_rows(rows: &[&[i32]], words: Vec<Word>, vocabulary: &Vocabulary) -> Self {
         match rows {
             [] if words.len() <= SPARSE => Self::List(words.into()),
-            [] => Self::row(nothing(vocabulary), |row| allow_all(row, &words)),
+            [] => Self::row(nothing(vocabulary), |row| allow_list(row, &words)),
             [first, more @ ..] => Self::row(first.iter().copied(), |row| {
                 for more in more {
                     row.iter_mut()
                         .zip(*more)
                         .for_each(|(word, more)| *word |= more);
                 }
-                allow_all(row, &words);
+                allow_list(row, &words);
             }),
         }
     }
@@ -293,6 +293,78 @@ struct Found {
     visited: usize,
 }
 
+impl Found {
+    /// Goes from a node that leaves a residual to the first one below at which something else is left, and not nothing.
+    fn pass(
+        &mut self,
+        (trie, at): (&Trie, usize),
+        (rest, row): (Rest, &[Rest]),
+        (kept, from): (&mut Vec<Range<u32>>, &mut u32),
+    ) -> usize {
+        let nodes = trie.nodes();
+        let next = nodes[at].next as usize;
+        let mut child = at + 1;
+        while child < next {
+            let node = nodes[child];
+            let to = row[usize::from(node.byte)];
+            if to == Rest::DEAD {
+                if rest.ends() {
+                    self.exits.push((node.byte, child as u32));
+                }
+                keep_run(kept, *from..trie.before(child));
+                child = node.next as usize;
+                *from = trie.before(child);
+            } else if to == rest {
+                if rest.ends() {
+                    self.live.insert(node.byte);
+                }
+                child += 1;
+            } else {
+                break;
+            }
+            self.visited += 1;
+        }
+        child
+    }
+
+    /// Whether what a residual reads of all below a node says which of the tokens there stay inside.
+    fn skip(
+        &mut self,
+        (trie, at): (&Trie, usize),
+        (below, reads): (&Below, Reads),
+        vocabulary: &Vocabulary,
+        (kept, from): (&mut Vec<Range<u32>>, &mut u32),
+    ) -> bool {
+        let node = trie.nodes()[at];
+        let tokens = trie.before(at + 1)..trie.before(node.next as usize);
+        match reads {
+            Reads::All { may_end } => {
+                if may_end {
+                    self.live = self.live.union(&below.bytes());
+                }
+                return true;
+            }
+            Reads::UpTo(characters) if u32::from(below.begun) + characters < u32::from(u8::MAX) => {
+                let longest = below.begun + characters as u8;
+                keep(kept, from, tokens, trie.lengths(), |&length| {
+                    length <= longest
+                });
+            }
+            Reads::Without(kinds) => {
+                let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                if kinds_of(&one[..usize::from(node.depth)]) & kinds != 0 {
+                    self.ends_anywhere = false;
+                    return false;
+                }
+                keep(kept, from, tokens, trie.kinds(), |&has| has & kinds == 0);
+            }
+            _ => return false,
+        }
+        self.ends_anywhere = false;
+        true
+    }
+}
+
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -338,7 +410,8 @@ impl Scan {
         // Where all plain tokens are read, only the others are looked at.
         let tokens = vocabulary.plain();
         let mut plain = None;
-        if place == Place::Root {
+        let first = residuals.first(front.rest);
+        if place == Place::Root && tokens.begin_within(&first) {
             match self.lane.reads(start, tokens.below(), residuals, fuel)? {
                 Reads::All { may_end } => {
                     plain = Some(tokens.row());
@@ -445,31 +518,12 @@ impl Scan {
                 found.live.insert(node.byte);
             }
             found.ends_anywhere &= rest.ends();
-            // Little is below: what the residual reads without change is passed in order, without asking first.
+            // Where little is below, what the residual reads without change is passed in order, without asking first.
             let next = node.next as usize;
-            let row = lane.row(rest).filter(|_| next - at <= SMALL);
-            if let Some(row) = row {
-                let mut child = at + 1;
-                while child < next {
-                    let below = nodes[child];
-                    let to = row[usize::from(below.byte)];
-                    if to == Rest::DEAD {
-                        if rest.ends() {
-                            found.exits.push((below.byte, child as u32));
-                        }
-                        keep_run(kept, from..trie.before(child));
-                        child = below.next as usize;
-                        from = trie.before(child);
-                    } else if to == rest {
-                        if rest.ends() {
-                            found.live.insert(below.byte);
-                        }
-                        child += 1;
-                    } else {
-                        break;
-                    }
-                    found.visited += 1;
-                }
+            if next - at <= SMALL
+                && let Some(row) = lane.row(rest)
+            {
+                let child = found.pass((trie, at), (rest, row), (kept, &mut from));
                 if child == next {
                     at = next;
                     continue;
@@ -484,43 +538,11 @@ impl Scan {
             }
             if !rest.passes()
                 && let Some(below) = trie.below(at)
+                && let reads = lane.reads(rest, below, residuals, fuel)?
+                && found.skip((trie, at), (below, reads), vocabulary, (kept, &mut from))
             {
-                match lane.reads(rest, below, residuals, fuel)? {
-                    Reads::All { may_end } => {
-                        if may_end {
-                            found.live = found.live.union(&below.bytes());
-                        }
-                        at = node.next as usize;
-                        continue;
-                    }
-                    Reads::UpTo(characters)
-                        if u32::from(below.begun) + characters < u32::from(u8::MAX) =>
-                    {
-                        found.ends_anywhere = false;
-                        let longest = below.begun + characters as u8;
-                        let next = node.next as usize;
-                        let tokens = trie.before(at + 1)..trie.before(next);
-                        keep(kept, &mut from, tokens, trie.lengths(), |&length| {
-                            length <= longest
-                        });
-                        at = next;
-                        continue;
-                    }
-                    Reads::Without(kinds) => {
-                        found.ends_anywhere = false;
-                        let next = node.next as usize;
-                        let tokens = trie.before(at + 1)..trie.before(next);
-                        let one = vocabulary.token(trie.order()[tokens.start as usize]);
-                        if kinds_of(&one[..depth]) & kinds == 0 {
-                            keep(kept, &mut from, tokens, trie.kinds(), |&has| {
-                                has & kinds == 0
-                            });
-                            at = next;
-                            continue;
-                        }
-                    }
-                    _ => {}
-                }
+                at = next;
+                continue;
             }
             path[depth] = rest;
             // Where it may end, those that die leave.
@@ -649,6 +671,12 @@ impl Scan {
     }
 }
 
+fn allow_all(row: &mut [i32], ids: &[u32]) {
+    for &id in ids {
+        allow(row, id);
+    }
+}
+
 /// Keeps a run, if it is any.
 fn keep_run(kept: &mut Vec<Range<u32>>, run: Range<u32>) {
     if !run.is_empty() {
@@ -720,13 +748,15 @@ pub(super) fn changed(
         }
         known => {
             let change = |row: &mut [i32]| {
-                removed.iter().for_each(|&id| refuse(row, id));
-                added.iter().for_each(|&id| allow(row, id));
+                for &id in removed {
+                    refuse(row, id);
+                }
+                allow_all(row, added);
             };
             match known {
                 Tokens::Row(row) => Tokens::row(row.iter().copied(), change),
                 Tokens::List(words) => Tokens::row(nothing(vocabulary), |row| {
-                    allow_all(row, words);
+                    allow_list(row, words);
                     change(row);
                 }),
             }

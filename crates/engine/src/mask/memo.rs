@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::depths::Depths;
-use super::pool::{List, allow_all, has};
+use super::pool::{List, allow_list, has};
 use super::row::is_allowed;
 use crate::earley::{Recognizer, StateId};
 
@@ -29,7 +29,7 @@ impl Mask {
             None => row.fill(0),
         }
         for list in &self.lists {
-            allow_all(row, list);
+            allow_list(row, list);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn list(ids: impl IntoIterator<Item = u32>, words: &mut Vec<Word>) {
 }
 
 /// Allows the tokens of a list.
-pub(super) fn allow_all(row: &mut [i32], list: &[Word]) {
+pub(super) fn allow_list(row: &mut [i32], list: &[Word]) {
     for &(word, bits) in list {
         row[word as usize] |= bits;
     }
@@ -96,7 +96,7 @@ impl Pool {
             }
         }
         for list in lists {
-            allow_all(&mut all, list);
+            allow_list(&mut all, list);
         }
         let row = self.row(&all, shared);
         self.row = all;

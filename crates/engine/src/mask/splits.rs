@@ -47,11 +47,14 @@ impl Split {
     }
 }
 
+/// What tokens have behind the places at which they may leave alike.
+type Left<'a> = (Leave, Vec<(u32, &'a [u8])>);
+
 /// Rests of tokens, by their first bytes.
 struct Rests<'a> {
     /// By first byte: an index into the lists.
     list: [u8; 256],
-    lists: Vec<(Leave, Vec<(u32, &'a [u8])>)>,
+    lists: Vec<Left<'a>>,
 }
 
 impl<'a> Rests<'a> {
@@ -84,7 +87,7 @@ impl<'a> Rests<'a> {
     }
 
     fn splits(self) -> Vec<(Leave, Split)> {
-        let split = |(leave, rests): (Leave, Vec<(u32, &[u8])>)| {
+        let split = |(leave, rests): Left<'_>| {
             let few = rests.len() <= PLACES;
             let trie = few.then(|| Arc::new(Trie::new(rests.into_iter())));
             (leave, Split(trie))

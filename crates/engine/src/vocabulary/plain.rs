@@ -5,6 +5,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use syntagma_grammar::ir::ByteSet;
+
 use super::below::{Below, place_behind};
 use super::trie::Trie;
 
@@ -64,6 +66,13 @@ impl Plain {
             shorter: (0..height).map(|_| OnceLock::new()).collect(),
             below: Below::of_text(PLAIN, height),
         }
+    }
+
+    /// Whether all plain tokens in ASCII begin with one of these bytes.
+    pub(crate) fn begin_within(&self, first: &ByteSet) -> bool {
+        let ascii = self.below.ascii;
+        let ascii = ByteSet::of_words([ascii as u64, (ascii >> 64) as u64, 0, 0]);
+        ascii.intersection(first) == ascii
     }
 
     pub(crate) fn others(&self) -> &Trie {
