@@ -42,7 +42,7 @@ impl Default for Limits {
 
 /// What a new residual takes in a compilation that has made many: some hundred nanoseconds and as many bytes, where looking
 /// at one that is there takes a fraction. Calls on a matcher, which make few, count both alike.
-const RESIDUAL: usize = 3;
+const RESIDUAL: usize = 6;
 
 /// Work that one call may still do.
 #[derive(Debug)]
