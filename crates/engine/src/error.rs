@@ -69,6 +69,16 @@ impl Error {
         error
     }
 
+    /// The same error, saying in which rule it arose; limits do not know their place.
+    pub(crate) fn in_rule(mut self, name: &str) -> Self {
+        if self.kind() == ErrorKind::Limit && self.0.source.is_none() {
+            let message = format!("{}, in the rule {name:?}", self.message());
+            let hint = self.hint().unwrap_or_default().to_owned();
+            self.0.diagnostic = Diagnostic::new(self.code(), message).with_hint(hint);
+        }
+        self
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.diagnostic = self.0.diagnostic.with_hint(hint);
         self

@@ -5,7 +5,7 @@ use crate::error::Error;
 /// Bounds on work and memory; every bound is inclusive. The defaults are the library's documented ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Units of work of one compilation: a rule or a residual made.
+    /// Units of work of one compilation: a symbol of a rule, a residual that is looked at; a new one is a few.
     pub compile_fuel: u64,
     /// Units of work of one call on a matcher: an Earley item, a residual or a trie node visited.
     pub step_fuel: u64,
@@ -40,6 +40,10 @@ impl Default for Limits {
     }
 }
 
+/// What a new residual takes in a compilation that has made many: some hundred nanoseconds and as many bytes, where looking
+/// at one that is there takes a fraction. Calls on a matcher, which make few, count both alike.
+const RESIDUAL: usize = 6;
+
 /// Work that one call may still do.
 #[derive(Debug)]
 pub(crate) struct Fuel {
@@ -47,6 +51,8 @@ pub(crate) struct Fuel {
     code: &'static str,
     limit: &'static str,
     allowed: u64,
+    /// What a new residual takes where there are many.
+    pub(crate) residual: usize,
     /// The cap on branching residuals, which applies to the same calls.
     pub(crate) terminal_residuals: u32,
 }
@@ -58,6 +64,7 @@ impl Fuel {
             code: "E-LIMIT-COMPILE",
             limit: "compile_fuel",
             allowed: limits.compile_fuel,
+            residual: RESIDUAL,
             terminal_residuals: limits.terminal_residuals,
         }
     }
@@ -68,6 +75,7 @@ impl Fuel {
             code: "E-LIMIT-STEP",
             limit: "step_fuel",
             allowed: limits.step_fuel,
+            residual: 1,
             terminal_residuals: limits.terminal_residuals,
         }
     }
@@ -87,6 +95,7 @@ impl Fuel {
             code: "E-LIMIT-STEP",
             limit: "step_fuel",
             allowed: u64::MAX,
+            residual: 1,
             terminal_residuals: u32::MAX,
         }
     }

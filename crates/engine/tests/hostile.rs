@@ -334,3 +334,21 @@ fn long_chains_of_rules_and_operators() {
     let past = format!("start ::= #substrs\"{}a\" ;", "ab".repeat(4_096));
     refused(EBNF, past, SourceLimits::default(), "E-LIMIT-REGEX-BYTES");
 }
+
+#[test]
+fn small_sources_that_ask_for_much() {
+    let code = "E-LIMIT-COMPILE";
+    let pattern = r"\w{261076}:(a\b)?".to_owned();
+    refused(RUST, pattern, SourceLimits::default(), code);
+    // Each item may be left out, so that each place in the list leads to all that follow.
+    let list = "(\"a\"|x)? ".repeat(10_000);
+    let text = format!("start ::= {list} ; x ::= \"b\" x \"c\" | \"\" ;");
+    refused(EBNF, text, SourceLimits::default(), "E-LIMIT-STEP");
+    for pattern in [
+        r"(?i)[^a][\s\S]{0,1000000}",
+        r"(?=.*a)(?=.*b)(?=.*c)(?=.*d)\w{20,1000}",
+        r"\p{L}{0,1000000}\b\P{L}",
+    ] {
+        ends(RUST, pattern.to_owned());
+    }
+}

@@ -80,6 +80,9 @@ pub(super) enum Node {
 /// Bounds up to this are never far, however short the tokens are.
 const LEAST_FAR: u32 = 16;
 
+/// So many expressions of one terminal fit into the caches of a processor: each further one takes longer.
+const FEW: usize = 1 << 14;
+
 /// Facts of so many expressions lie side by side.
 const CHUNK: usize = 64;
 
@@ -127,6 +130,8 @@ pub(crate) struct Residuals {
     branching: FxHashMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
+    /// How many expressions there were before its turn.
+    before: usize,
     /// Bounds of repetitions above this are far: no token reaches them.
     pub(super) far: u32,
     pub(super) heap: usize,
@@ -162,6 +167,7 @@ impl Residuals {
             places: FxHashMap::default(),
             branching: FxHashMap::default(),
             owner: 0,
+            before: 0,
             far: far.max(LEAST_FAR),
             heap: 0,
             tasks: Vec::new(),
@@ -188,6 +194,7 @@ impl Residuals {
     /// Charges branching residuals to a terminal from now on.
     pub(crate) fn set_owner(&mut self, terminal: u32) {
         self.owner = terminal;
+        self.before = self.nodes.len();
     }
 
     /// How many expressions there are.
@@ -283,7 +290,8 @@ impl Residuals {
 
     /// Checks that one more expression may be made.
     fn charge(&mut self, at: usize, fuel: &mut Fuel) -> Result<(), Error> {
-        fuel.spend(1)?;
+        let few = self.nodes.len() - self.before < FEW;
+        fuel.spend(if few { 1 } else { fuel.residual })?;
         if let Node::Alt(parts) | Node::And(parts) = &self.nodes[at] {
             self.heap += parts.len() * size_of::<RegexId>() + 16;
             let made = self.branching.entry(self.owner).or_insert(0);

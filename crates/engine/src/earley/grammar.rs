@@ -166,8 +166,14 @@ impl Dots {
         rules.push(OUTER, &[Sym::new(View::Nonterminal(lnf.start.0 + 1))]);
         let mut rhs = Vec::new();
         for production in &lnf.productions {
-            resolver.fuel.spend(1 + production.rhs.len())?;
-            if resolver.production(&production.rhs, &mut rhs)? {
+            let name = || {
+                let names = lnf.symbols.nonterminals.get(production.lhs.0 as usize);
+                names.map_or("", |name| &**name)
+            };
+            let known = resolver
+                .production(&production.rhs, &mut rhs)
+                .map_err(|error| error.in_rule(name()))?;
+            if known {
                 rules.push(production.lhs.0 + 1, &rhs);
             }
         }
@@ -293,6 +299,7 @@ impl Resolver<'_> {
     /// Writes the right-hand side down; false if one of its symbols matches nothing.
     fn production(&mut self, rhs: &[Symbol], out: &mut Vec<Sym>) -> Result<bool, Error> {
         out.clear();
+        self.fuel.spend(1 + rhs.len())?;
         for &symbol in rhs {
             if let Symbol::Marker(index) = symbol
                 && self.lnf.symbols.markers[index as usize].is_empty()

@@ -513,13 +513,16 @@ impl Sets {
         for index in 0..count {
             let ((dot, ret), below) = self.continuation(set, sym, index, dots);
             let depth = (depth + u8::from(below)).min(DEEP);
-            self.put(dot, ret, depth, work, dots);
+            let passed = self.put(dot, ret, depth, work, dots);
+            fuel.spend(passed)?;
         }
         Ok(())
     }
 
-    /// Adds an item, with its dot also behind the nullable symbols that follow; a finished one calls its continuation.
-    fn put(&mut self, mut dot: u32, ret: RetId, depth: u8, work: &mut Work, dots: &Dots) {
+    /// Adds an item, with its dot also behind the nullable symbols that follow, and says how many these are; a finished one
+    /// calls its continuation.
+    fn put(&mut self, mut dot: u32, ret: RetId, depth: u8, work: &mut Work, dots: &Dots) -> usize {
+        let mut passed = 0;
         loop {
             let sym = dots.sym(dot);
             if sym == Sym::END {
@@ -531,13 +534,14 @@ impl Sets {
                     // The deepest way counts; instead of going it again, nothing is said of depths.
                     work.depth = DEEP;
                 }
-                return;
+                return passed;
             }
             work.reach = work.reach.max(depth);
             work.add((dot, ret));
             if !dots.is_nullable(sym) {
-                return;
+                return passed;
             }
+            passed += 1;
             dot += 1;
         }
     }
