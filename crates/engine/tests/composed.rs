@@ -220,16 +220,22 @@ fn bits_are_what_acceptance_says() {
 fn strings_of_up_to_so_many_characters_have_exact_masks() {
     let vocabulary = vocabulary();
     let maker = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default()).with_cache(false);
+    let alone = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default())
+        .with_cache(false)
+        .with_layers(Layers::default().without(Layer::Beside));
     let judges = GrammarCompiler::new(Arc::clone(&vocabulary), Limits::default());
     let mut noise = Noise(4);
-    for most in (0..12).chain([20, 63, 64, 65, 130, 200]) {
+    // The longest token has 300 characters.
+    for most in (0..12).chain([20, 63, 64, 65, 130, 200, 254, 255, 256, 280, 299, 300]) {
         for least in [0, most / 2] {
             let schema =
                 format!(r#"{{"type": "string", "minLength": {least}, "maxLength": {most}}}"#);
             let limits = syntagma_grammar::Limits::default();
             let options = json_schema::Options::default();
             let grammar = Arc::new(json_schema::parse(&schema, &options, &limits).unwrap());
-            follow(&maker, &grammar, Some(&judges), &mut noise);
+            for maker in [&maker, &alone] {
+                follow(maker, &grammar, Some(&judges), &mut noise);
+            }
         }
     }
 }

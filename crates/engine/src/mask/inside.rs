@@ -419,7 +419,8 @@ impl Scan {
                         found.live = tokens.below().bytes();
                     }
                 }
-                Reads::UpTo(characters) => {
+                // Tokens with more characters than are counted are not told apart.
+                Reads::UpTo(characters) if characters < u32::from(u8::MAX) => {
                     plain = Some(tokens.row_up_to(characters, trie));
                     found.ends_anywhere = false;
                 }

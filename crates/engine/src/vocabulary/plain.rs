@@ -88,7 +88,8 @@ impl Plain {
         &self.row
     }
 
-    /// The bitmask row of plain tokens in which up to so many characters begin; `trie` is the vocabulary's.
+    /// The bitmask row of plain tokens in which up to so many characters begin, fewer than 255, as lengths are counted to
+    /// that; `trie` is the vocabulary's.
     pub(crate) fn row_up_to(&self, characters: u32, trie: &Trie) -> &Arc<[i32]> {
         let Some(shorter) = self.shorter.get(characters as usize) else {
             return &self.row;
