@@ -371,11 +371,12 @@ impl Stretch {
     }
 
     /// Of what is below a node, the residual reads exactly the texts in which up to so many characters begin, and does not
-    /// end within any.
+    /// end within any. None as well where characters are no longer told apart by number.
     #[inline]
     pub(crate) fn cuts(&self, below: &Below) -> Option<u32> {
         let cuts = below.ascii & !self.alone == 0 && below.from & self.alone_places != 0;
-        cuts.then_some(self.most)
+        let counted = u32::from(below.begun).saturating_add(self.most) < u32::from(u8::MAX);
+        (cuts && counted).then_some(self.most)
     }
 
     fn worth(&self) -> (bool, u32, u32) {

@@ -15,7 +15,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::lane::{Lane, Reads, Rest};
 use super::place::{Front, Place};
 use super::pool::{List, SPARSE, Word, allow_list, has, list};
-use super::row::{allow, is_allowed, refuse};
+use super::row::{allow, allow_all, allow_row, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;
 use super::walk;
@@ -93,9 +93,7 @@ impl Tokens {
         }
         Self::row(nothing(vocabulary), |row| {
             for run in runs {
-                for &id in ids_of(run.clone()) {
-                    allow(row, id);
-                }
+                allow_all(row, ids_of(run.clone()));
             }
             more.for_each(|id| allow(row, id));
         })
@@ -108,9 +106,7 @@ impl Tokens {
             [] => Self::row(nothing(vocabulary), |row| allow_list(row, &words)),
             [first, more @ ..] => Self::row(first.iter().copied(), |row| {
                 for more in more {
-                    row.iter_mut()
-                        .zip(*more)
-                        .for_each(|(word, more)| *word |= more);
+                    allow_row(row, more);
                 }
                 allow_list(row, &words);
             }),
@@ -344,7 +340,7 @@ impl Found {
                 }
                 return true;
             }
-            Reads::UpTo(characters) if u32::from(below.begun) + characters < u32::from(u8::MAX) => {
+            Reads::UpTo(characters) => {
                 let longest = below.begun + characters as u8;
                 keep(kept, from, tokens, trie.lengths(), |&length| {
                     length <= longest
@@ -358,7 +354,7 @@ impl Found {
                 }
                 keep(kept, from, tokens, trie.kinds(), |&has| has & kinds == 0);
             }
-            _ => return false,
+            Reads::Unknown => return false,
         }
         self.ends_anywhere = false;
         true
@@ -419,8 +415,7 @@ impl Scan {
                         found.live = tokens.below().bytes();
                     }
                 }
-                // Tokens with more characters than are counted are not told apart.
-                Reads::UpTo(characters) if characters < u32::from(u8::MAX) => {
+                Reads::UpTo(characters) => {
                     plain = Some(tokens.row_up_to(characters, trie));
                     found.ends_anywhere = false;
                 }
@@ -442,9 +437,7 @@ impl Scan {
             let order = read.order();
             Tokens::row(row.iter().copied(), |row| {
                 for run in &self.kept {
-                    for &id in &order[run.start as usize..run.end as usize] {
-                        allow(row, id);
-                    }
+                    allow_all(row, &order[run.start as usize..run.end as usize]);
                 }
             })
         } else {
@@ -669,12 +662,6 @@ impl Scan {
             own_exits: own_exits.into(),
             ends_anywhere: false,
         }))
-    }
-}
-
-fn allow_all(row: &mut [i32], ids: &[u32]) {
-    for &id in ids {
-        allow(row, id);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::row::allow_row;
 use super::shared::Shared;
 
 /// Up to so many words of a row are kept as a list.
@@ -91,9 +92,7 @@ impl Pool {
         all.clear();
         all.resize(size, 0);
         for row in rows {
-            for (word, more) in all.iter_mut().zip(row) {
-                *word |= more;
-            }
+            allow_row(&mut all, row);
         }
         for list in lists {
             allow_list(&mut all, list);

@@ -1,5 +1,5 @@
-//! What a pattern asks for before it is lowered, paid for and checked: counts multiply, classes of Unicode have hundreds of ranges, and to ignore case in one is to
-//! look at each of its characters.
+//! What a pattern asks for before it is lowered, paid for and checked: counts multiply, classes of Unicode have hundreds of
+//! ranges, and to ignore case in one is to look at each of its characters.
 
 use regex_syntax::ast::{
     Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, GroupKind,
