@@ -48,6 +48,19 @@ pub(crate) fn shape(
     Ok((stride, rows))
 }
 
+/// Some elements of a buffer, for as long as the interpreter is held and runs nothing else.
+pub(crate) fn row_of<'a>(
+    py: Python<'a>,
+    buffer: &'a PyBuffer<i32>,
+    start: usize,
+    words: usize,
+) -> Option<&'a mut [i32]> {
+    let cells = buffer.as_mut_slice(py)?.get(start..start + words)?;
+    // SAFETY: the cells are `i32` of a writable buffer, which lives as long as the borrow of `buffer`. Nobody else reads
+    // or writes them: the caller holds the interpreter and asks for one row at a time.
+    Some(unsafe { std::slice::from_raw_parts_mut(cells.as_ptr().cast_mut().cast(), words) })
+}
+
 /// The elements of a buffer, for writing while the interpreter is held.
 pub(crate) fn write<T: Element>(py: Python<'_>, buffer: &PyBuffer<T>, offset: usize, values: &[T]) {
     if let Some(cells) = buffer.as_mut_slice(py) {

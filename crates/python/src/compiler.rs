@@ -1,6 +1,7 @@
 //! `_engine.GrammarCompiler` and what it makes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -8,11 +9,16 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::from_engine;
 use crate::grammar::Grammar;
 use crate::limits::engine_limits;
+use crate::memory;
 use crate::vocabulary::Vocabulary;
 
 /// Compiles grammars for one vocabulary.
 #[pyclass(frozen, module = "syntagma._engine")]
-pub(crate) struct GrammarCompiler(syntagma_engine::GrammarCompiler);
+pub(crate) struct GrammarCompiler {
+    inner: syntagma_engine::GrammarCompiler,
+    /// Compilations when memory was last got ready.
+    ready: AtomicU64,
+}
 
 #[pymethods]
 impl GrammarCompiler {
@@ -27,11 +33,23 @@ impl GrammarCompiler {
             Arc::clone(&vocabulary.0),
             engine_limits(limits)?,
         );
-        Ok(Self(compiler.with_cache(cache).with_verify(verify)))
+        let inner = compiler.with_cache(cache).with_verify(verify);
+        Ok(Self {
+            inner,
+            ready: AtomicU64::new(u64::MAX),
+        })
     }
 
     fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
-        py.detach(|| self.0.compile(&grammar.0))
+        let compiled = py.detach(|| {
+            let compiled = self.inner.compile(&grammar.0);
+            let done = self.inner.stats().misses;
+            if self.ready.swap(done, Ordering::Relaxed) != done {
+                memory::get_ready();
+            }
+            compiled
+        });
+        compiled
             .map(|compiled| CompiledGrammar {
                 inner: compiled,
                 bounds: Vec::new(),
@@ -40,11 +58,12 @@ impl GrammarCompiler {
     }
 
     fn clear(&self) {
-        self.0.clear();
+        self.inner.clear();
+        memory::give_back();
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.0.stats();
+        let stats = self.inner.stats();
         let dict = PyDict::new(py);
         dict.set_item("hits", stats.hits)?;
         dict.set_item("misses", stats.misses)?;

@@ -8,11 +8,8 @@ mod errors;
 mod grammar;
 mod limits;
 mod matcher;
+mod memory;
 mod vocabulary;
-
-// Compiling makes and drops many small values; that takes about a third less time than with the system's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The Rust core of `syntagma`; use the typed names of the package instead.
 #[pyo3::pymodule(gil_used = false)]
@@ -27,4 +24,10 @@ mod _engine {
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]
     use crate::vocabulary::Vocabulary;
+
+    #[pymodule_init]
+    fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::memory::keep();
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Verdict, bitmask_words};
 
-use crate::bitmask::{shape, writable, write};
+use crate::bitmask::{row_of, shape, writable, write};
 use crate::compiler::{CompiledGrammar, read_bounds};
 use crate::errors::{argument, engine, from_engine};
 
@@ -14,18 +14,19 @@ use crate::errors::{argument, engine, from_engine};
 #[pyclass(module = "syntagma._engine")]
 pub(crate) struct GrammarMatcher {
     pub(crate) inner: syntagma_engine::GrammarMatcher,
-    /// One bitmask row, reused.
+    /// One bitmask row, reused; empty before it is needed.
     row: Vec<i32>,
 }
 
 impl GrammarMatcher {
     fn of(inner: syntagma_engine::GrammarMatcher) -> Self {
-        let row = vec![0; bitmask_words(inner.compiled().vocabulary().size())];
+        let row = Vec::new();
         Self { inner, row }
     }
 
     fn fill_row(&mut self, py: Python<'_>) -> PyResult<()> {
         let Self { inner, row } = self;
+        row.resize(bitmask_words(inner.compiled().vocabulary().size()), 0);
         py.detach(|| inner.fill_next_token_bitmask(row))
             .map_err(|error| from_engine(py, &error))
     }
@@ -111,9 +112,17 @@ impl GrammarMatcher {
             let message = format!("row {index} is outside of a bitmask of {rows} rows");
             return Err(argument(py, "E-BITMASK-INDEX", &message));
         }
-        self.fill_row(py)?;
-        write(py, &buffer, index * stride, &self.row);
-        Ok(())
+        let start = index * stride;
+        if !self.inner.knows_mask() {
+            self.fill_row(py)?;
+            write(py, &buffer, start, &self.row);
+            return Ok(());
+        }
+        // Shorter than what it takes to let the interpreter go, so it goes straight into the buffer.
+        let words = bitmask_words(self.inner.compiled().vocabulary().size());
+        let filled = row_of(py, &buffer, start, words)
+            .map_or(Ok(()), |row| self.inner.fill_next_token_bitmask(row));
+        filled.map_err(|error| from_engine(py, &error))
     }
 
     fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {

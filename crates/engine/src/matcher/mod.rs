@@ -188,6 +188,16 @@ impl GrammarMatcher {
         })
     }
 
+    /// Whether the next mask was found before, so that a fill only copies it.
+    #[must_use]
+    pub fn knows_mask(&self) -> bool {
+        self.ledger.is_none()
+            && match self.place() {
+                Place::Ended => true,
+                Place::At(state) => self.generation.is_known(state, None),
+            }
+    }
+
     /// Takes back the last `steps` accepted steps (`E-MATCHER-ROLLBACK` if there were fewer; nothing changes then).
     pub fn rollback(&mut self, steps: usize) -> Result<(), Error> {
         let kept = self.guard(|matcher| {
