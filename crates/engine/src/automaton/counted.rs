@@ -119,6 +119,12 @@ impl Residuals {
         self.far
     }
 
+    /// Whether nothing in an expression is counted beside it, or could be.
+    pub(super) fn is_uncounted(&self, id: RegexId) -> bool {
+        let facts = self.facts(id);
+        !facts.counted && facts.taken == Taken::Nothing
+    }
+
     /// What the counters in an expression have taken.
     pub(super) fn taken(&self, id: RegexId) -> Taken {
         self.facts(id).taken

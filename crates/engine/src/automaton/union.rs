@@ -197,6 +197,16 @@ impl Unions {
         }
     }
 
+    /// The one terminal of a union, with its tag, if nothing in it is counted beside the union.
+    pub(crate) fn one(&self, union: UnionId) -> Option<(u32, RegexId)> {
+        match *self.parts(union) {
+            [(tag, residual)] if !union.is_counted() && self.residuals.is_uncounted(residual) => {
+                Some((tag, residual))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a byte leads anywhere, where that is known without a derivative.
     pub(crate) fn lives(&self, union: UnionId, byte: u8) -> Option<bool> {
         if union.is_counted() {
@@ -210,17 +220,27 @@ impl Unions {
                 return Some(known != Transition::NOWHERE);
             }
         }
-        // Without intersections and complements, a first byte always belongs to a word.
-        let mut may = false;
+        let mut all = Some(false);
         for &(_, residual) in self.parts(union) {
-            if self.residuals.first(residual).contains(byte) {
-                if !self.residuals.is_logical(residual) {
-                    return Some(true);
-                }
-                may = true;
+            match self.known_first(residual, byte) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => all = None,
             }
         }
-        (!may).then_some(false)
+        all
+    }
+
+    /// Whether a byte leads anywhere from a residual, where its form says so: without intersections and complements, a
+    /// first byte always belongs to a word.
+    pub(crate) fn known_first(&self, residual: RegexId, byte: u8) -> Option<bool> {
+        if !self.residuals.first(residual).contains(byte) {
+            Some(false)
+        } else if self.residuals.is_logical(residual) {
+            None
+        } else {
+            Some(true)
+        }
     }
 
     #[cold]

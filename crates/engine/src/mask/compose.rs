@@ -13,7 +13,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::inside::{Inside, Tokens, at};
 use super::memo::Mask;
 use super::place::Place;
-use super::pool::{List, Pool, Word, list};
+use super::pool::{List, Pool};
 use super::shared::Shared;
 use super::splits::Leave;
 use super::terminals::{Reading, Terminals};
@@ -509,7 +509,7 @@ impl Making<'_> {
     }
 }
 
-/// Up to so many words of a row are copied rather than shared.
+/// Up to so many tokens of a list are copied rather than shared.
 const SHORT: usize = 32;
 
 /// The tokens of a mask, as far as they are known.
@@ -517,8 +517,6 @@ const SHORT: usize = 32;
 struct Out {
     rows: SmallVec<[Arc<[i32]>; 2]>,
     lists: SmallVec<[List; 2]>,
-    /// Words of short lists.
-    words: Vec<Word>,
     ids: Vec<u32>,
 }
 
@@ -526,18 +524,17 @@ impl Out {
     fn add(&mut self, tokens: &Tokens) {
         match tokens {
             Tokens::Row(row) => self.rows.push(Arc::clone(row)),
-            Tokens::List(words) if words.len() <= SHORT => self.words.extend_from_slice(words),
-            Tokens::List(words) => self.lists.push(Arc::clone(words)),
+            Tokens::List(list) if list.len() <= SHORT => self.ids.extend_from_slice(list),
+            Tokens::List(list) => self.lists.push(Arc::clone(list)),
         }
     }
 
     fn finish(mut self, size: usize, pool: &mut Pool, shared: &Shared) -> Mask {
-        list(self.ids, &mut self.words);
-        let count = self.lists.iter().map(|list| list.len()).sum::<usize>() + self.words.len();
+        let count = self.lists.iter().map(|list| list.len()).sum::<usize>() + self.ids.len();
         let few = Pool::few(count, !self.rows.is_empty());
-        if few && !self.words.is_empty() {
-            self.lists.push(pool.list(&self.words));
-            self.words.clear();
+        if few && !self.ids.is_empty() {
+            self.lists.push(pool.list(&self.ids));
+            self.ids.clear();
         }
         let lists = if few {
             std::mem::take(&mut self.lists)
@@ -549,10 +546,10 @@ impl Out {
             return Mask { row, lists };
         }
         let rows = self.rows.iter().map(|row| &**row);
-        let words = self.lists.iter().map(|list| &**list);
-        let words = words.chain([&*self.words]);
+        let all = self.lists.iter().map(|list| &**list);
+        let all = all.chain([&*self.ids]);
         Mask {
-            row: Some(pool.union(size, rows, words, shared)),
+            row: Some(pool.union(size, rows, all, shared)),
             lists,
         }
     }

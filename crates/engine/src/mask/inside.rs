@@ -14,7 +14,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
 use super::place::{Front, Place};
-use super::pool::{List, SPARSE, Word, allow_list, has, list};
+use super::pool::{List, SPARSE};
 use super::row::{allow, allow_all, allow_row, is_allowed, refuse};
 use super::shared::Shared;
 use super::siblings::Siblings;
@@ -47,7 +47,7 @@ const LONG: usize = 128;
 pub(super) enum Tokens {
     /// A whole row.
     Row(Arc<[i32]>),
-    /// Words of a row.
+    /// Few.
     List(List),
 }
 
@@ -56,7 +56,7 @@ impl Tokens {
     pub(super) fn has(&self, id: u32) -> bool {
         match self {
             Self::Row(row) => is_allowed(row, id),
-            Self::List(words) => has(words, id),
+            Self::List(list) => list.contains(&id),
         }
     }
 
@@ -70,12 +70,12 @@ impl Tokens {
         let ids_of = |run: Range<u32>| &order[run.start as usize..run.end as usize];
         let count: usize = runs.iter().map(Range::len).sum::<usize>() + more.clone().count();
         if count <= SPARSE {
-            let mut words = Vec::with_capacity(count);
+            let mut list = Vec::with_capacity(count);
             for run in runs {
-                list(ids_of(run.clone()).iter().copied(), &mut words);
+                list.extend_from_slice(ids_of(run.clone()));
             }
-            list(more, &mut words);
-            return Self::List(words.into());
+            list.extend(more);
+            return Self::List(list.into());
         }
         // Whatever is fewer is touched one by one: what is kept, or what is not.
         let all = order.len() as u32;
@@ -100,15 +100,15 @@ impl Tokens {
     }
 
     /// The tokens of rows and of a list.
-    pub(super) fn of_rows(rows: &[&[i32]], words: Vec<Word>, vocabulary: &Vocabulary) -> Self {
+    pub(super) fn of_rows(rows: &[&[i32]], list: Vec<u32>, vocabulary: &Vocabulary) -> Self {
         match rows {
-            [] if words.len() <= SPARSE => Self::List(words.into()),
-            [] => Self::row(nothing(vocabulary), |row| allow_list(row, &words)),
+            [] if list.len() <= SPARSE => Self::List(list.into()),
+            [] => Self::row(nothing(vocabulary), |row| allow_all(row, &list)),
             [first, more @ ..] => Self::row(first.iter().copied(), |row| {
                 for more in more {
                     allow_row(row, more);
                 }
-                allow_list(row, &words);
+                allow_all(row, &list);
             }),
         }
     }
@@ -270,7 +270,7 @@ impl Inside {
     pub(super) fn memory_bytes(&self) -> usize {
         let tokens = match &self.tokens {
             Tokens::Row(row) => size_of_val(&**row),
-            Tokens::List(words) => size_of_val(&**words),
+            Tokens::List(list) => size_of_val(&**list),
         };
         tokens
             + self.exits.memory_bytes()
@@ -721,18 +721,13 @@ pub(super) fn changed(
 ) -> Tokens {
     match known {
         known if removed.is_empty() && added.is_empty() => known.clone(),
-        Tokens::List(words) if words.len() + added.len() <= SPARSE => {
+        Tokens::List(list) if list.len() + added.len() <= SPARSE => {
             let mut removed = removed.to_vec();
             removed.sort_unstable();
-            let mut words = words.to_vec();
-            for (word, bits) in &mut words {
-                let from = removed.partition_point(|id| id / 32 < *word);
-                let same = removed[from..].iter().take_while(|&id| id / 32 == *word);
-                same.for_each(|id| *bits &= !(1 << (id % 32)));
-            }
-            words.retain(|&(_, bits)| bits != 0);
-            list(added.iter().copied(), &mut words);
-            Tokens::List(words.into())
+            let mut list = list.to_vec();
+            list.retain(|id| removed.binary_search(id).is_err());
+            list.extend_from_slice(added);
+            Tokens::List(list.into())
         }
         known => {
             let change = |row: &mut [i32]| {
@@ -743,8 +738,8 @@ pub(super) fn changed(
             };
             match known {
                 Tokens::Row(row) => Tokens::row(row.iter().copied(), change),
-                Tokens::List(words) => Tokens::row(nothing(vocabulary), |row| {
-                    allow_list(row, words);
+                Tokens::List(list) => Tokens::row(nothing(vocabulary), |row| {
+                    allow_all(row, list);
                     change(row);
                 }),
             }

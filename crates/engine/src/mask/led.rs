@@ -5,7 +5,6 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Exits, Inside, Tokens};
-use super::pool::list;
 use crate::vocabulary::Vocabulary;
 
 /// The tokens of such a residual from those of the other, which refer to nothing else: behind every run of the blanks, and
@@ -15,19 +14,18 @@ pub(super) fn led(
     runs: impl Iterator<Item = u32>,
     vocabulary: &Vocabulary,
 ) -> Inside {
-    let (mut exits, mut words) = (Vec::new(), Vec::new());
-    list(runs, &mut words);
+    let (mut exits, mut ids): (_, Vec<u32>) = (Vec::new(), runs.collect());
     let (mut rows, mut live) = (Vec::new(), ByteSet::EMPTY);
     for inside in known {
         match &inside.tokens {
             Tokens::Row(row) => rows.push(&**row),
-            Tokens::List(more) => words.extend_from_slice(more),
+            Tokens::List(more) => ids.extend_from_slice(more),
         }
         exits.extend_from_slice(inside.exits.nodes());
         live = live.union(&inside.live);
     }
     Inside {
-        tokens: Tokens::of_rows(&rows, words, vocabulary),
+        tokens: Tokens::of_rows(&rows, ids, vocabulary),
         live,
         exits: Arc::new(Exits::new(exits)),
         without: Box::default(),

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::depths::Depths;
-use super::pool::{List, allow_list, has};
-use super::row::is_allowed;
+use super::pool::List;
+use super::row::{allow_all, is_allowed};
 use crate::earley::{Recognizer, StateId};
 
 /// The tokens that are allowed in a state; cheap to clone. Others may hold its parts, too.
@@ -29,7 +29,7 @@ impl Mask {
             None => row.fill(0),
         }
         for list in &self.lists {
-            allow_list(row, list);
+            allow_all(row, list);
         }
     }
 
@@ -43,7 +43,7 @@ impl Mask {
     /// Whether a token of the vocabulary is allowed.
     pub(crate) fn allows(&self, id: u32) -> bool {
         self.row.as_ref().is_some_and(|row| is_allowed(row, id))
-            || self.lists.iter().any(|list| has(list, id))
+            || self.lists.iter().any(|list| list.contains(&id))
     }
 }
 

@@ -5,45 +5,17 @@ use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::row::allow_row;
+use super::row::{allow_all, allow_row};
 use super::shared::Shared;
 
-/// Up to so many words of a row are kept as a list.
+/// Up to so many tokens are kept as a list.
 pub(super) const SPARSE: usize = 600;
 
 /// Up to so many are kept as lists beside a row that others use too.
 const BESIDE: usize = 800;
 
-/// A word of a row and bits of it.
-pub(super) type Word = (u32, i32);
-
-/// Tokens as words of a row, in no order.
-pub(super) type List = Arc<[Word]>;
-
-/// Adds tokens to a list.
-pub(super) fn list(ids: impl IntoIterator<Item = u32>, words: &mut Vec<Word>) {
-    for id in ids {
-        let (word, bit) = (id / 32, 1 << (id % 32));
-        match words.last_mut() {
-            Some((last, bits)) if *last == word => *bits |= bit,
-            _ => words.push((word, bit)),
-        }
-    }
-}
-
-/// Allows the tokens of a list.
-pub(super) fn allow_list(row: &mut [i32], list: &[Word]) {
-    for &(word, bits) in list {
-        row[word as usize] |= bits;
-    }
-}
-
-/// Whether a token is in a list.
-pub(super) fn has(list: &[Word], id: u32) -> bool {
-    let (word, bit) = (id / 32, 1 << (id % 32));
-    list.iter()
-        .any(|&(other, bits)| other == word && bits & bit != 0)
-}
+/// Tokens by id, in no order.
+pub(super) type List = Arc<[u32]>;
 
 /// The rows and lists that the masks of one grammar hold.
 #[derive(Debug, Default)]
@@ -61,9 +33,9 @@ impl Pool {
         self.bytes + self.rows.len() * 32 + self.lists.len() * 24
     }
 
-    /// Whether so many words are few enough to be kept as lists, beside a row or alone.
-    pub(super) fn few(words: usize, row: bool) -> bool {
-        words <= if row { BESIDE } else { SPARSE }
+    /// Whether so many tokens are few enough to be kept as lists, beside a row or alone.
+    pub(super) fn few(tokens: usize, row: bool) -> bool {
+        tokens <= if row { BESIDE } else { SPARSE }
     }
 
     /// The same row as others have it.
@@ -85,7 +57,7 @@ impl Pool {
         &mut self,
         size: usize,
         rows: impl IntoIterator<Item = &'a [i32]>,
-        lists: impl IntoIterator<Item = &'a [Word]>,
+        lists: impl IntoIterator<Item = &'a [u32]>,
         shared: &Shared,
     ) -> Arc<[i32]> {
         let mut all = std::mem::take(&mut self.row);
@@ -95,7 +67,7 @@ impl Pool {
             allow_row(&mut all, row);
         }
         for list in lists {
-            allow_list(&mut all, list);
+            allow_all(&mut all, list);
         }
         let row = self.row(&all, shared);
         self.row = all;
@@ -103,7 +75,7 @@ impl Pool {
     }
 
     /// The same list as other masks have it.
-    pub(super) fn list(&mut self, list: &[Word]) -> List {
+    pub(super) fn list(&mut self, list: &[u32]) -> List {
         if let Some(known) = self.lists.get(list) {
             return Arc::clone(known);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::row::allow;
 use super::siblings::Siblings;
-use crate::automaton::{FiredId, UnionId};
+use crate::automaton::{FiredId, RegexId, UnionId, Unions};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -95,31 +95,94 @@ impl Visitor for Listed<'_> {
     }
 }
 
+/// What remains of terminals of one set: of several, or of one whose bytes can be followed without the unions it is in.
+#[derive(Debug, Clone, Copy)]
+enum Rest {
+    Union(UnionId),
+    /// Its tag and residual.
+    One(u32, RegexId),
+}
+
+impl Rest {
+    fn of(union: UnionId, unions: &Unions) -> Self {
+        match unions.one(union) {
+            Some((tag, residual)) => Self::One(tag, residual),
+            None => Self::Union(union),
+        }
+    }
+
+    fn union(self, unions: &mut Unions) -> UnionId {
+        match self {
+            Self::Union(union) => union,
+            Self::One(tag, residual) => unions.intern(vec![(tag, residual)]),
+        }
+    }
+
+    /// Whether a byte leads anywhere, where that is known already.
+    fn lives(self, byte: u8, unions: &Unions) -> Option<bool> {
+        match self {
+            Self::Union(union) => unions.lives(union, byte),
+            Self::One(_, residual) => unions.known_first(residual, byte),
+        }
+    }
+
+    /// What remains behind a byte, if no terminal may end with it, and whether that is anything.
+    fn step(
+        self,
+        byte: u8,
+        unions: &mut Unions,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(Self, bool)>, Error> {
+        Ok(match self {
+            Self::Union(union) => {
+                let (to, fired) = unions.step(union, byte, fuel)?;
+                let inside = fired == FiredId::NONE;
+                inside.then(|| (Self::of(to, unions), to != UnionId::DEAD))
+            }
+            Self::One(tag, residual) => {
+                let residuals = unions.residuals();
+                residuals.set_owner(tag);
+                let to = residuals.step(residual, byte, fuel)?;
+                let inside = !residuals.is_nullable(to);
+                inside.then_some((Self::One(tag, to), to != RegexId::NOTHING))
+            }
+        })
+    }
+
+    /// Whether a byte leads anywhere.
+    fn may_take(self, byte: u8, unions: &mut Unions, fuel: &mut Fuel) -> Result<bool, Error> {
+        if let Some(known) = self.lives(byte, unions) {
+            return Ok(known);
+        }
+        Ok(self.step(byte, unions, fuel)?.is_none_or(|(_, any)| any))
+    }
+}
+
 /// Work space of walks, by depth.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    /// What remains of the one terminal that is read.
-    unions: Vec<UnionId>,
+    /// What remains of the terminals that are read.
+    rests: Vec<Rest>,
     siblings: Vec<Option<Siblings>>,
 }
 
 /// Finds the tokens in a part of a trie (siblings with all that is below them) that may follow the state that is loaded,
 /// which stands in front of the first node's byte.
 ///
-/// Nearly all nodes are inside one terminal of one set. There the walk keeps what remains of the terminal in a lane, by
-/// depth, and makes speculative states only where a terminal ends.
+/// Nearly all nodes are inside terminals of one set. There the walk keeps what remains of these in a lane, by depth, and
+/// makes speculative states only where a terminal ends.
 pub(super) fn walk(
     recognizer: &mut Recognizer,
     trie: &Trie,
     part: Range<usize>,
     frames: &mut Frames,
-    Lane { unions, siblings }: &mut Lane,
+    Lane { rests, siblings }: &mut Lane,
     fuel: &mut Fuel,
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
     let large = (nodes.len() / SHARE).min(LARGE);
-    unions.resize(trie.longest() + 1, UnionId::DEAD);
+    rests.resize(trie.longest() + 1, Rest::Union(UnionId::DEAD));
     siblings.resize(trie.longest() + 2, None);
     siblings[0] = None;
     let mut at = part.start;
@@ -137,23 +200,24 @@ pub(super) fn walk(
             inside = None;
             if let &[(set, union)] = frames.threads() {
                 inside = Some((before, set));
-                unions[before] = union;
+                rests[before] = Rest::of(union, &recognizer.unions);
             }
         }
-        let single = inside.map(|(_, set)| [(set, unions[before])]);
-        let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
         if let Some(siblings) = &mut siblings[before] {
-            let next = siblings.next(trie, at, |byte| recognizer.may_take(threads, byte, fuel))?;
+            let next = siblings.next(trie, at, |byte| match inside {
+                Some(_) => rests[before].may_take(byte, &mut recognizer.unions, fuel),
+                None => recognizer.may_take(frames.threads(), byte, fuel),
+            })?;
             if next != at {
                 at = next;
                 continue;
             }
         }
         // Behind a node with nothing below it, nobody asks for more than whether there is anything.
-        let known = if node.next as usize == at + 1 {
-            recognizer.lives(threads, node.byte)
-        } else {
-            None
+        let known = match inside {
+            _ if node.next as usize > at + 1 => None,
+            Some(_) => rests[before].lives(node.byte, &recognizer.unions),
+            None => recognizer.lives(frames.threads(), node.byte),
         };
         let alive = match (known, inside) {
             (Some(alive), _) => {
@@ -163,15 +227,13 @@ pub(super) fn walk(
             (None, None) => recognizer.push(frames, node.byte, fuel)?,
             (None, Some((start, set))) => {
                 fuel.spend(1)?;
-                let (to, fired) = recognizer.unions.step(unions[before], node.byte, fuel)?;
-                if fired == FiredId::NONE {
-                    unions[before + 1] = to;
-                    to != UnionId::DEAD
+                if let Some((rest, any)) =
+                    rests[before].step(node.byte, &mut recognizer.unions, fuel)?
+                {
+                    rests[before + 1] = rest;
+                    any
                 } else {
-                    frames.truncate(start);
-                    for &union in &unions[start + 1..=before] {
-                        frames.push_single(set, union);
-                    }
+                    leave(&rests[start..=before], set, start, recognizer, frames);
                     inside = None;
                     recognizer.push(frames, node.byte, fuel)?
                 }
@@ -186,7 +248,10 @@ pub(super) fn walk(
         }
         let next = node.next as usize;
         if next - at > large + 1 {
-            let single = inside.map(|(_, set)| [(set, unions[before + 1])]);
+            let single = inside.map(|(_, set)| {
+                let union = rests[before + 1].union(&mut recognizer.unions);
+                [(set, union)]
+            });
             let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
             if let Some(left) = visitor.enter(at, threads, recognizer, fuel)? {
                 if left.is_empty() {
@@ -194,10 +259,7 @@ pub(super) fn walk(
                     continue;
                 }
                 if let Some((start, set)) = inside.take() {
-                    frames.truncate(start);
-                    for &union in &unions[start + 1..=before + 1] {
-                        frames.push_single(set, union);
-                    }
+                    leave(&rests[start..=before + 1], set, start, recognizer, frames);
                 }
                 frames.replace_threads(&left);
             }
@@ -206,4 +268,19 @@ pub(super) fn walk(
         at += 1;
     }
     Ok(())
+}
+
+/// Pushes the states of a lane, the first of which, behind so many steps, is there.
+fn leave(
+    rests: &[Rest],
+    set: SetId,
+    start: usize,
+    recognizer: &mut Recognizer,
+    frames: &mut Frames,
+) {
+    frames.truncate(start);
+    for rest in &rests[1..] {
+        let union = rest.union(&mut recognizer.unions);
+        frames.push_single(set, union);
+    }
 }

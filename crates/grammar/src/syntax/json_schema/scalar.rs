@@ -51,9 +51,11 @@ impl Lowering<'_> {
         let (mut min, mut max) = self.lengths(demands)?;
         let mut parts = Vec::new();
         let mut positive = false;
+        let mut nullable = true;
         for pattern in &demands.patterns {
             if let Some(body) = self.schemas.pattern_body(pattern)? {
                 positive |= !pattern.negated;
+                nullable &= pattern.negated || body.is_nullable();
                 parts.push(body);
             }
         }
@@ -73,7 +75,7 @@ impl Lowering<'_> {
                 (max, own) => max.or(*own),
             };
             parts = vec![Regex::repeat(inner.as_ref().clone(), min, max)];
-        } else if !positive || min > 0 || max.is_some() {
+        } else if !positive || min > u32::from(!nullable) || max.is_some() {
             let character = self.spelling.notation.canonical_character();
             parts.push(Regex::repeat(character, min, max));
         }
