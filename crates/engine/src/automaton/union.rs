@@ -2,6 +2,7 @@
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
@@ -97,22 +98,22 @@ enum Counted {
     Unclear,
 }
 
-/// A union's own row in `Unions::transitions`.
+/// Where `Unions::transitions` has those of a union without counters.
 #[derive(Debug, Clone, Copy)]
-struct Row {
-    classes: ClassesId,
-    start: u32,
-}
-
-impl Row {
-    /// There is none yet: many unions stand where a token ends, and nobody asks where a byte leads from them.
-    const NONE: Self = Self {
-        classes: ClassesId::ONE,
-        start: u32::MAX,
-    };
+enum Row {
+    /// Nowhere yet: many unions stand where a token ends, and nobody asks where a byte leads from them.
+    None,
+    /// One byte was asked for so far, on the way through a word.
+    One { byte: u8, at: u32 },
+    /// There is one for each class of bytes.
+    All { classes: ClassesId, start: u32 },
 }
 
 type Part = (u32, RegexId);
+
+/// What a byte leaves of the parts of a union: mostly few.
+type Left = SmallVec<[Part; 4]>;
+
 type Parts = Box<[Part]>;
 
 /// All unions met so far, over one store of residuals.
@@ -153,7 +154,7 @@ impl Unions {
             representatives: FxHashMap::default(),
             heap: 0,
         };
-        unions.intern(Vec::new());
+        unions.intern([]);
         unions.fire(Vec::new());
         unions
     }
@@ -172,7 +173,8 @@ impl Unions {
     }
 
     /// The union of trimmed residuals.
-    pub(crate) fn intern(&mut self, mut parts: Vec<(u32, RegexId)>) -> UnionId {
+    pub(crate) fn intern(&mut self, parts: impl IntoIterator<Item = (u32, RegexId)>) -> UnionId {
+        let mut parts: Left = parts.into_iter().collect();
         if parts.is_empty() && !self.interned.is_empty() {
             return UnionId::DEAD;
         }
@@ -182,19 +184,71 @@ impl Unions {
             return UnionId::plain(index as u32);
         }
         self.heap += parts.len() * size_of::<(u32, RegexId)>() + 16;
-        self.rows.push(Row::NONE);
-        UnionId::plain(self.interned.insert_full(parts.into()).0 as u32)
+        self.rows.push(Row::None);
+        UnionId::plain(self.interned.insert_full(parts.into_boxed_slice()).0 as u32)
     }
 
-    /// The row of a union without counters.
+    /// The transition of a union without counters on a byte, which may be unknown.
     #[inline]
-    fn row(&mut self, union: UnionId) -> Row {
-        let row = self.rows[union.plain as usize];
-        if row.start == Row::NONE.start {
-            self.new_row(union)
-        } else {
-            row
+    fn slot(&mut self, union: UnionId, byte: u8) -> usize {
+        match self.rows[union.plain as usize] {
+            Row::All { classes, start } => start as usize + self.residuals.class_of(classes, byte),
+            Row::One { byte: one, at } if one == byte => at as usize,
+            _ => self.new_slot(union, byte),
         }
+    }
+
+    #[cold]
+    fn new_slot(&mut self, union: UnionId, byte: u8) -> usize {
+        let row = self.rows[union.plain as usize];
+        if let Row::None = row {
+            let at = self.transitions.len();
+            self.transitions.push(Transition::UNKNOWN);
+            self.rows[union.plain as usize] = Row::One {
+                byte,
+                at: at as u32,
+            };
+            return at;
+        }
+        let (classes, start) = self.row(union);
+        start as usize + self.residuals.class_of(classes, byte)
+    }
+
+    /// The classes of the bytes that a union without counters tells apart, and where their transitions begin.
+    fn row(&mut self, union: UnionId) -> (ClassesId, u32) {
+        let known = match self.rows[union.plain as usize] {
+            Row::All { classes, start } => return (classes, start),
+            Row::One { byte, at } => Some((byte, self.transitions[at as usize])),
+            Row::None => None,
+        };
+        let Self {
+            residuals,
+            interned,
+            transitions,
+            ..
+        } = self;
+        let mut first = ByteSet::EMPTY;
+        let parts = &interned[union.plain as usize];
+        let mut all: SmallVec<[ClassesId; 8]> = SmallVec::new();
+        for &(_, residual) in parts {
+            all.push(residuals.classes_of(residual));
+            first = first.union(&residuals.first(residual));
+        }
+        let start = transitions.len();
+        let table = residuals.class_table();
+        let classes = table.meet_all(all);
+        transitions.resize(start + table.count(classes), Transition::UNKNOWN);
+        for &byte in table.representatives(classes) {
+            if !first.contains(byte) {
+                transitions[start + table.class(classes, byte)] = Transition::NOWHERE;
+            }
+        }
+        if let Some((byte, to)) = known {
+            transitions[start + table.class(classes, byte)] = to;
+        }
+        let start = start as u32;
+        self.rows[union.plain as usize] = Row::All { classes, start };
+        (classes, start)
     }
 
     /// The one terminal of a union, with its tag, if nothing in it is counted beside the union.
@@ -212,13 +266,18 @@ impl Unions {
         if union.is_counted() {
             return None;
         }
-        let row = self.rows[union.plain as usize];
-        if row.start != Row::NONE.start {
-            let class = self.residuals.class_of(row.classes, byte);
-            let known = self.transitions[row.start as usize + class];
-            if known != Transition::UNKNOWN {
-                return Some(known != Transition::NOWHERE);
+        let slot = match self.rows[union.plain as usize] {
+            Row::All { classes, start } => {
+                Some(start as usize + self.residuals.class_of(classes, byte))
             }
+            Row::One { byte: one, at } if one == byte => Some(at as usize),
+            _ => None,
+        };
+        if let Some(slot) = slot
+            && let known = self.transitions[slot]
+            && known != Transition::UNKNOWN
+        {
+            return Some(known != Transition::NOWHERE);
         }
         let mut all = Some(false);
         for &(_, residual) in self.parts(union) {
@@ -241,38 +300,6 @@ impl Unions {
         } else {
             Some(true)
         }
-    }
-
-    #[cold]
-    fn new_row(&mut self, union: UnionId) -> Row {
-        let Self {
-            residuals,
-            interned,
-            transitions,
-            ..
-        } = self;
-        let mut first = ByteSet::EMPTY;
-        let parts = &interned[union.plain as usize];
-        let mut all = Vec::with_capacity(parts.len());
-        for &(_, residual) in parts {
-            all.push(residuals.classes_of(residual));
-            first = first.union(&residuals.first(residual));
-        }
-        let start = transitions.len();
-        let table = residuals.class_table();
-        let classes = table.meet_all(all);
-        transitions.resize(start + table.count(classes), Transition::UNKNOWN);
-        for &byte in table.representatives(classes) {
-            if !first.contains(byte) {
-                transitions[start + table.class(classes, byte)] = Transition::NOWHERE;
-            }
-        }
-        let row = Row {
-            classes,
-            start: start as u32,
-        };
-        self.rows[union.plain as usize] = row;
-        row
     }
 
     /// The set of tags.
@@ -357,7 +384,7 @@ impl Unions {
     }
 
     /// Puts far bounds of repetitions beside a union.
-    fn arrive(&mut self, parts: Vec<(u32, RegexId)>, fuel: &mut Fuel) -> Result<UnionId, Error> {
+    fn arrive(&mut self, parts: Left, fuel: &mut Fuel) -> Result<UnionId, Error> {
         if parts.is_empty() {
             return Ok(UnionId::DEAD);
         }
@@ -407,7 +434,7 @@ impl Unions {
 
     /// The bytes, grouped by what none of the unions tells apart; largest group first.
     pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
-        let all: Vec<ClassesId> = unions.map(|union| self.row(union).classes).collect();
+        let all: Vec<ClassesId> = unions.map(|union| self.row(union).0).collect();
         let table = self.residuals.class_table();
         let classes = table.meet_all(all);
         let mut groups = vec![ByteSet::EMPTY; table.count(classes)];
@@ -429,8 +456,7 @@ impl Unions {
         if union.is_counted() {
             return self.step_counted(union, byte, fuel);
         }
-        let row = self.row(union);
-        let slot = row.start as usize + self.residuals.class_of(row.classes, byte);
+        let slot = self.slot(union, byte);
         let known = self.transitions[slot];
         if known == Transition::UNKNOWN {
             self.derive(union, byte, slot, fuel)
@@ -467,8 +493,8 @@ impl Unions {
         union: UnionId,
         byte: u8,
         fuel: &mut Fuel,
-    ) -> Result<(Vec<Part>, Vec<u32>), Error> {
-        let mut parts = Vec::new();
+    ) -> Result<(Left, Vec<u32>), Error> {
+        let mut parts = Left::new();
         let mut fired = Vec::new();
         for index in 0..self.parts(union).len() {
             let (tag, residual) = self.parts(union)[index];
@@ -491,7 +517,7 @@ impl Unions {
         fuel: &mut Fuel,
     ) -> Result<(UnionId, FiredId), Error> {
         let (counters, bounds) = (union.without_bounds(), union.bounds);
-        let classes = self.row(counters).classes;
+        let (classes, _) = self.row(counters);
         let class = self.residuals.class_of(classes, byte) as u32;
         let step = if let Some(&known) = self.steps.get(&(counters, class)) {
             known

@@ -139,7 +139,7 @@ fn threads_of(mut parts: Vec<Part>, recognizer: &mut Recognizer) -> Vec<Thread> 
         .chunk_by(|a, b| a.1 == b.1)
         .map(|same| {
             let union = same.iter().map(|&(residual, _, tag)| (tag, residual));
-            (same[0].1, recognizer.unions.intern(union.collect()))
+            (same[0].1, recognizer.unions.intern(union))
         })
         .collect()
 }
@@ -404,7 +404,7 @@ impl Making<'_> {
             let loops = self.loops(&threads, loops, recognizer, frames, lane, fuel)?;
             let first = first_of(&threads, recognizer);
             let first = first.intersection(&loops.complement());
-            for part in runs.branches(trie, most, &first) {
+            for part in runs.branches(most, &first) {
                 frames.load_threads(&threads);
                 walk(recognizer, trie, part, frames, lane, fuel, self)?;
             }
@@ -447,7 +447,7 @@ impl Making<'_> {
         let left = self.take(&parts, Place::Runs(set), Which::Wide, recognizer, fuel)?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
-        for part in runs.behind(trie, &first) {
+        for part in runs.behind(&first) {
             frames.load_threads(&left);
             walk(recognizer, trie, part, frames, lane, fuel, self)?;
         }

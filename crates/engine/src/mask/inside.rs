@@ -148,7 +148,15 @@ struct Crowd {
 impl Exits {
     /// Puts nodes together that are at the same byte.
     pub(super) fn new(found: Vec<(u8, u32)>) -> Self {
-        // Counting is several times as fast as sorting, and of one byte their order does not matter.
+        // Counting is several times as fast as sorting many, and of one byte their order does not matter.
+        if found.len() < EXITS {
+            let mut nodes = found;
+            nodes.sort_unstable_by_key(|&(byte, _)| byte);
+            return Self {
+                nodes: nodes.into(),
+                crowds: Box::default(),
+            };
+        }
         let mut next = [0; 256];
         for &(byte, _) in &found {
             next[usize::from(byte)] += 1;

@@ -67,7 +67,7 @@ impl Front {
                 let (set, most, rest) = residuals.lead(residual);
                 let runs = shared.runs(trie, &set);
                 let first = residuals.first(rest);
-                front.parts = runs.branches(trie, most, &first);
+                front.parts = runs.branches(most, &first);
                 front.rest = rest;
                 front.lead = Some((runs, most));
             }
@@ -78,12 +78,12 @@ impl Front {
             Place::Runs(set) => {
                 let runs = shared.runs(trie, &set);
                 let first = residuals.first(residual);
-                front.parts = runs.behind(trie, &first);
+                front.parts = runs.behind(&first);
             }
             Place::Lead(set, most) => {
                 let runs = shared.runs(trie, &set);
                 let first = residuals.first(residual);
-                front.parts = runs.branches(trie, most, &first);
+                front.parts = runs.branches(most, &first);
             }
         }
         front

@@ -1,6 +1,6 @@
 //! Tokens that begin with bytes of one set, blanks mostly: what leads a terminal is read once for all terminals.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use syntagma_grammar::ir::ByteSet;
 
@@ -11,8 +11,19 @@ use crate::vocabulary::Trie;
 pub(super) struct Runs {
     /// Tokens that are nothing but a run, with their lengths; shortest first.
     tokens: Vec<(u16, u32)>,
-    /// Nodes right behind a run (or at the root) whose byte is not in the set; by byte, then by node.
-    branches: Vec<(u8, u32)>,
+    /// By byte, then by node.
+    branches: Vec<Branch>,
+}
+
+/// A node right behind a run (or at the root) whose byte is not in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Branch {
+    byte: u8,
+    node: u32,
+    /// Behind all that is below it.
+    next: u32,
+    /// How many bytes are in front of it.
+    run: u16,
 }
 
 impl Runs {
@@ -25,7 +36,12 @@ impl Runs {
                 tokens.extend(trie.tokens(at).iter().map(|&id| (node.depth, id)));
                 at += 1;
             } else {
-                branches.push((node.byte, at as u32));
+                branches.push(Branch {
+                    byte: node.byte,
+                    node: at as u32,
+                    next: node.next,
+                    run: node.depth - 1,
+                });
                 at = node.next as usize;
             }
         }
@@ -41,38 +57,28 @@ impl Runs {
     }
 
     /// The nodes of some bytes behind runs of up to `most` bytes, each with all below it.
-    pub(super) fn branches(&self, trie: &Trie, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
-        self.behind_runs(trie, 0..=most, first)
+    pub(super) fn branches(&self, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(0, most, first)
     }
 
     /// The nodes of some bytes behind runs of any length but none, each with all below it.
-    pub(super) fn behind(&self, trie: &Trie, first: &ByteSet) -> Vec<Range<usize>> {
-        self.behind_runs(trie, 1..=u32::MAX, first)
+    pub(super) fn behind(&self, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(1, u32::MAX, first)
     }
 
-    fn behind_runs(
-        &self,
-        trie: &Trie,
-        lengths: RangeInclusive<u32>,
-        first: &ByteSet,
-    ) -> Vec<Range<usize>> {
+    fn behind_runs(&self, least: u32, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
         let mut nodes = Vec::new();
         for byte in first.iter() {
-            let from = self.branches.partition_point(|&(branch, _)| branch < byte);
-            for &(branch, at) in &self.branches[from..] {
-                if branch != byte {
-                    break;
-                }
-                let node = trie.nodes()[at as usize];
-                if lengths.contains(&(u32::from(node.depth) - 1)) {
-                    nodes.push(at as usize..node.next as usize);
-                }
-            }
+            let from = self.branches.partition_point(|branch| branch.byte < byte);
+            let same = self.branches[from..].iter();
+            let same = same.take_while(|branch| branch.byte == byte);
+            let wanted = same.filter(|branch| (least..=most).contains(&u32::from(branch.run)));
+            nodes.extend(wanted.map(|branch| branch.node as usize..branch.next as usize));
         }
         nodes
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        (self.tokens.len() + self.branches.len()) * 8 + 64
+        self.tokens.len() * 8 + self.branches.len() * size_of::<Branch>() + 64
     }
 }

@@ -114,7 +114,7 @@ impl Rest {
     fn union(self, unions: &mut Unions) -> UnionId {
         match self {
             Self::Union(union) => union,
-            Self::One(tag, residual) => unions.intern(vec![(tag, residual)]),
+            Self::One(tag, residual) => unions.intern([(tag, residual)]),
         }
     }
 
