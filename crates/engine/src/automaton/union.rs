@@ -290,6 +290,12 @@ impl Unions {
         all
     }
 
+    /// The byte that a residual begins with, where that can be one only.
+    pub(crate) fn only_first(&self, residual: RegexId) -> Option<u8> {
+        let first = self.residuals.first(residual);
+        (first.len() == 1).then(|| first.iter().next()).flatten()
+    }
+
     /// Whether a byte leads anywhere from a residual, where its form says so: without intersections and complements, a
     /// first byte always belongs to a word.
     pub(crate) fn known_first(&self, residual: RegexId, byte: u8) -> Option<bool> {

@@ -325,6 +325,20 @@ impl Residuals {
         Ok(Passed::Within(Passage { what, at: behind }, ends))
     }
 
+    /// The byte that comes next, where that can be one only.
+    pub(crate) fn only(&self, passage: &Passage) -> Option<u8> {
+        match passage.what {
+            What::Literal { bytes, .. } => {
+                let literal = &self.literals[bytes as usize];
+                literal.get(passage.at as usize).copied()
+            }
+            What::Words {
+                table, first, end, ..
+            } if end == first + 1 => self.tables[table as usize].byte(first, passage.at),
+            What::Words { .. } => None,
+        }
+    }
+
     /// Whether an expression may follow a word of a table.
     pub(super) fn may_follow_words(&self, tail: RegexId) -> bool {
         let facts = self.facts(tail);

@@ -494,9 +494,12 @@ impl Scan {
             let depth = usize::from(node.depth);
             let before = path[depth - 1];
             if let Some(siblings) = &mut siblings[depth] {
-                let next = siblings.next(trie, at, |byte| {
-                    Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
-                })?;
+                let next = match lane.only(before, residuals) {
+                    Some(byte) => siblings.next_of(trie, at, byte),
+                    None => siblings.next(trie, at, |byte| {
+                        Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
+                    })?,
+                };
                 if next != at {
                     keep_run(kept, from..trie.before(at));
                     from = trie.before(next);

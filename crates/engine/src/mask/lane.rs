@@ -147,6 +147,13 @@ impl Lane {
         (!rest.passes()).then(|| self.known[rest.index()].residual)
     }
 
+    /// The byte that comes next within words, where that can be one only.
+    #[inline]
+    pub(super) fn only(&self, rest: Rest, residuals: &Residuals) -> Option<u8> {
+        let place = rest.passes().then(|| &self.places[rest.index()]);
+        place.and_then(|place| residuals.only(place))
+    }
+
     /// What a byte leaves.
     #[inline]
     pub(super) fn step(

@@ -48,4 +48,24 @@ impl Siblings {
         }
         Ok(trie.nodes()[self.parent].next as usize)
     }
+
+    /// The same where only one byte can live.
+    #[inline]
+    pub(super) fn next_of(&mut self, trie: &Trie, at: usize, byte: u8) -> usize {
+        if self.found == at {
+            return at;
+        }
+        let children = &trie.children(self.parent)[self.behind..];
+        let index = children.partition_point(|&(other, _)| other < byte);
+        if let Some(&(other, child)) = children.get(index)
+            && other == byte
+            && child as usize >= at
+        {
+            self.behind += index + 1;
+            self.found = child as usize;
+            return self.found;
+        }
+        self.behind += children.len();
+        trie.nodes()[self.parent].next as usize
+    }
 }

@@ -118,6 +118,14 @@ impl Rest {
         }
     }
 
+    /// The byte that comes next, where that can be one only.
+    fn only(self, unions: &Unions) -> Option<u8> {
+        match self {
+            Self::Union(_) => None,
+            Self::One(_, residual) => unions.only_first(residual),
+        }
+    }
+
     /// Whether a byte leads anywhere, where that is known already.
     fn lives(self, byte: u8, unions: &Unions) -> Option<bool> {
         match self {
@@ -204,10 +212,18 @@ pub(super) fn walk(
             }
         }
         if let Some(siblings) = &mut siblings[before] {
-            let next = siblings.next(trie, at, |byte| match inside {
-                Some(_) => rests[before].may_take(byte, &mut recognizer.unions, fuel),
-                None => recognizer.may_take(frames.threads(), byte, fuel),
-            })?;
+            let rest = inside.map(|_| rests[before]);
+            let only = rest.and_then(|rest| rest.only(&recognizer.unions));
+            let next = match (only, rest) {
+                (Some(byte), _) => siblings.next_of(trie, at, byte),
+                (None, Some(rest)) => {
+                    let unions = &mut recognizer.unions;
+                    siblings.next(trie, at, |byte| rest.may_take(byte, unions, fuel))?
+                }
+                (None, None) => siblings.next(trie, at, |byte| {
+                    recognizer.may_take(frames.threads(), byte, fuel)
+                })?,
+            };
             if next != at {
                 at = next;
                 continue;
