@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -192,3 +194,31 @@ def test_budgets_without_parts_are_refused() -> None:
     with pytest.raises(ArgumentError) as caught:
         GrammarMatcher(compiled, budgets=Budgets(content_tokens=5))
     assert caught.value.code == "E-BUDGET-LABEL"
+
+
+RESIDENT = """
+import sys
+from syntagma.decoding import GrammarCompiler, TokenizerInfo
+from syntagma.grammars import Grammar
+
+def resident():
+    with open("/proc/self/statm") as numbers:
+        return int(numbers.read().split()[1])
+
+compiler = GrammarCompiler(TokenizerInfo.from_tokens([bytes([byte]) for byte in range(256)], eos_token_ids=[]))
+compiler.compile(Grammar.from_ebnf("start ::= 'a';"))
+before = resident()
+# Work space of compiling is free memory afterwards.
+compiler.compile(Grammar.from_json_schema({"properties": {f"key{n}": {"minLength": n} for n in range(8_000)}}))
+with_grammar = resident()
+compiler.clear()
+print(with_grammar - before, resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux tells them")
+def test_clearing_gives_memory_back() -> None:
+    answer = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=True)
+    grown, left = map(int, answer.stdout.split())
+    assert grown > 2_000
+    assert left < grown * 3 / 4

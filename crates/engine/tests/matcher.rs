@@ -470,3 +470,15 @@ fn batches_accept_one_token_each() {
         "E-BATCH-SIZE"
     );
 }
+
+#[test]
+fn a_mask_is_known_once_it_was_filled() {
+    let m = matcher(&text("hello"));
+    assert!(!m.knows_mask());
+    allowed(&m);
+    assert!(m.knows_mask());
+    let mut further = m.fork();
+    assert!(further.knows_mask());
+    assert!(further.accept_token(byte(b'h')).unwrap());
+    assert!(!further.knows_mask());
+}

@@ -94,6 +94,21 @@ fn strings() {
         &[r#""ab""#, r#""aba""#],
     );
     exact(
+        r#"{"type":"string","pattern":"^(?:ab)+$","minLength":1}"#,
+        &[r#""ab""#, r#""abab""#],
+        &[r#""""#, r#""a""#],
+    );
+    exact(
+        r#"{"type":"string","pattern":"^(?:ab)*$","minLength":1}"#,
+        &[r#""ab""#],
+        &[r#""""#],
+    );
+    exact(
+        r#"{"type":"string","not":{"pattern":"^a+$"},"minLength":1}"#,
+        &[r#""ab""#],
+        &[r#""""#, r#""a""#],
+    );
+    exact(
         r#"{"allOf":[{"pattern":"a"},{"pattern":"b"}],"type":"string"}"#,
         &[r#""ab""#, r#""b-a""#],
         &[r#""a""#],
