@@ -473,7 +473,16 @@ fn batches_accept_one_token_each() {
 
 #[test]
 fn a_mask_is_known_once_it_was_filled() {
-    let m = matcher(&text("hello"));
+    let [m, verified] = [false, true].map(|verify| {
+        let vocabulary = vocabulary(&["hello"]);
+        let (report, limits) = (Report::default(), Limits::default());
+        let compiled =
+            CompiledGrammar::from_lnf(&text("hello"), report, vocabulary, &limits, verify);
+        GrammarMatcher::new(Arc::new(compiled.unwrap()))
+    });
+    // Where masks are verified, each is found anew.
+    allowed(&verified);
+    assert!(!verified.knows_mask());
     assert!(!m.knows_mask());
     allowed(&m);
     assert!(m.knows_mask());

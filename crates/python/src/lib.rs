@@ -26,6 +26,7 @@ mod _engine {
     use crate::vocabulary::Vocabulary;
 
     #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps)] // PyO3 wants it so
     fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::memory::keep();
         Ok(())
