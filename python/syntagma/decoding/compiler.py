@@ -93,7 +93,7 @@ class GrammarCompiler:
         return compilation
 
     def clear(self) -> None:
-        """Forget every compiled grammar; those in use live on."""
+        """Forget every compiled grammar, and give free memory back to the system; grammars in use live on."""
         self._inner.clear()
 
     @property
