@@ -41,25 +41,26 @@ impl GrammarCompiler {
     }
 
     fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
-        let compiled = py.detach(|| {
+        py.detach(|| {
             let compiled = self.inner.compile(&grammar.0);
             let done = self.inner.stats().misses;
             if self.ready.swap(done, Ordering::Relaxed) != done {
                 memory::get_ready();
             }
             compiled
-        });
-        compiled
-            .map(|compiled| CompiledGrammar {
-                inner: compiled,
-                bounds: Vec::new(),
-            })
-            .map_err(|error| from_engine(py, &error))
+        })
+        .map(|compiled| CompiledGrammar {
+            inner: compiled,
+            bounds: Vec::new(),
+        })
+        .map_err(|error| from_engine(py, &error))
     }
 
-    fn clear(&self) {
-        self.inner.clear();
-        memory::give_back();
+    fn clear(&self, py: Python<'_>) {
+        py.detach(|| {
+            self.inner.clear();
+            memory::give_back();
+        });
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -1,13 +1,13 @@
 //! The allocator, and when it asks the kernel for memory.
 //!
-//! A page that the kernel has to find, clear and map costs as much as a whole mask that is known; on virtual machines, up
-//! to twenty of them. A text waits for its masks, while a grammar is compiled before it begins: so pages are asked for,
+//! A page that the kernel has to find, clear and map costs more than a whole mask that is known, on a busy virtual machine
+//! many times as much. A text waits for its masks, while a grammar is compiled before it begins: so pages are asked for,
 //! and given back, while grammars are compiled and forgotten.
 
 use std::ffi::c_long;
 use std::hint::black_box;
 
-use libmimalloc_sys::{mi_collect, mi_option_set, mi_option_t};
+use libmimalloc_sys::{mi_collect, mi_option_set_default, mi_option_t};
 
 // Compiling makes and drops many small values; that takes about a third less time than with the system's allocator.
 #[global_allocator]
@@ -16,8 +16,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// `mi_option_purge_delay` of mimalloc 3: milliseconds until memory that nobody uses is given back.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Longer than any process lives, and still not "never", which `mi_collect` would heed.
-const NEVER: c_long = i32::MAX as c_long;
+/// Three weeks and more: by itself, mimalloc gives back nothing before. Told "never", `mi_collect` would not either.
+const LATE: c_long = i32::MAX as c_long;
 
 /// Bytes that are at hand when a grammar has been compiled: more than the masks of most schemas need.
 const AHEAD: usize = 2 << 20;
@@ -25,10 +25,12 @@ const AHEAD: usize = 2 << 20;
 /// Bytes of the smallest page that kernels know.
 const PAGE: usize = 4096;
 
-/// Keeps the memory that is given up by the way, from now on.
+/// Keeps the memory that is given up by the way, from now on, unless the environment (`MIMALLOC_PURGE_DELAY`) says
+/// otherwise.
 pub(crate) fn keep() {
-    // SAFETY: setting an option has no other effect; the number is checked by mimalloc.
-    unsafe { mi_option_set(PURGE_DELAY, NEVER) };
+    // SAFETY: setting an option has no other effect; the number is checked by mimalloc. Nobody compiles while the module
+    // is loaded.
+    unsafe { mi_option_set_default(PURGE_DELAY, LATE) };
 }
 
 /// Gives back what nobody uses.

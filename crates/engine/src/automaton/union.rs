@@ -188,23 +188,26 @@ impl Unions {
         UnionId::plain(self.interned.insert_full(parts.into_boxed_slice()).0 as u32)
     }
 
-    /// The transition of a union without counters on a byte, which may be unknown.
+    /// Where the transition of a union without counters on a byte is, if it has a place.
     #[inline]
-    fn slot(&mut self, union: UnionId, byte: u8) -> usize {
+    fn known_slot(&self, union: UnionId, byte: u8) -> Option<usize> {
         match self.rows[union.plain as usize] {
-            Row::All { classes, start } => start as usize + self.residuals.class_of(classes, byte),
-            Row::One { byte: one, at } if one == byte => at as usize,
-            _ => self.new_slot(union, byte),
+            Row::All { classes, start } => {
+                Some(start as usize + self.residuals.class_of(classes, byte))
+            }
+            Row::One { byte: one, at } if one == byte => Some(at as usize),
+            _ => None,
         }
     }
 
+    /// A place for the transition of a union without counters on a byte that has none.
     #[cold]
     fn new_slot(&mut self, union: UnionId, byte: u8) -> usize {
-        let row = self.rows[union.plain as usize];
+        let row = &mut self.rows[union.plain as usize];
         if let Row::None = row {
             let at = self.transitions.len();
             self.transitions.push(Transition::UNKNOWN);
-            self.rows[union.plain as usize] = Row::One {
+            *row = Row::One {
                 byte,
                 at: at as u32,
             };
@@ -266,14 +269,7 @@ impl Unions {
         if union.is_counted() {
             return None;
         }
-        let slot = match self.rows[union.plain as usize] {
-            Row::All { classes, start } => {
-                Some(start as usize + self.residuals.class_of(classes, byte))
-            }
-            Row::One { byte: one, at } if one == byte => Some(at as usize),
-            _ => None,
-        };
-        if let Some(slot) = slot
+        if let Some(slot) = self.known_slot(union, byte)
             && let known = self.transitions[slot]
             && known != Transition::UNKNOWN
         {
@@ -462,7 +458,10 @@ impl Unions {
         if union.is_counted() {
             return self.step_counted(union, byte, fuel);
         }
-        let slot = self.slot(union, byte);
+        let slot = match self.known_slot(union, byte) {
+            Some(slot) => slot,
+            None => self.new_slot(union, byte),
+        };
         let known = self.transitions[slot];
         if known == Transition::UNKNOWN {
             self.derive(union, byte, slot, fuel)
