@@ -27,6 +27,12 @@ const HEAVY: u32 = 1_000;
 const PROOF: u64 = 20_000;
 const FAILURES: u32 = 3;
 
+/// Counts are looked for in alternatives within each other up to this depth.
+const NESTING: u32 = 3;
+
+/// So many alternatives or fewer are compared one by one.
+const FEW: usize = 4;
+
 /// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
 fn hash(value: &impl Hash) -> u128 {
     static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
@@ -117,6 +123,17 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
+        self.uncounted_within(id, bytes, NESTING, fuel)
+    }
+
+    /// The same, as far as alternatives are within each other so often.
+    fn uncounted_within(
+        &mut self,
+        id: RegexId,
+        bytes: u32,
+        nesting: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
         if let Some(&(known, result)) = self.uncounted.get(&id)
             && known == bytes
         {
@@ -125,30 +142,40 @@ impl Residuals {
         let parts = self.alternatives(id);
         let mut all = Vec::with_capacity(parts.len());
         for part in parts {
-            all.push(self.without_counts(part, bytes, fuel)?);
+            all.push(self.without_counts(part, bytes, nesting, fuel)?);
         }
         let result = self.alt(all, fuel)?;
         self.uncounted.insert(id, (bytes, result));
         Ok(result)
     }
 
-    /// [`Self::uncounted`] for one alternative.
+    /// [`Self::uncounted_within`] for one alternative.
     fn without_counts(
         &mut self,
         id: RegexId,
         bytes: u32,
+        nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
+        let within = |residuals: &mut Self, part, fuel: &mut Fuel| match nesting.checked_sub(1) {
+            Some(nesting) if residuals.facts(part).weight <= HEAVY => {
+                residuals.uncounted_within(part, bytes, nesting, fuel)
+            }
+            _ => Ok(part),
+        };
         self.rewrite(
             id,
             fuel,
             &|residuals, part, fuel| match *residuals.node(part) {
                 Node::Repeat { inner, min, max } => {
-                    let max = max.filter(|&max| max < bytes);
-                    residuals.repeat(inner, min.min(bytes), max, fuel)
+                    let least = residuals.facts(inner).least.max(1);
+                    let max = max.filter(|max| max.saturating_mul(least) < bytes);
+                    let min = min.min(bytes.div_ceil(least));
+                    residuals.repeat(inner, min, max, fuel)
                 }
+                Node::Alt(_) => within(residuals, part, fuel),
                 Node::And(_) => match residuals.roomy(part, fuel)? {
-                    Some((rest, room)) if room >= bytes => Ok(rest),
+                    Some((rest, room)) if room >= bytes => within(residuals, rest, fuel),
                     _ => Ok(match residuals.without_upper_bound(part, bytes, fuel)? {
                         Some((rest, room)) if room >= bytes => rest,
                         _ => part,
@@ -219,19 +246,55 @@ impl Residuals {
                 if logical || max <= within {
                     continue;
                 }
-                let mut some = fuel.up_to(PROOF);
-                match self.is_part(rest, unbounded, &mut some) {
-                    Ok(true) => {
-                        found = Some((rest, max - within));
-                        break;
-                    }
-                    Ok(false) => {}
-                    Err(_) => self.roomy_failures += 1,
+                if self.consists(rest, unbounded, fuel) {
+                    // Without a bound there is room for anything.
+                    let room = if max == u32::MAX { max } else { max - within };
+                    found = Some((rest, room));
+                    break;
                 }
             }
         }
         self.roomy.insert(id, found);
         Ok(found)
+    }
+
+    /// Whether every word of an expression, whatever its own counts, is one of another; false if that is not found out.
+    fn consists(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> bool {
+        if let Some(&known) = self.consisting.get(&(part, all)) {
+            return known;
+        }
+        let mut some = fuel.up_to(PROOF);
+        let known = self.prove(part, all, &mut some).unwrap_or_else(|_| {
+            self.roomy_failures += 1;
+            false
+        });
+        self.consisting.insert((part, all), known);
+        known
+    }
+
+    fn prove(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+        // Without the bounds there is less to go through, and the same for all that count down from them.
+        let boundless = self.boundless(part, fuel)?;
+        Ok(self.is_part(boundless, all, fuel)?
+            || boundless != part && self.is_part(part, all, fuel)?)
+    }
+
+    /// An expression with all words of this one, and more: without the bounds of repetitions.
+    fn boundless(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        let mut all = Vec::new();
+        for part in self.alternatives(id) {
+            all.push(self.rewrite(
+                part,
+                fuel,
+                &|residuals, part, fuel| match *residuals.node(part) {
+                    Node::Repeat { inner, min, .. } => {
+                        residuals.repeat(inner, min.min(1), None, fuel)
+                    }
+                    _ => Ok(part),
+                },
+            )?);
+        }
+        self.alt(all, fuel)
     }
 
     /// Whether every word of `part` is one of `all`.
@@ -241,20 +304,17 @@ impl Residuals {
         Ok(self.trim(outside, fuel)? == RegexId::NOTHING)
     }
 
-    /// The expression without the upper bound of the repetition at its end, and that bound.
+    /// The expression without the upper bound of the repetition at its end, and that bound, if there is any.
     fn unbounded(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
         let mut last = id;
         while let (_, Some(tail)) = self.split(last) {
             fuel.spend(1)?;
             last = tail;
         }
-        let Node::Repeat {
-            min: 0,
-            max: Some(max),
-            ..
-        } = *self.node(last)
-        else {
-            return Ok(None);
+        let max = match *self.node(last) {
+            Node::Repeat { min: 0, max: None, .. } => return Ok(Some((id, u32::MAX))),
+            Node::Repeat { min: 0, max: Some(max), .. } => max,
+            _ => return Ok(None),
         };
         let unbounded = self.rewrite(
             id,
@@ -338,8 +398,18 @@ impl Residuals {
     /// For how many bytes two expressions cannot be told apart, as far as their form shows.
     pub(crate) fn agreement(
         &mut self,
+        a: RegexId,
+        b: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
+        self.agreement_within(a, b, NESTING, fuel)
+    }
+
+    fn agreement_within(
+        &mut self,
         mut a: RegexId,
         mut b: RegexId,
+        nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
         let mut bytes = u32::MAX;
@@ -359,13 +429,14 @@ impl Residuals {
                             max: max_b,
                         },
                     ) if inner_a == inner_b => {
+                        let least = self.facts(inner_a).least.max(1);
+                        let of = |units: u32| units.saturating_mul(least);
                         if min_a != min_b {
-                            bytes = bytes.min(min_a).min(min_b);
+                            bytes = bytes.min(of(min_a.min(min_b)));
                         }
                         if max_a != max_b {
-                            bytes = bytes
-                                .min(max_a.unwrap_or(u32::MAX))
-                                .min(max_b.unwrap_or(u32::MAX));
+                            let max = max_a.unwrap_or(u32::MAX).min(max_b.unwrap_or(u32::MAX));
+                            bytes = bytes.min(of(max));
                         }
                     }
                     (
@@ -388,11 +459,18 @@ impl Residuals {
                         let Some((rest, room)) = roomy else {
                             return Ok(0);
                         };
-                        let all = match tail_a {
+                        a = match tail_a {
                             Some(tail) => self.concat(rest, tail, fuel)?,
                             None => rest,
                         };
-                        return Ok(if all == b { bytes.min(room) } else { 0 });
+                        bytes = bytes.min(room);
+                        if matches!(self.node(self.split(a).0), Node::And(_)) {
+                            return Ok(if a == b { bytes } else { 0 });
+                        }
+                        continue;
+                    }
+                    (Node::Alt(_), Node::Alt(_)) if nesting > 0 => {
+                        bytes = bytes.min(self.pairs(head_a, head_b, nesting - 1, fuel)?);
                     }
                     _ => return Ok(0),
                 }
@@ -402,6 +480,39 @@ impl Residuals {
                 (None, None) => break,
                 _ => return Ok(0),
             }
+        }
+        Ok(bytes)
+    }
+
+    /// The agreement of alternatives, each with one of the others.
+    fn pairs(
+        &mut self,
+        a: RegexId,
+        b: RegexId,
+        nesting: u32,
+        fuel: &mut Fuel,
+    ) -> Result<u32, Error> {
+        let (mut of_a, mut of_b) = (self.alternatives(a), self.alternatives(b));
+        let shared: Vec<RegexId> = of_a.iter().copied().filter(|part| of_b.contains(part)).collect();
+        of_a.retain(|part| !shared.contains(part));
+        of_b.retain(|part| !shared.contains(part));
+        if of_a.len() != of_b.len() || of_a.len() > FEW {
+            return Ok(0);
+        }
+        let mut bytes = u32::MAX;
+        for one in of_a {
+            let mut best = (0, 0);
+            for (index, &other) in of_b.iter().enumerate() {
+                let agreement = self.agreement_within(one, other, nesting, fuel)?;
+                if agreement > best.0 {
+                    best = (agreement, index);
+                }
+            }
+            if best.0 == 0 {
+                return Ok(0);
+            }
+            of_b.swap_remove(best.1);
+            bytes = bytes.min(best.0);
         }
         Ok(bytes)
     }

@@ -114,6 +114,8 @@ pub(crate) struct Residuals {
     pub(super) rooms: FxHashMap<(RegexId, RegexId), Option<u32>>,
     /// What [`Residuals::roomy`] found out.
     pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
+    /// Whether every word of one expression is one of another, as far as [`Residuals::roomy`] asked.
+    pub(super) consisting: FxHashMap<(RegexId, RegexId), bool>,
     /// How often that took too long.
     pub(super) roomy_failures: u32,
     /// Intersections with a counter in place of a count, with the bounds of the count.
@@ -159,6 +161,7 @@ impl Residuals {
             units: FxHashMap::default(),
             rooms: FxHashMap::default(),
             roomy: FxHashMap::default(),
+            consisting: FxHashMap::default(),
             roomy_failures: 0,
             intersections: FxHashMap::default(),
             words: FxHashMap::default(),

@@ -22,8 +22,8 @@ const SCANS: usize = 8;
 /// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
 const MANY: u32 = 32;
 
-/// Tokens of up to so many bytes are short.
-const NEAR: u32 = 32;
+/// Tokens of up to so many bytes are short, and those of up to so many shorter.
+const NEAR: [u32; 2] = [32, 12];
 
 /// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
 const WIDE: (usize, u32) = (9, 10);
@@ -147,57 +147,22 @@ impl Terminals {
         let inside = if let Some(known) = known {
             known
         } else if let Some(made) = self.led((aside, shape), place, residuals, reading, fuel) {
-            let made = Arc::new(made);
-            if let Some(fingerprint) = fingerprint {
-                self.shared.put(fingerprint, place, &made);
-            }
-            made
+            Arc::new(made)
         } else {
             reading.spend(place)?;
-            let other = if place == Place::Root {
-                self.neighbour((residual, shape), residuals, reading.vocabulary, fuel)
+            let made = if place == Place::Root {
+                self.beside((residual, shape), &NEAR, aside, residuals, reading.vocabulary, fuel)
                     .ok()?
             } else {
                 None
             };
-            let vocabulary = reading.vocabulary;
-            let shared = &*self.shared;
-            let stretches = self.layers.has(Layer::Stretches);
-            let made = shared.with_scan(|scan| {
-                scan.use_stretches(stretches);
-                let part = (if shape == residual { tag } else { aside }, shape);
-                if let Some((other, near)) = other {
-                    let fingerprint = residuals.fingerprint(other);
-                    let known = fingerprint.and_then(|known| shared.get(known, place));
-                    let known = if let Some(known) = known {
-                        known
-                    } else {
-                        let other = (aside, other);
-                        let known =
-                            scan.whole(other, place, residuals, vocabulary, shared, fuel)?;
-                        let known = Arc::new(known);
-                        if let Some(fingerprint) = fingerprint {
-                            shared.put(fingerprint, place, &known);
-                        }
-                        known
-                    };
-                    let other = (other, &*known, near);
-                    if known.is_whole()
-                        && let Some(made) =
-                            scan.beside((aside, shape), other, residuals, vocabulary, fuel)?
-                    {
-                        return Ok(made);
-                    }
-                }
-                scan.whole(part, place, residuals, vocabulary, shared, fuel)
-            });
-            let made: Result<Inside, Error> = made;
-            let made = Arc::new(made.ok()?);
-            if let Some(fingerprint) = fingerprint {
-                self.shared.put(fingerprint, place, &made);
-            }
-            made
+            let part = (if shape == residual { tag } else { aside }, shape);
+            let whole = || self.whole(part, place, residuals, reading.vocabulary, fuel);
+            Arc::new(made.map_or_else(whole, Ok).ok()?)
         };
+        if let Some(fingerprint) = fingerprint {
+            self.shared.put(fingerprint, place, &inside);
+        }
         self.remember(residual, place, &inside);
         Some(inside)
     }
@@ -282,28 +247,94 @@ impl Terminals {
         found
     }
 
-    /// A plainer residual to begin with, and up to how many bytes the two take words alike.
-    fn neighbour(
+    /// Reads the vocabulary by a residual.
+    fn whole(
         &self,
-        (residual, shape): (RegexId, RegexId),
+        part: (u32, RegexId),
+        place: Place,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Option<(RegexId, u32)>, Error> {
+    ) -> Result<Inside, Error> {
+        let stretches = self.layers.has(Layer::Stretches);
+        self.shared.with_scan(|scan| {
+            scan.use_stretches(stretches);
+            scan.whole(part, place, residuals, vocabulary, &self.shared, fuel)
+        })
+    }
+
+    /// The same only where a plainer residual differs, which may be read beside another one in its turn; None where there
+    /// is none, or the two differ too much. Of the lengths of [`NEAR`], those are left for which no plainer one was
+    /// found.
+    fn beside(
+        &self,
+        (residual, shape): (RegexId, RegexId),
+        lengths: &[u32],
+        aside: u32,
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Inside>, Error> {
+        let found = self.neighbour((residual, shape), lengths, residuals, vocabulary, fuel)?;
+        let Some((other, near, lengths)) = found else {
+            return Ok(None);
+        };
+        let fingerprint = residuals.fingerprint(other);
+        let known = fingerprint.and_then(|known| self.shared.get(known, Place::Root));
+        let known = if let Some(known) = known {
+            known
+        } else {
+            let made = if near == 0 {
+                None
+            } else {
+                self.beside((other, other), lengths, aside, residuals, vocabulary, fuel)?
+            };
+            let whole = || self.whole((aside, other), Place::Root, residuals, vocabulary, fuel);
+            let made = Arc::new(made.map_or_else(whole, Ok)?);
+            if let Some(fingerprint) = fingerprint {
+                self.shared.put(fingerprint, Place::Root, &made);
+            }
+            made
+        };
+        if !known.is_whole() {
+            return Ok(None);
+        }
+        let other = (other, &*known, near);
+        self.shared
+            .with_scan(|scan| scan.beside((aside, shape), other, residuals, vocabulary, fuel))
+    }
+
+    /// A plainer residual to begin with, up to how many bytes the two take words alike, and the lengths that are left.
+    fn neighbour<'a>(
+        &self,
+        (residual, shape): (RegexId, RegexId),
+        lengths: &'a [u32],
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Option<(RegexId, u32, &'a [u32])>, Error> {
         if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
             return Ok(None);
         }
         // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
-        let near = residuals.uncounted(residual, NEAR, fuel)?;
-        Ok(if !residuals.is_logical(shape) {
-            (near != shape).then_some((near, NEAR))
-        } else if residuals.same_head(near, shape) {
-            let longest = vocabulary.trie().longest() as u32;
-            let plainer = residuals.plainer(shape, longest, fuel)?;
-            plainer.map(|plainer| (plainer, 0))
-        } else {
-            Some((near, NEAR))
-        })
+        let logical = residuals.is_logical(shape);
+        for (index, &near) in lengths.iter().enumerate() {
+            let other = residuals.uncounted(residual, near, fuel)?;
+            let found = if logical {
+                !residuals.same_head(other, shape)
+            } else {
+                other != shape
+            };
+            if found {
+                return Ok(Some((other, near, &lengths[index + 1..])));
+            }
+        }
+        if !logical {
+            return Ok(None);
+        }
+        let longest = vocabulary.trie().longest() as u32;
+        let plainer = residuals.plainer(shape, longest, fuel)?;
+        Ok(plainer.map(|plainer| (plainer, 0, lengths)))
     }
 
     /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that
