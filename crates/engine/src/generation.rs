@@ -375,7 +375,10 @@ impl Generation {
         // What cannot be done without does not count, or there would be no end of giving up.
         let most = self.basis.limits.grammar_cache_bytes;
         let carried = found.carried;
-        if found.memory_bytes() - carried > most {
+        let size = found.memory_bytes();
+        if size - carried <= most {
+            self.note_size(size);
+        } else {
             found.relieve(Relief::Masks);
             if found.memory_bytes() - carried > most / 2 {
                 found.relieve(Relief::Steps);
@@ -383,12 +386,11 @@ impl Generation {
             if found.recognizer.memory_bytes() > OUTGROWN * carried + most / 2 {
                 self.retired.store(true, Ordering::Relaxed);
             }
+            self.note_size(found.memory_bytes());
         }
-        self.note_size(found);
     }
 
-    fn note_size(&self, found: &Found) {
-        let size = found.memory_bytes();
+    fn note_size(&self, size: usize) {
         process::grown(self.size.swap(size, Ordering::Relaxed), size);
     }
 
@@ -399,7 +401,7 @@ impl Generation {
         };
         if relief != Relief::Everything {
             found.relieve(relief);
-            self.note_size(&found);
+            self.note_size(found.memory_bytes());
         } else if found.recognizer.memory_bytes() > OUTGROWN * found.carried {
             self.retired.store(true, Ordering::Relaxed);
         }

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::residual::{Node, RegexId, Residuals};
@@ -134,25 +135,67 @@ impl Residuals {
         nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        if let Some(&(known, result)) = self.uncounted.get(&id)
-            && known == bytes
-        {
-            return Ok(result);
+        if let Some(&known) = self.uncounted.get(&(id, bytes)) {
+            return Ok(known);
         }
-        let parts = self.alternatives(id);
+        let Node::Alt(parts) = self.node(id) else {
+            return self.without_counts(id, bytes, nesting, fuel);
+        };
+        let parts = Arc::clone(parts);
         let mut all = Vec::with_capacity(parts.len());
-        for part in parts {
+        for &part in parts.iter() {
             all.push(self.without_counts(part, bytes, nesting, fuel)?);
         }
         let result = self.alt(all, fuel)?;
-        self.uncounted.insert(id, (bytes, result));
+        self.uncounted.insert((id, bytes), result);
         Ok(result)
     }
 
-    /// [`Self::uncounted_within`] for one alternative.
+    /// [`Self::uncounted_within`] for one alternative: from its end, which many have in common.
     fn without_counts(
         &mut self,
         id: RegexId,
+        bytes: u32,
+        nesting: u32,
+        fuel: &mut Fuel,
+    ) -> Result<RegexId, Error> {
+        let mut waiting: SmallVec<[RegexId; 8]> = SmallVec::new();
+        let mut rest = id;
+        let mut result = loop {
+            if let Some(&known) = self.uncounted.get(&(rest, bytes)) {
+                break known;
+            }
+            waiting.push(rest);
+            match self.split(rest) {
+                (_, Some(tail)) => rest = tail,
+                _ => break RegexId::EMPTY,
+            }
+        };
+        fuel.spend(waiting.len())?;
+        while let Some(whole) = waiting.pop() {
+            let (head, tail) = self.split(whole);
+            let same = result == tail.unwrap_or(RegexId::EMPTY);
+            let new = match *self.node(head) {
+                Node::Literal { .. } if same => whole,
+                Node::Literal { bytes, at, .. } => self.literal_from(bytes, at, result, fuel)?,
+                _ => match self.part_without_counts(head, bytes, nesting, fuel)? {
+                    new if same && new == head => whole,
+                    new => {
+                        let spine = self.spine(new);
+                        self.rebuilt(spine, result, fuel)?
+                    }
+                },
+            };
+            self.uncounted.insert((whole, bytes), new);
+            result = new;
+        }
+        Ok(result)
+    }
+
+    /// The same for one of the parts that follow each other.
+    fn part_without_counts(
+        &mut self,
+        part: RegexId,
         bytes: u32,
         nesting: u32,
         fuel: &mut Fuel,
@@ -163,27 +206,23 @@ impl Residuals {
             }
             _ => Ok(part),
         };
-        self.rewrite(
-            id,
-            fuel,
-            &|residuals, part, fuel| match *residuals.node(part) {
-                Node::Repeat { inner, min, max } => {
-                    let least = residuals.facts(inner).least.max(1);
-                    let max = max.filter(|max| max.saturating_mul(least) < bytes);
-                    let min = min.min(bytes.div_ceil(least));
-                    residuals.repeat(inner, min, max, fuel)
-                }
-                Node::Alt(_) => within(residuals, part, fuel),
-                Node::And(_) => match residuals.roomy(part, fuel)? {
-                    Some((rest, room)) if room >= bytes => within(residuals, rest, fuel),
-                    _ => Ok(match residuals.without_upper_bound(part, bytes, fuel)? {
-                        Some((rest, room)) if room >= bytes => rest,
-                        _ => part,
-                    }),
-                },
-                _ => Ok(part),
+        match *self.node(part) {
+            Node::Repeat { inner, min, max } => {
+                let least = self.facts(inner).least.max(1);
+                let max = max.filter(|max| max.saturating_mul(least) < bytes);
+                let min = min.min(bytes.div_ceil(least));
+                self.repeat(inner, min, max, fuel)
+            }
+            Node::Alt(_) => within(self, part, fuel),
+            Node::And(_) => match self.roomy(part, fuel)? {
+                Some((rest, room)) if room >= bytes => within(self, rest, fuel),
+                _ => Ok(match self.without_upper_bound(part, bytes, fuel)? {
+                    Some((rest, room)) if room >= bytes => rest,
+                    _ => part,
+                }),
             },
-        )
+            _ => Ok(part),
+        }
     }
 
     /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
@@ -358,7 +397,7 @@ impl Residuals {
         }
         fuel.spend(spine.len())?;
         if changed {
-            self.rebuilt(spine, fuel)
+            self.rebuilt(spine, RegexId::EMPTY, fuel)
         } else {
             Ok(id)
         }
@@ -376,13 +415,14 @@ impl Residuals {
         spine
     }
 
-    /// Parts that follow each other, as [`Self::spine`] gave them, put together again.
+    /// Parts that follow each other, as [`Self::spine`] gave them, put together again in front of a rest.
     pub(super) fn rebuilt(
         &mut self,
         spine: Vec<RegexId>,
+        rest: RegexId,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        let mut result = RegexId::EMPTY;
+        let mut result = rest;
         for part in spine.into_iter().rev() {
             result = match *self.node(part) {
                 // The part stands for its bytes alone; its own tail comes next in the spine.

@@ -225,7 +225,7 @@ impl Residuals {
                     spine.splice(..1, self.spine(other));
                 }
             }
-            *part = self.rebuilt(spine, fuel)?;
+            *part = self.rebuilt(spine, RegexId::EMPTY, fuel)?;
         }
         self.alt(parts, fuel)
     }

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::classes::ClassesId;
 use super::counted::{Bounds, Taken};
@@ -370,7 +371,7 @@ impl Residuals {
         if let Some(known) = self.facts(root).classes {
             return known;
         }
-        let mut work = vec![root];
+        let mut work: SmallVec<[RegexId; 8]> = SmallVec::from_slice(&[root]);
         while let Some(&id) = work.last() {
             if self.facts(id).classes.is_some() {
                 work.pop();
@@ -414,7 +415,11 @@ impl Residuals {
     }
 
     /// What the parts tell apart together; None if some must be asked first.
-    fn classes_of_all(&mut self, parts: &[RegexId], work: &mut Vec<RegexId>) -> Option<ClassesId> {
+    fn classes_of_all(
+        &mut self,
+        parts: &[RegexId],
+        work: &mut SmallVec<[RegexId; 8]>,
+    ) -> Option<ClassesId> {
         let waiting = work.len();
         let unknown = parts.iter().copied();
         work.extend(unknown.filter(|&part| self.facts(part).classes.is_none()));
@@ -422,7 +427,7 @@ impl Residuals {
             return None;
         }
         let all = parts.iter().filter_map(|&part| self.facts(part).classes);
-        let all: Vec<ClassesId> = all.collect();
+        let all: SmallVec<[ClassesId; 8]> = all.collect();
         Some(self.classes.meet_all(all))
     }
 

@@ -152,7 +152,7 @@ impl Residuals {
                 };
                 let last = spine.len() - 1;
                 spine[last] = self.intern(counter, fuel)?;
-                parts[index] = self.rebuilt(spine, fuel)?;
+                parts[index] = self.rebuilt(spine, RegexId::EMPTY, fuel)?;
                 Some((self.and(parts, fuel)?, bounds))
             }
             None => None,

@@ -96,7 +96,7 @@ pub(crate) struct Residuals {
     /// Numbers of forms alone, the same in every store, as far as they were computed.
     pub(super) fingerprints: FxHashMap<RegexId, u128>,
     /// The same for words of up to so many bytes, with fewer counts, as far as that was computed.
-    pub(super) uncounted: FxHashMap<RegexId, (u32, RegexId)>,
+    pub(super) uncounted: FxHashMap<(RegexId, u32), RegexId>,
     pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
     pub(super) tables: IndexSet<Words, FxBuildHasher>,
     pub(super) classes: Classes,

@@ -2,6 +2,7 @@
 
 use syntagma_grammar::ir::ByteSet;
 
+use super::classes::ClassesId;
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -310,6 +311,22 @@ impl Residuals {
         need
     }
 
+    /// What remains behind the bytes of each class.
+    fn steps(
+        &mut self,
+        id: RegexId,
+        fuel: &mut Fuel,
+    ) -> Result<(ClassesId, Vec<RegexId>), Error> {
+        let classes = self.classes_of(id);
+        let count = self.classes.count(classes);
+        let mut rests = vec![RegexId::NOTHING; count];
+        for index in 0..count {
+            let byte = self.classes.representatives(classes)[index];
+            rests[self.class_of(classes, byte)] = self.step(id, byte, fuel)?;
+        }
+        Ok((classes, rests))
+    }
+
     fn unit(&mut self, inner: RegexId, fuel: &mut Fuel) -> Result<Unit, Error> {
         if let Some(&unit) = self.units.get(&inner) {
             return Ok(unit);
@@ -320,8 +337,9 @@ impl Residuals {
             characters: true,
             characters_alone: true,
         };
+        let (classes, rests) = self.steps(inner, fuel)?;
         for byte in 0..0x80 {
-            let rest = self.step(inner, byte, fuel)?;
+            let rest = rests[self.class_of(classes, byte)];
             unit.ascii |= u128::from(self.is_nullable(rest)) << byte;
             unit.alone |= u128::from(rest == RegexId::EMPTY) << byte;
         }
@@ -329,12 +347,18 @@ impl Residuals {
         let mut at = 0;
         'all: while let Some(&(rest, place)) = met.get(at) {
             at += 1;
+            let (classes, rests) = self.steps(rest, fuel)?;
             let start = if place == 0 { LEAD } else { 0x80 };
+            // Bytes side by side mostly lead to the same.
+            let mut last = None;
             for byte in start..=u8::MAX {
                 let Some(behind) = place_behind(place, byte) else {
                     continue;
                 };
-                let next = self.step(rest, byte, fuel)?;
+                let next = rests[self.class_of(classes, byte)];
+                if last.replace((next, behind)) == Some((next, behind)) {
+                    continue;
+                }
                 let fits = if behind == 0 {
                     unit.characters_alone &= next == RegexId::EMPTY;
                     self.is_nullable(next)

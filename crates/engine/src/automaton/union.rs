@@ -503,6 +503,9 @@ impl Unions {
         let mut fired = Vec::new();
         for index in 0..self.parts(union).len() {
             let (tag, residual) = self.parts(union)[index];
+            if !self.residuals.first(residual).contains(byte) {
+                continue;
+            }
             self.residuals.set_owner(tag);
             let rest = self.residuals.step(residual, byte, fuel)?;
             if self.residuals.is_nullable(rest) {

@@ -29,6 +29,8 @@ pub(super) struct Depths {
     rungs: FxHashMap<Box<[u32]>, u16>,
     /// A state that has its mask, by what it is down to a depth.
     states: FxHashMap<Box<[u32]>, StateId>,
+    /// What the state that was looked for last is down to depth 0.
+    last: Option<(StateId, Box<[u32]>)>,
     /// States that were too much to look at.
     too_much: u32,
     heap: usize,
@@ -41,8 +43,10 @@ impl Depths {
             return None;
         }
         let items = &mut ITEMS.clone();
-        let rungs = self.state(recognizer, state, 0, items)?;
-        let rungs = self.rungs.get(&rungs).copied()?;
+        let shallow = self.state(recognizer, state, 0, items)?;
+        let rungs = self.rungs.get(&shallow).copied();
+        self.last = Some((state, shallow));
+        let rungs = rungs?;
         for (rung, &depth) in LADDER.iter().enumerate() {
             if rungs >> rung & 1 == 1 {
                 let key = self.state(recognizer, state, depth, items)?;
@@ -63,7 +67,11 @@ impl Depths {
             return;
         }
         let items = &mut ITEMS.clone();
-        let Some(shallow) = self.state(recognizer, state, 0, items) else {
+        let shallow = match self.last.take() {
+            Some((known, shallow)) if known == state => Some(shallow),
+            _ => self.state(recognizer, state, 0, items),
+        };
+        let Some(shallow) = shallow else {
             return;
         };
         if let Some(key) = self.state(recognizer, state, LADDER[rung], items) {
