@@ -1,11 +1,11 @@
 //! Residuals side by side: of two grammars, and of one terminal at two places.
 
-use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
+use super::form::HEAVY;
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -20,10 +20,6 @@ const BLANKS: u32 = 8;
 /// Lower bounds of so much are soon reached.
 const SOON: u32 = 3;
 
-/// What consists of more expressions is hardly ever met in two grammars, and takes longer to compare than to read the
-/// vocabulary by.
-const HEAVY: u32 = 1_000;
-
 /// Work on finding out whether a count matters; after so many failures nobody tries again.
 const PROOF: u64 = 20_000;
 const FAILURES: u32 = 3;
@@ -34,85 +30,10 @@ const NESTING: u32 = 3;
 /// So many alternatives or fewer are compared one by one.
 const FEW: usize = 4;
 
-/// Two independent keyed hashes: nobody who writes grammars can aim at a collision of both.
-fn hash(value: &impl Hash) -> u128 {
-    static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
-    let halves = KEYS
-        .get_or_init(|| [RandomState::new(), RandomState::new()])
-        .each_ref()
-        .map(|key| key.hash_one(value));
-    u128::from(halves[0]) << 64 | u128::from(halves[1])
-}
-
 impl Residuals {
     /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
     pub(crate) fn first(&self, id: RegexId) -> ByteSet {
         *self.bytes(self.facts(id).first)
-    }
-
-    /// A number of the form alone: equal in all stores of this process, and different for different forms. None for forms
-    /// of which it would take longer than it is worth.
-    pub(crate) fn fingerprint(&mut self, root: RegexId) -> Option<u128> {
-        if self.facts(root).weight > HEAVY {
-            return None;
-        }
-        let mut work = vec![root];
-        while let Some(&id) = work.last() {
-            if self.fingerprints.contains_key(&id) {
-                work.pop();
-                continue;
-            }
-            let waiting = work.len();
-            let mut part = |part: RegexId| {
-                let known = self.fingerprints.get(&part).copied();
-                known.unwrap_or_else(|| {
-                    work.push(part);
-                    0
-                })
-            };
-            let value = match self.node(id) {
-                Node::Nothing => hash(&0),
-                Node::Empty => hash(&1),
-                Node::Class(set) => hash(&(2, self.bytes(*set))),
-                Node::Literal { bytes, at, tail } => {
-                    let literal = &self.literals[*bytes as usize][*at as usize..];
-                    hash(&(3, literal, part(*tail)))
-                }
-                &Node::Words {
-                    table,
-                    first,
-                    end,
-                    at,
-                } => {
-                    let words = &self.tables[table as usize];
-                    let all = (first..end).map(|word| words.rest(word, at));
-                    let all: Vec<&[u8]> = all.collect();
-                    let tails = words.tails().get(first as usize..end as usize);
-                    let tails = tails.unwrap_or_default().iter();
-                    let tails: Vec<u128> = tails.map(|&tail| part(tail)).collect();
-                    hash(&(4, all, tails))
-                }
-                &Node::Concat(head, tail) => hash(&(5, part(head), part(tail))),
-                Node::Alt(parts) | Node::And(parts) => {
-                    // Their order is that of this store.
-                    let mut all: Vec<u128> = parts.iter().map(|&one| part(one)).collect();
-                    all.sort_unstable();
-                    hash(&(6, matches!(self.node(id), Node::Alt(_)), all))
-                }
-                &Node::Not(inner) => hash(&(7, part(inner))),
-                &Node::Repeat { inner, min, max } => hash(&(8, part(inner), min, max)),
-                &Node::Counter {
-                    inner,
-                    lower,
-                    upper,
-                    taken,
-                } => hash(&(9, part(inner), lower, upper, taken)),
-            };
-            if work.len() == waiting {
-                self.fingerprints.insert(id, value);
-            }
-        }
-        self.fingerprints.get(&root).copied()
     }
 
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
@@ -351,8 +272,14 @@ impl Residuals {
             last = tail;
         }
         let max = match *self.node(last) {
-            Node::Repeat { min: 0, max: None, .. } => return Ok(Some((id, u32::MAX))),
-            Node::Repeat { min: 0, max: Some(max), .. } => max,
+            Node::Repeat {
+                min: 0, max: None, ..
+            } => return Ok(Some((id, u32::MAX))),
+            Node::Repeat {
+                min: 0,
+                max: Some(max),
+                ..
+            } => max,
             _ => return Ok(None),
         };
         let unbounded = self.rewrite(
@@ -533,7 +460,11 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
         let (mut of_a, mut of_b) = (self.alternatives(a), self.alternatives(b));
-        let shared: Vec<RegexId> = of_a.iter().copied().filter(|part| of_b.contains(part)).collect();
+        let shared: Vec<RegexId> = of_a
+            .iter()
+            .copied()
+            .filter(|part| of_b.contains(part))
+            .collect();
         of_a.retain(|part| !shared.contains(part));
         of_b.retain(|part| !shared.contains(part));
         if of_a.len() != of_b.len() || of_a.len() > FEW {

@@ -9,6 +9,7 @@
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it;
 //! * `counted` keeps large bounds of repetitions beside the automaton, so that counting makes no residuals;
 //! * `lengths` knows how many units the words of an intersection with a count have;
+//! * `form` numbers expressions by what they say, the same in all grammars;
 //! * `compare` finds what two residuals have in common;
 //! * `exclusion` finds residuals that are others but for some words;
 //! * `stretch` tells which text a residual reads without dying;
@@ -23,6 +24,7 @@ mod counted;
 mod derive;
 mod exclusion;
 mod facts;
+mod form;
 mod lengths;
 mod partition;
 mod residual;

@@ -312,11 +312,7 @@ impl Residuals {
     }
 
     /// What remains behind the bytes of each class.
-    fn steps(
-        &mut self,
-        id: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<(ClassesId, Vec<RegexId>), Error> {
+    fn steps(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<(ClassesId, Vec<RegexId>), Error> {
         let classes = self.classes_of(id);
         let count = self.classes.count(classes);
         let mut rests = vec![RegexId::NOTHING; count];

@@ -151,8 +151,15 @@ impl Terminals {
         } else {
             reading.spend(place)?;
             let made = if place == Place::Root {
-                self.beside((residual, shape), &NEAR, aside, residuals, reading.vocabulary, fuel)
-                    .ok()?
+                self.beside(
+                    (residual, shape),
+                    &NEAR,
+                    aside,
+                    residuals,
+                    reading.vocabulary,
+                    fuel,
+                )
+                .ok()?
             } else {
                 None
             };
