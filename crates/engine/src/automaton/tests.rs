@@ -325,3 +325,82 @@ fn partitions_tell_apart_what_some_set_does() {
         assert!(sizes.is_sorted_by(|larger, smaller| larger >= smaller));
     }
 }
+
+/// What a residual reads up to a length: whether anything may follow, and whether it may end.
+fn reading(
+    residuals: &mut Residuals,
+    whole: RegexId,
+    longest: usize,
+    fuel: &mut Fuel,
+) -> Vec<(Vec<u8>, bool, bool)> {
+    let mut read = |word: Vec<u8>| {
+        let step = |rest, byte: &u8| residuals.step(rest, *byte, fuel).unwrap();
+        let rest = word.iter().fold(whole, step);
+        (word, rest == RegexId::NOTHING, residuals.is_nullable(rest))
+    };
+    words(longest).into_iter().map(&mut read).collect()
+}
+
+/// The same without upper bounds of repetitions.
+fn unbounded(regex: &Regex) -> Regex {
+    let all = |parts: &[Regex]| parts.iter().map(unbounded).collect();
+    match regex {
+        Regex::Concat(parts) => Regex::concat(all(parts)),
+        Regex::Alt(parts) => Regex::alt(all(parts)),
+        Regex::Repeat { inner, min, .. } => Regex::repeat(unbounded(inner), *min, None),
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn counts_that_cannot_run_out_make_no_difference(
+        regex in regexes(),
+        most in prop::option::of(0_u32..6),
+        bytes in 1_u32..6,
+    ) {
+        let any = Regex::Class(ByteSet::FULL);
+        let regex = match most {
+            Some(most) => Regex::And([unbounded(&regex), Regex::repeat(any, 0, Some(most))].into()),
+            None => regex,
+        };
+        let regex = Regex::concat(vec![regex, Regex::literal(b"b")]);
+        let mut fuel = Fuel::step(&Limits::default());
+        let fuel = &mut fuel;
+        let mut residuals = Residuals::new(0);
+        let whole = residuals.build(&regex, &mut Built::default(), fuel).unwrap();
+        let whole = residuals.trim(whole, fuel).unwrap();
+        let plain = residuals.uncounted(whole, bytes, fuel).unwrap();
+        let plain = residuals.trim(plain, fuel).unwrap();
+        let expected = reading(&mut residuals, whole, bytes as usize, fuel);
+        prop_assert_eq!(reading(&mut residuals, plain, bytes as usize, fuel), expected);
+        let agreement = residuals.agreement(whole, plain, fuel).unwrap().min(LONGEST as u32);
+        let expected = reading(&mut residuals, whole, agreement as usize, fuel);
+        prop_assert_eq!(reading(&mut residuals, plain, agreement as usize, fuel), expected);
+    }
+
+    #[test]
+    fn forms_have_the_same_numbers_in_all_stores(regexes in prop::collection::vec(regexes(), 2..6)) {
+        let mut fuel = Fuel::step(&Limits::default());
+        let mut numbers = |regexes: &mut dyn Iterator<Item = &Regex>| -> Vec<(RegexId, Option<u128>)> {
+            let mut residuals = Residuals::new(0);
+            let mut built = Built::default();
+            let mut number = |regex: &Regex| {
+                let id = residuals.build(regex, &mut built, &mut fuel).unwrap();
+                (id, residuals.fingerprint(id))
+            };
+            regexes.map(&mut number).collect()
+        };
+        let there = numbers(&mut regexes.iter());
+        let mut back = numbers(&mut regexes.iter().rev());
+        back.reverse();
+        for (index, ((id, number), (_, other))) in there.iter().zip(&back).enumerate() {
+            prop_assert_eq!(number, other);
+            for (another, another_number) in &there[..index] {
+                prop_assert_eq!(id == another, number == another_number);
+            }
+        }
+    }
+}
