@@ -310,13 +310,28 @@ impl Residuals {
         Ok(values.pop().unwrap_or(RegexId::NOTHING))
     }
 
+    /// The derivative, if it was made before, or the form shows it.
     fn known_derivative(
         &mut self,
-        id: RegexId,
+        mut id: RegexId,
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<Option<RegexId>, Error> {
         fuel.spend(1)?;
+        // Bytes of a set, or any number of them, in front of a rest: blanks and punctuation mostly.
+        while let Node::Concat(head, tail) = *self.node(id) {
+            match *self.node(head) {
+                Node::Class(set) => {
+                    let takes = self.bytes(set).contains(byte);
+                    return Ok(Some(if takes { tail } else { RegexId::NOTHING }));
+                }
+                Node::Repeat { inner, min: 0, .. } => match *self.node(inner) {
+                    Node::Class(set) if !self.bytes(set).contains(byte) => id = tail,
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
         Ok(match *self.node(id) {
             Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
             Node::Class(set) => Some(if self.bytes(set).contains(byte) {
