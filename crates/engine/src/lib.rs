@@ -46,7 +46,7 @@ pub use jump::jump_forward_tokens;
 pub use layers::{Layer, Layers};
 pub use limits::Limits;
 pub use matcher::{
-    Expectation, Explanation, GrammarMatcher, Verdict, accept_token_batch,
+    Expectation, Explanation, GrammarMatcher, NextMask, Verdict, accept_token_batch,
     fill_next_token_bitmask_batch,
 };
 pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};

@@ -491,3 +491,30 @@ fn a_mask_is_known_once_it_was_filled() {
     assert!(further.accept_token(byte(b'h')).unwrap());
     assert!(!further.knows_mask());
 }
+
+#[test]
+fn a_mask_that_was_found_is_written_later() {
+    let mut m = matcher(&text("h"));
+    let words = bitmask_words(m.compiled().vocabulary().size());
+    let filled = |m: &GrammarMatcher| {
+        let mut row = vec![7; words + 2];
+        m.fill_next_token_bitmask(&mut row).unwrap();
+        row
+    };
+    let mut row = vec![5; words + 2];
+    let first = m.next_mask().unwrap();
+    let expected = filled(&m);
+    for id in [byte(b'h'), EOS] {
+        assert!(m.accept_token(id).unwrap());
+        let next = m.next_mask().unwrap();
+        next.write(&mut row).unwrap();
+        assert_eq!(row, filled(&m));
+    }
+    // Behind the end nothing is refused.
+    assert_eq!(row, vec![-1; words + 2]);
+    // It stays what it was.
+    first.write(&mut row).unwrap();
+    assert_eq!(row, expected);
+    let short = first.write(&mut row[1..words]).unwrap_err();
+    assert_eq!(short.code(), "E-BITMASK-SIZE");
+}

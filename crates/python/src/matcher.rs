@@ -113,15 +113,16 @@ impl GrammarMatcher {
             return Err(argument(py, "E-BITMASK-INDEX", &message));
         }
         let start = index * stride;
-        if !self.inner.knows_mask() {
-            self.fill_row(py)?;
-            write(py, &buffer, start, &self.row);
-            return Ok(());
-        }
-        // Shorter than what it takes to let the interpreter go, so it goes straight into the buffer.
-        let words = bitmask_words(self.inner.compiled().vocabulary().size());
-        let filled = row_of(py, &buffer, start, words)
-            .map_or(Ok(()), |row| self.inner.fill_next_token_bitmask(row));
+        let Self { inner, .. } = self;
+        // What was found before is at hand in less time than it takes to let the interpreter go.
+        let mask = if inner.knows_mask() {
+            inner.next_mask()
+        } else {
+            py.detach(|| inner.next_mask())
+        };
+        let words = bitmask_words(inner.compiled().vocabulary().size());
+        let row = row_of(py, &buffer, start, words);
+        let filled = mask.and_then(|mask| row.map_or(Ok(()), |row| mask.write(row)));
         filled.map_err(|error| from_engine(py, &error))
     }
 

@@ -5,6 +5,7 @@ mod batch;
 mod close;
 mod explain;
 mod history;
+mod next;
 mod saved;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use syntagma_grammar::ir::ByteSet;
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch};
 pub(crate) use close::{Costs, Ends, Goal, Way};
 pub use explain::{Expectation, Explanation, Verdict};
+pub use next::NextMask;
 
 use self::history::{History, Input};
 use crate::budget::{Bound, Ledger, Spending};
@@ -24,7 +26,6 @@ use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
 use crate::generation::{Found, Generation};
 use crate::mask::Step;
-use crate::vocabulary::bitmask_words;
 
 /// At most so many bytes are told in advance.
 const JUMP_BYTES: usize = 16 << 10;
@@ -149,53 +150,6 @@ impl GrammarMatcher {
                 Place::At(state) => matcher.generation.allows(state, id),
             }
         })
-    }
-
-    /// Writes which tokens may come next into a row of at least `bitmask_words(vocab_size)` words (`E-BITMASK-SIZE`);
-    /// further words become zero. All ones once terminated.
-    pub fn fill_next_token_bitmask(&self, row: &mut [i32]) -> Result<(), Error> {
-        self.guard(|matcher| {
-            let words = bitmask_words(matcher.compiled.vocabulary().size());
-            if row.len() < words {
-                return Err(Error::argument(
-                    "E-BITMASK-SIZE",
-                    format!(
-                        "the row has {} words, the vocabulary needs {words}",
-                        row.len()
-                    ),
-                ));
-            }
-            if let Some(ledger) = &matcher.ledger {
-                let (row, padding) = row.split_at_mut(words);
-                ledger.fill(&matcher.generation, row)?;
-                padding.fill(if matcher.place() == Place::Ended {
-                    -1
-                } else {
-                    0
-                });
-                return Ok(());
-            }
-            match matcher.place() {
-                Place::Ended => row.fill(-1),
-                Place::At(state) => {
-                    let mask = matcher.generation.mask(state)?;
-                    let (row, padding) = row.split_at_mut(words);
-                    mask.write(row);
-                    padding.fill(0);
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Whether the next mask was found before, so that a fill only copies it.
-    #[must_use]
-    pub fn knows_mask(&self) -> bool {
-        self.ledger.is_none()
-            && match self.place() {
-                Place::Ended => true,
-                Place::At(state) => self.generation.is_known(state, None),
-            }
     }
 
     /// Takes back the last `steps` accepted steps (`E-MATCHER-ROLLBACK` if there were fewer; nothing changes then).

@@ -1,0 +1,91 @@
+//! Which tokens may come next.
+
+use super::{GrammarMatcher, Place};
+use crate::error::Error;
+use crate::mask::Mask;
+use crate::vocabulary::bitmask_words;
+
+/// What may come next, for a row that is written later: only copying is left to do.
+#[derive(Debug, Clone)]
+pub struct NextMask {
+    words: usize,
+    tokens: Tokens,
+}
+
+#[derive(Debug, Clone)]
+enum Tokens {
+    /// The text has ended: any.
+    All,
+    Mask(Mask),
+    Row(Box<[i32]>),
+}
+
+impl NextMask {
+    /// Writes it into a row of at least `bitmask_words(vocab_size)` words (`E-BITMASK-SIZE`); further words become zero.
+    /// All ones once terminated.
+    pub fn write(&self, row: &mut [i32]) -> Result<(), Error> {
+        let (words, padding) = split(row, self.words)?;
+        match &self.tokens {
+            Tokens::All => {
+                words.fill(-1);
+                padding.fill(-1);
+                return Ok(());
+            }
+            Tokens::Mask(mask) => mask.write(words),
+            Tokens::Row(row) => words.copy_from_slice(row),
+        }
+        padding.fill(0);
+        Ok(())
+    }
+}
+
+fn split(row: &mut [i32], words: usize) -> Result<(&mut [i32], &mut [i32]), Error> {
+    let length = row.len();
+    row.split_at_mut_checked(words).ok_or_else(|| {
+        Error::argument(
+            "E-BITMASK-SIZE",
+            format!("the row has {length} words, the vocabulary needs {words}"),
+        )
+    })
+}
+
+impl GrammarMatcher {
+    /// Finds which tokens may come next.
+    pub fn next_mask(&self) -> Result<NextMask, Error> {
+        self.guard(Self::find_next)
+    }
+
+    /// Writes which tokens may come next into a row of at least `bitmask_words(vocab_size)` words (`E-BITMASK-SIZE`);
+    /// further words become zero. All ones once terminated.
+    pub fn fill_next_token_bitmask(&self, row: &mut [i32]) -> Result<(), Error> {
+        self.guard(|matcher| {
+            // So that nothing is found for a row that is too short.
+            split(row, bitmask_words(matcher.compiled.vocabulary().size()))?;
+            matcher.find_next()?.write(row)
+        })
+    }
+
+    /// Whether the next mask was found before, so that a fill only copies it.
+    #[must_use]
+    pub fn knows_mask(&self) -> bool {
+        self.ledger.is_none()
+            && match self.place() {
+                Place::Ended => true,
+                Place::At(state) => self.generation.is_known(state, None),
+            }
+    }
+
+    fn find_next(&self) -> Result<NextMask, Error> {
+        let words = bitmask_words(self.compiled.vocabulary().size());
+        let tokens = match (self.place(), &self.ledger) {
+            (Place::Ended, _) => Tokens::All,
+            (Place::At(_), Some(ledger)) => {
+                let mut row = vec![0; words];
+                ledger.fill(&self.generation, &mut row)?;
+                Tokens::Row(row.into())
+            }
+            (Place::At(state), None) => Tokens::Mask(self.generation.mask(state)?),
+        };
+        Ok(NextMask { words, tokens })
+    }
+}
