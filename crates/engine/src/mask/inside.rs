@@ -424,7 +424,7 @@ impl Scan {
                     }
                 }
                 Reads::UpTo(characters) => {
-                    plain = Some(tokens.row_up_to(characters, trie));
+                    plain = Some(tokens.row_up_to(characters));
                     found.ends_anywhere = false;
                 }
                 _ => {}

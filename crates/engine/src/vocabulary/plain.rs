@@ -3,7 +3,7 @@
 //! What reads text up to a quote or the end of a line reads plain tokens without looking at them. The others are few, and
 //! a trie of nothing else is read in order, where their nodes in the vocabulary's trie are far from each other.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
@@ -37,8 +37,8 @@ pub(crate) struct Plain {
     nodes: Box<[u32]>,
     /// The bitmask row of plain tokens.
     row: Arc<[i32]>,
-    /// By number of characters: those that begin with no more, once somebody asked. The longest have the whole row.
-    shorter: Box<[OnceLock<Arc<[i32]>>]>,
+    /// By number of characters: those in which no more begin. Where there are no longer ones, it is the whole row.
+    shorter: Box<[Arc<[i32]>]>,
     /// What the plain tokens are, as of what is below a node, and perhaps more.
     below: Below,
 }
@@ -48,22 +48,25 @@ impl Plain {
     pub(super) fn new<'a>(trie: &Trie, token: impl Fn(u32) -> &'a [u8], words: usize) -> Self {
         let mut row = vec![0; words];
         let mut height = 0;
+        let mut by_length: Vec<Vec<u32>> = vec![Vec::new(); usize::from(u8::MAX) + 1];
         let mut others: Vec<(u32, &[u8])> = Vec::new();
         for (&id, &length) in trie.order().iter().zip(trie.lengths()) {
             let bytes = token(id);
             if is_plain(bytes) {
                 row[id as usize / 32] |= 1 << (id % 32);
                 height = height.max(length);
+                by_length[usize::from(length)].push(id);
             } else {
                 others.push((id, bytes));
             }
         }
         let others = Trie::new(others.into_iter()).with_belows();
+        let row: Arc<[i32]> = row.into();
         Self {
             nodes: same_nodes(&others, trie),
             others,
-            row: row.into(),
-            shorter: (0..height).map(|_| OnceLock::new()).collect(),
+            shorter: shorter(&row, &by_length[..=usize::from(height)]),
+            row,
             below: Below::of_text(PLAIN, height),
         }
     }
@@ -89,25 +92,31 @@ impl Plain {
     }
 
     /// The bitmask row of plain tokens in which up to so many characters begin, fewer than 255, as lengths are counted to
-    /// that; `trie` is the vocabulary's.
-    pub(crate) fn row_up_to(&self, characters: u32, trie: &Trie) -> &Arc<[i32]> {
-        let Some(shorter) = self.shorter.get(characters as usize) else {
-            return &self.row;
-        };
-        shorter.get_or_init(|| {
-            let mut row = self.row.to_vec();
-            for (&id, &length) in trie.order().iter().zip(trie.lengths()) {
-                if u32::from(length) > characters {
-                    row[id as usize / 32] &= !(1 << (id % 32));
-                }
-            }
-            row.into()
-        })
+    /// that.
+    pub(crate) fn row_up_to(&self, characters: u32) -> &Arc<[i32]> {
+        self.shorter.get(characters as usize).unwrap_or(&self.row)
     }
 
     pub(crate) fn below(&self) -> &Below {
         &self.below
     }
+}
+
+/// The rows that are left of one without the longest of its tokens, given by length: by the length that is left.
+fn shorter(row: &Arc<[i32]>, by_length: &[Vec<u32>]) -> Box<[Arc<[i32]>]> {
+    let mut rows = vec![Arc::clone(row)];
+    for tokens in by_length[1..].iter().rev() {
+        let mut next = Arc::clone(&rows[rows.len() - 1]);
+        if !tokens.is_empty() {
+            let words = Arc::make_mut(&mut next);
+            for &id in tokens {
+                words[id as usize / 32] &= !(1 << (id % 32));
+            }
+        }
+        rows.push(next);
+    }
+    rows.reverse();
+    rows.into()
 }
 
 /// The nodes of a trie that are those of a part of it.
