@@ -59,6 +59,15 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// A residual whose tokens are known or soon found, beside which another is read.
+struct Neighbour<'a> {
+    residual: RegexId,
+    /// Up to so many bytes the two take words alike.
+    near: u32,
+    /// The lengths for which there may be one that is plainer still.
+    lengths: &'a [u32],
+}
+
 /// The terminals of one grammar.
 #[derive(Debug)]
 pub(super) struct Terminals {
@@ -283,7 +292,12 @@ impl Terminals {
         fuel: &mut Fuel,
     ) -> Result<Option<Inside>, Error> {
         let found = self.neighbour((residual, shape), lengths, residuals, vocabulary, fuel)?;
-        let Some((other, near, lengths)) = found else {
+        let Some(Neighbour {
+            residual: other,
+            near,
+            lengths,
+        }) = found
+        else {
             return Ok(None);
         };
         let fingerprint = residuals.fingerprint(other);
@@ -311,7 +325,7 @@ impl Terminals {
             .with_scan(|scan| scan.beside((aside, shape), other, residuals, vocabulary, fuel))
     }
 
-    /// A plainer residual to begin with, up to how many bytes the two take words alike, and the lengths that are left.
+    /// A plainer residual to begin with.
     fn neighbour<'a>(
         &self,
         (residual, shape): (RegexId, RegexId),
@@ -319,7 +333,7 @@ impl Terminals {
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Option<(RegexId, u32, &'a [u32])>, Error> {
+    ) -> Result<Option<Neighbour<'a>>, Error> {
         if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
             return Ok(None);
         }
@@ -341,7 +355,11 @@ impl Terminals {
                 other != shape
             };
             if found {
-                return Ok(Some((other, near, &lengths[index + 1..])));
+                return Ok(Some(Neighbour {
+                    residual: other,
+                    near,
+                    lengths: &lengths[index + 1..],
+                }));
             }
         }
         if !logical {
@@ -349,7 +367,11 @@ impl Terminals {
         }
         let longest = vocabulary.trie().longest() as u32;
         let plainer = residuals.plainer(shape, longest, fuel)?;
-        Ok(plainer.map(|plainer| (plainer, 0, lengths)))
+        Ok(plainer.map(|residual| Neighbour {
+            residual,
+            near: 0,
+            lengths,
+        }))
     }
 
     /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that
