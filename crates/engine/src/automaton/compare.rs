@@ -459,14 +459,13 @@ impl Residuals {
         nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
-        let (mut of_a, mut of_b) = (self.alternatives(a), self.alternatives(b));
-        let shared: Vec<RegexId> = of_a
-            .iter()
-            .copied()
-            .filter(|part| of_b.contains(part))
-            .collect();
-        of_a.retain(|part| !shared.contains(part));
-        of_b.retain(|part| !shared.contains(part));
+        let (all_a, all_b) = (self.alternatives(a), self.alternatives(b));
+        // Alternatives are in the order of their numbers.
+        let own = |all: &[RegexId], others: &[RegexId]| -> Vec<RegexId> {
+            let own = |part: &&RegexId| others.binary_search(part).is_err();
+            all.iter().filter(own).take(FEW + 1).copied().collect()
+        };
+        let (of_a, mut of_b) = (own(&all_a, &all_b), own(&all_b, &all_a));
         if of_a.len() != of_b.len() || of_a.len() > FEW {
             return Ok(0);
         }

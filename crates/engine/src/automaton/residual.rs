@@ -214,6 +214,7 @@ impl Residuals {
             + self.classes.memory_bytes()
             + self.built.len() * size_of::<(Regex, RegexId)>()
             + (self.intersections.len() + self.places.len() + self.words.len()) * 40
+            + (self.roomy.len() + self.consisting.len()) * 20
             + self.heap
     }
 
