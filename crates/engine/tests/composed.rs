@@ -122,7 +122,7 @@ start ::= program ;
 const CALLS: &str = r#"
 start ::= (#"[^<]+" | "<call>" call "</call>")* ;
 call ::= "{\"name\": \"" #"[a-z_]{1,20}" "\", \"value\": " value "}" ;
-value ::= #"\"[^\"\\]{0,30}\"" | #"-?[0-9]{1,9}" | "[" (value ("," #"[ ]{0,3}" value)*)? "]" | "(" value ")" ;
+value ::= #"\"[^\"\\\\]{0,30}\"" | #"-?[0-9]{1,9}" | "[" (value ("," #"[ ]{0,3}" value)*)? "]" | "(" value ")" ;
 "#;
 
 /// Names that may be followed by words of the same letters, with no blank between; blanks are a rule of their own.

@@ -23,6 +23,24 @@ const MEANING: &[(&str, &[&str], &[&str])] = &[
     (r#"start ::= "a", 'b'"#, &["ab"], &["a,b"]),
     (r#"start ::= "a" | "b" "c" ;"#, &["a", "bc"], &["ac", "b"]),
     (r#"start ::= ("a" | "b") "c" ;"#, &["ac", "bc"], &["a"]),
+    // A pattern is written as a string; what no string has as an escape is the pattern's own.
+    (
+        r#"start ::= #"a\\.b" ;"#,
+        &["a.b"],
+        &["axb", r"a\.b", r"a\xb"],
+    ),
+    (r#"start ::= #'\\d\d' ;"#, &["12"], &[r"\d1", "d1"]),
+    (
+        r#"start ::= #"\\\\" | #'\"\'' ;"#,
+        &[r"\", "\"'"],
+        &["", r"\\"],
+    ),
+    (
+        r#"start ::= #"[^\"\\\\\x00-\x1f]" ;"#,
+        &["a", "/"],
+        &[r"\", "\"", "\n"],
+    ),
+    (r#"start ::= #e"\\d*;" ;"#, &["1;"], &["1;2;", "d;"]),
     (
         r#"start ::= ["a"] "b"? "c" ;"#,
         &["abc", "c", "bc"],
@@ -277,11 +295,20 @@ const REFUSED: &[refusals::Refused] = &[
     ("start ::= until!(\"a\", 5) ;", "E-GRAMMAR-SYNTAX", 1, 23),
     ("start ::= \"é\" #\"a(b\" ;", "E-REGEX-SYNTAX", 1, 18),
     ("start ::= #\"a(b)\\1\" ;", "E-REGEX-UNSUPPORTED", 1, 17),
+    // Where two backslashes are one, places are still those of the source.
+    (r#"start ::= #"\\d(b" ;"#, "E-REGEX-SYNTAX", 1, 16),
+    (r#"start ::= #"a\\" ;"#, "E-REGEX-SYNTAX", 1, 14),
 ];
 
 #[test]
 fn refusals_have_a_code_and_a_place() {
     refusals::check(parse, REFUSED);
+}
+
+#[test]
+fn a_pattern_with_backslashes_says_how_they_are_written() {
+    let error = parse(r#"start ::= #"[^\\]" ;"#).unwrap_err();
+    assert!(error.hint().unwrap().contains(r"write \\\\"), "{error}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn what_gbnf_lacks_is_written_out_as_rules() {
             vec!["x,x,x,x,x"],
         ),
         (
-            r#"start ::= #"[^\"\\\x00-\x1F]*" ;"#,
+            r#"start ::= #"[^\"\\\\\x00-\x1F]*" ;"#,
             vec!["", "é x"],
             vec!["\"", "\n"],
         ),

@@ -1,7 +1,7 @@
 //! Words of the grammar language.
 
 use crate::error::Error;
-use crate::syntax::rules::{Cursor, Function};
+use crate::syntax::rules::{Cursor, Function, Pattern};
 
 /// A word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(super) enum Kind {
     /// `@name`
     At(String),
     Bytes(Vec<u8>),
-    /// A regular expression, the offset of its first character, and what of it is meant (None: its language).
-    Pattern(String, usize, Option<Function>),
+    /// A regular expression, and what of it is meant (None: its language).
+    Pattern(Pattern, Option<Function>),
     /// Any part of a text.
     Parts(Vec<u8>),
     /// `<|text|>`, with its brackets.
@@ -192,7 +192,7 @@ impl Lexer<'_> {
                     "close it with {quote}; inside it is written \\{quote}"
                 )));
         };
-        Ok(Kind::Pattern(pattern.to_owned(), inner, function))
+        Ok(Kind::Pattern(Pattern::in_string(pattern, inner), function))
     }
 
     fn string(&mut self, start: usize, quote: char) -> Result<Vec<u8>, Error> {

@@ -367,9 +367,9 @@ impl Parser<'_> {
         let node = match kind {
             Kind::Name(name) => Node::Name(name),
             Kind::Bytes(bytes) => Node::Bytes(bytes),
-            Kind::Pattern(pattern, inner, None) => Node::Pattern(pattern, inner),
-            Kind::Pattern(pattern, inner, Some(function)) => {
-                let pattern = self.ast.add(Node::Pattern(pattern, inner), offset);
+            Kind::Pattern(pattern, None) => Node::Pattern(pattern),
+            Kind::Pattern(pattern, Some(function)) => {
+                let pattern = self.ast.add(Node::Pattern(pattern), offset);
                 Node::Function(function, pattern)
             }
             Kind::Parts(text) => Node::Parts(characters(&text)),

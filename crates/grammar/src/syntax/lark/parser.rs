@@ -12,7 +12,7 @@ use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Rule};
+use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule};
 
 struct Parser<'s> {
     text: &'s str,
@@ -142,7 +142,7 @@ impl<'s> Parser<'s> {
                     .with_hint("import it under another name: %import common.INT -> NUMBER"));
             }
             let weight = pattern.len() as u64;
-            let node = Node::Pattern(pattern.clone(), offset);
+            let node = Node::Pattern(Pattern::new(pattern.clone(), offset));
             let body = self.groups.ast.add(node, offset);
             self.terminals.insert(name, (body, weight));
             self.define(name, offset, body);
@@ -371,7 +371,7 @@ impl<'s> Parser<'s> {
                 weight = text.len() as u64 + 1;
                 if *ignores_case {
                     let pattern = format!("(?i:{})", regex_syntax::escape(text));
-                    Node::Pattern(pattern, offset)
+                    Node::Pattern(Pattern::new(pattern, offset))
                 } else {
                     Node::Bytes(text.clone().into_bytes())
                 }
@@ -379,11 +379,11 @@ impl<'s> Parser<'s> {
             Kind::Pattern(pattern, flags, inner) => {
                 weight = pattern.len() as u64;
                 if flags.is_empty() {
-                    Node::Pattern(pattern.clone(), *inner)
+                    Node::Pattern(Pattern::new(pattern.clone(), *inner))
                 } else {
                     let prefix = format!("(?{flags})");
                     let start = inner.saturating_sub(prefix.len());
-                    Node::Pattern(format!("{prefix}{pattern}"), start)
+                    Node::Pattern(Pattern::new(format!("{prefix}{pattern}"), start))
                 }
             }
             Kind::Directive(name) if name == "regex" => {

@@ -29,12 +29,63 @@ pub(in crate::syntax) enum Function {
     Shortest,
 }
 
+/// A regular expression, and where in the source it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::syntax) struct Pattern {
+    pub(in crate::syntax) text: String,
+    /// The offset of its first character.
+    start: usize,
+    /// Where in the text backslashes are that the source writes as two.
+    doubled: Vec<usize>,
+}
+
+impl Pattern {
+    /// A pattern that is written as it is.
+    pub(in crate::syntax) fn new(text: String, start: usize) -> Self {
+        Self {
+            text,
+            start,
+            doubled: Vec::new(),
+        }
+    }
+
+    /// A pattern that is written as a string: two backslashes are one. Every other escape of a string means the same in a
+    /// pattern, and what no string has is the pattern's own: `\d` may be written with one backslash or with two.
+    pub(in crate::syntax) fn in_string(written: &str, start: usize) -> Self {
+        let mut pattern = Self::new(String::with_capacity(written.len()), start);
+        let mut characters = written.chars();
+        while let Some(c) = characters.next() {
+            if c == '\\' {
+                match characters.next() {
+                    Some('\\') => pattern.doubled.push(pattern.text.len()),
+                    Some(other) => {
+                        pattern.text.extend([c, other]);
+                        continue;
+                    }
+                    None => {}
+                }
+            }
+            pattern.text.push(c);
+        }
+        pattern
+    }
+
+    /// Where in the source something of the text stands.
+    pub(in crate::syntax) fn source(&self, offset: usize) -> usize {
+        self.start + offset + self.doubled.partition_point(|&at| at < offset)
+    }
+
+    /// Whether some backslash is written as two.
+    pub(in crate::syntax) fn is_doubled(&self) -> bool {
+        !self.doubled.is_empty()
+    }
+}
+
 /// One expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::syntax) enum Node {
     Bytes(Vec<u8>),
-    /// A regular expression and the offset of its first character.
-    Pattern(String, usize),
+    Pattern(Pattern),
     /// One character out of inclusive ranges, ascending.
     Class(Vec<(char, char)>),
     /// Any run of pieces that stand behind one another, the empty one too.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::ast::{Ast, Constant, Function, Node, NodeId, Rule};
+use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule};
 use super::findings;
 use super::groups::DEEPEST;
 use super::operands::{self, Positions};
@@ -251,10 +251,10 @@ impl Lowering<'_> {
         let leaf = |regex| Ok(Lowered::Regular(Regular::of(regex, [])));
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
-            Node::Pattern(pattern, inner) => {
-                let read =
-                    regex::parse_with(pattern, Dialect::Rust, self.limits, &mut self.patterns);
-                let regex = read.map_err(|error| self.moved(error, *inner))?;
+            Node::Pattern(pattern) => {
+                let text = &pattern.text;
+                let read = regex::parse_with(text, Dialect::Rust, self.limits, &mut self.patterns);
+                let regex = read.map_err(|error| self.moved(error, pattern))?;
                 if is_visibly_nothing(&regex) {
                     return Err(self.nothing(offset));
                 }
@@ -397,19 +397,19 @@ impl Lowering<'_> {
     }
 
     /// An error of a pattern, at its place in the grammar.
-    fn moved(&self, mut error: Error, pattern_start: usize) -> Error {
+    fn moved(&self, mut error: Error, pattern: &Pattern) -> Error {
         if error.hint().is_none() {
-            error = error.with_hint(
-                "patterns are in the syntax of Rust's regex crate, without looking around",
-            );
+            error = error.with_hint(if pattern.is_doubled() {
+                "a pattern is a string, in which \\\\ is one backslash: for a backslash itself write \\\\\\\\"
+            } else {
+                "patterns are in the syntax of Rust's regex crate, without looking around"
+            });
         }
-        match error.place() {
-            Some(Place::Text { offset, .. }) => {
-                let place = Place::in_text(self.text, pattern_start + offset);
-                error.at(place)
-            }
-            _ => error.at(Place::in_text(self.text, pattern_start)),
-        }
+        let offset = match error.place() {
+            Some(&Place::Text { offset, .. }) => offset,
+            _ => 0,
+        };
+        error.at(Place::in_text(self.text, pattern.source(offset)))
     }
 
     fn regular(&self, id: NodeId) -> Result<&Regular, Error> {

@@ -7,7 +7,7 @@ mod groups;
 mod lower;
 mod operands;
 
-pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Rule, duplicate};
+pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, duplicate};
 pub(super) use cursor::Cursor;
 pub(super) use groups::{Groups, check_alternatives, check_nesting, check_repetition, check_size};
 pub(super) use lower::lower;
