@@ -55,7 +55,7 @@ def _arguments(spec: FormatSpec) -> str:
         sg.ChatFormat(spec).grammar([TOOL], enforce="parameters")
     except sg.FormatError as error:
         return f"not held: {error}"
-    if not tools.argument or "arguments" not in tools.call[0].holes:
+    if not tools.argument or "arguments" not in tools.call[0].placeholders:
         return "JSON" if tools.literals.writes_json else "a literal of its notation"
     if tools.element is not None:
         return "elements"

@@ -100,7 +100,7 @@ def _hints(fmt: ChatFormat) -> list[str]:
                 *(
                     tools.section[0].opener + "clock" + one.around("name")[1]
                     for one in tools.call[:1]
-                    if "name" in one.holes
+                    if "name" in one.placeholders
                 ),
             ]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]

@@ -1,4 +1,4 @@
-"""The JSON of a call as an envelope: values become holes, everything else stays as it was written."""
+"""The JSON of a call as an envelope: values become placeholders, everything else stays as it was written."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ def _envelope(text: str, extent: CallExtent, index: int | None) -> str | None:
     span, call = extent.json, extent.call
     if span is None:
         return None
-    holes: list[tuple[int, int, str]] = []
+    placeholders: list[tuple[int, int, str]] = []
     named = filled = False
     for inner in span.walk():
         for key, start, end, value in inner.members:
             if key == call.name and not named:
-                holes.append((start, end, '"{name}"'))
+                placeholders.append((start, end, '"{name}"'))
                 named = True
             if not filled and is_arguments(value, call):
-                hole = '"{arguments}"' if isinstance(value.value, str) else "{arguments}"
-                holes.append((value.start, value.end, hole))
+                placeholder = '"{arguments}"' if isinstance(value.value, str) else "{arguments}"
+                placeholders.append((value.start, value.end, placeholder))
                 filled = True
             elif value.value == call.name and not named:
-                holes.append((value.start, value.end, '"{name}"'))
+                placeholders.append((value.start, value.end, '"{name}"'))
                 named = True
             elif call.id and value.value == call.id:
-                holes.append((value.start, value.end, '"{id}"'))
+                placeholders.append((value.start, value.end, '"{id}"'))
             else:
                 counter = _counter(value.value, index)
-                holes += [(value.start, value.end, counter)] if counter else []
+                placeholders += [(value.start, value.end, counter)] if counter else []
     if not named or not filled:
         return None
-    inside = next((start, end) for start, end, hole in holes if "arguments" in hole)
+    inside = next((start, end) for start, end, placeholder in placeholders if "arguments" in placeholder)
     made, at = "", span.start
-    for start, end, hole in sorted(holes):
+    for start, end, placeholder in sorted(placeholders):
         if not inside[0] < start < inside[1]:
-            made += text[at:start] + hole
+            made += text[at:start] + placeholder
             at = end
     return made + text[at : span.end]
 
 
 def _counter(value: object, index: int | None) -> str:
-    """The hole for a value that is the running number, or one more."""
+    """The placeholder for a value that is the running number, or one more."""
     if index is None or isinstance(value, bool):
         return ""
     for word, number in (("index", index), ("ordinal", index + 1)):

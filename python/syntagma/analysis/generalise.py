@@ -1,4 +1,4 @@
-"""Several spellings of one literal, made one: a tool's name becomes its hole, a running number becomes a counter."""
+"""Several spellings of one literal, made one: a tool's name becomes `{name}`, a running number becomes a counter."""
 
 from __future__ import annotations
 

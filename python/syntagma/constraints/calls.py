@@ -17,12 +17,12 @@ from syntagma.constraints.text import literal
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     Envelope,
-    EnvelopeHole,
     EnvelopeNode,
+    EnvelopePlaceholder,
     FormatSpec,
-    Hole,
     Members,
     Pattern,
+    Placeholder,
     ToolsSpec,
     pieces,
     shown_headers,
@@ -67,7 +67,7 @@ def calls_grammar(
         match item:
             case LiteralItem(text):
                 parts += literal(text)
-            case Hole():
+            case Placeholder():
                 parts.append(calls)
     return Grammar.concat(*parts)
 
@@ -131,15 +131,15 @@ class _Part(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A literal or a hole of a call; what stands in an envelope is JSON text, without markers."""
+    """A literal or a placeholder of a call; what stands in an envelope is JSON text, without markers."""
 
     text: str = ""
-    hole: str = ""
+    placeholder: str = ""
     in_json: bool = False
 
 
 class _CallWriter:
-    """Fills the holes of the first call pattern."""
+    """Fills the placeholders of the first call pattern."""
 
     def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: Parts) -> None:
         self._tools = tools
@@ -147,26 +147,26 @@ class _CallWriter:
         self._headers = shown_headers(spec)
         shown = tools.call[0].written
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
-        self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.holes else None
-        inner = self._envelope.pattern.holes if self._envelope else ()
-        holes = (*(self._headers[0].holes if self._headers else ()), *self._pattern.holes, *inner)
-        shape = tools.id[0].holes if tools.id and "id" in holes else ()
+        self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.placeholders else None
+        inner = self._envelope.pattern.placeholders if self._envelope else ()
+        placeholders = (*(self._headers[0].placeholders if self._headers else ()), *self._pattern.placeholders, *inner)
+        shape = tools.id[0].placeholders if tools.id and "id" in placeholders else ()
         self._differing = ("header", "name", "arguments", *(("id",) if "name" in shape else ()))
-        self.names = (*holes, *shape).count("name")
+        self.names = (*placeholders, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
             raise unsupported("a call that does not say its tool's name")
         self.encoded = self._envelope is not None and any(
-            hole.name == "arguments" and hole.quoted for hole in _holes(self._envelope.root)
+            placeholder.name == "arguments" and placeholder.quoted for placeholder in _placeholders(self._envelope.root)
         )
         """whether the arguments are an object that is spelled as a string"""
-        self.bare_arguments = "arguments" in self._pattern.holes
+        self.bare_arguments = "arguments" in self._pattern.placeholders
         """whether the arguments stand in the call itself, and not in an object"""
 
     def call(self, parts: Sequence[_Part]) -> Grammar:
         """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""
         items = list(self._items())
-        differs = [i for i, item in enumerate(items) if item.hole in self._differing]
+        differs = [i for i, item in enumerate(items) if item.placeholder in self._differing]
         first, behind = differs[0], differs[-1] + 1
         return Grammar.concat(
             *self._sequence(items[:first], parts[0]),
@@ -177,7 +177,7 @@ class _CallWriter:
     def _items(self) -> Iterator[_Item]:
         """The items of the call, those of the envelope in its place."""
         if self._headers:
-            yield _Item(hole="header")
+            yield _Item(placeholder="header")
         for item in self._pattern.items:
             if isinstance(item, LiteralItem):
                 yield _Item(text=item.text)
@@ -186,21 +186,23 @@ class _CallWriter:
                     if isinstance(inner, LiteralItem):
                         yield _Item(text=inner.text, in_json=True)
                     else:
-                        yield _Item(hole=inner.name, in_json=True)
+                        yield _Item(placeholder=inner.name, in_json=True)
             else:
-                yield _Item(hole=item.name)
+                yield _Item(placeholder=item.name)
 
     def _sequence(self, items: Sequence[_Item], part: _Part) -> list[Grammar]:
         found: list[Grammar] = []
         for item in items:
-            if item.hole:
-                found += self._hole(item.hole, part.names, part.arguments, quoted=item.in_json)
+            if item.placeholder:
+                found += self._placeholder(item.placeholder, part.names, part.arguments, quoted=item.in_json)
             else:
                 found += [Grammar.literal(item.text)] if item.in_json else literal(item.text)
         return found
 
-    def _hole(self, hole: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool) -> list[Grammar]:
-        match hole:
+    def _placeholder(
+        self, placeholder: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool
+    ) -> list[Grammar]:
+        match placeholder:
             case "arguments":
                 return [self._labels.arguments(arguments)]
             case "name":
@@ -212,7 +214,7 @@ class _CallWriter:
             case "index" | "ordinal":
                 return [Grammar.from_regex(_NUMBER)]
             case _:
-                raise unsupported(f"{{{hole}}} in a call")
+                raise unsupported(f"{{{placeholder}}} in a call")
 
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:
@@ -233,9 +235,9 @@ def _shape(pattern: Pattern, names: Sequence[str] | None) -> list[Grammar]:
         match item:
             case LiteralItem(text):
                 parts.append(Grammar.literal(text))
-            case Hole("name"):
+            case Placeholder("name"):
                 parts.append(_name(names, quoted=False))
-            case Hole():
+            case Placeholder():
                 parts.append(Grammar.from_regex(_NUMBER))
     return parts
 
@@ -257,12 +259,12 @@ def _raw(name: str) -> str:
     return name
 
 
-def _holes(node: EnvelopeNode) -> list[EnvelopeHole]:
-    found: list[EnvelopeHole] = []
+def _placeholders(node: EnvelopeNode) -> list[EnvelopePlaceholder]:
+    found: list[EnvelopePlaceholder] = []
     pending: list[EnvelopeNode] = [node]
     while pending:
         current = pending.pop()
-        if isinstance(current, EnvelopeHole):
+        if isinstance(current, EnvelopePlaceholder):
             found.append(current)
         elif isinstance(current, Members):
             pending += [value for _, value in current.items]

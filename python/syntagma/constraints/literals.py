@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from syntagma.format_schema import FormatSpec, Hole, MessagesSpec, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, Placeholder, ToolsSpec, pieces
 from syntagma.format_schema import Literal as LiteralItem
 
 __all__ = ["core", "forbidden_in_content", "forbidden_in_reasoning", "preserved_tokens"]
@@ -26,7 +26,7 @@ def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def triggers(spec: FormatSpec) -> tuple[str, ...]:
-    """What begins a call as the format writes it: the literal up to the first hole, without the blanks at its end."""
+    """What begins a call as the format writes it: the literal before the first placeholder, its end stripped."""
     if spec.tools is None:
         return ()
     found = []
@@ -37,7 +37,7 @@ def triggers(spec: FormatSpec) -> tuple[str, ...]:
         for call in spec.tools.call:
             if call.opener.strip():
                 found.append(call.opener.rstrip())
-            elif call.holes[:1] == ("envelope",):
+            elif call.placeholders[:1] == ("envelope",):
                 found += [envelope.pattern.opener.rstrip() for envelope in spec.tools.envelope]
     return _unique(found)
 
@@ -145,7 +145,7 @@ def _of(patterns: Iterable[Pattern]) -> Iterator[str]:
             match item:
                 case LiteralItem(text):
                     yield text
-                case Hole():
+                case Placeholder():
                     pass
 
 

@@ -104,7 +104,7 @@ class TaggedArguments:
 
     def _argument(self, key: Grammar, string: Grammar | None, others: Sequence[tuple[str, Grammar]]) -> Grammar:
         """One argument: `string` is its value as text, `others` as JSON of a type; the wire's type follows."""
-        typed = "type" in self._pattern.holes
+        typed = "type" in self._pattern.placeholders
         ways = [(self._word("string", "string"), string)] if string is not None else []
         ways += [(self._word("json", kind), value) for kind, value in others]
         said = [Grammar.concat(*self._filled(key, word or "", value)) for word, value in ways if word or not typed]

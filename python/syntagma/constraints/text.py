@@ -55,7 +55,7 @@ def held_off(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool 
 def has_bare_calls(spec: FormatSpec) -> bool:
     """Whether a call may begin with its JSON object, without any literal before it."""
     return spec.tools is not None and any(
-        not section.opener.strip() and not call.opener.strip() and call.holes[:1] == ("envelope",)
+        not section.opener.strip() and not call.opener.strip() and call.placeholders[:1] == ("envelope",)
         for form in spec.tools.forms
         for section in form.section
         for call in form.call

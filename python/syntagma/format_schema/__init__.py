@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeHole, EnvelopeNode, Members
+from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeNode, EnvelopePlaceholder, Members
 from syntagma.format_schema.header import (
     HeaderPattern,
     answer_before_calls,
@@ -13,7 +13,7 @@ from syntagma.format_schema.header import (
     split_header,
 )
 from syntagma.format_schema.markers import LiteralPiece, pieces
-from syntagma.format_schema.pattern import HOLES, Hole, Item, Literal, Pattern
+from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
 from syntagma.format_schema.reader import read_toml
 from syntagma.format_schema.spec import (
     ContentSpec,
@@ -28,15 +28,14 @@ from syntagma.format_schema.start import StartState
 from syntagma.format_schema.writer import write_toml
 
 __all__ = [
-    "HOLES",
+    "PLACEHOLDERS",
     "Constant",
     "ContentSpec",
     "Envelope",
-    "EnvelopeHole",
     "EnvelopeNode",
+    "EnvelopePlaceholder",
     "FormatSpec",
     "HeaderPattern",
-    "Hole",
     "Item",
     "Literal",
     "LiteralPiece",
@@ -44,6 +43,7 @@ __all__ = [
     "MessagesSpec",
     "Notation",
     "Pattern",
+    "Placeholder",
     "ReasoningSpec",
     "ReasoningState",
     "StartState",

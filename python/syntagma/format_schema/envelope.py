@@ -1,4 +1,4 @@
-"""Envelopes: JSON text with holes, the object that holds a call's name and arguments."""
+"""Envelopes: JSON text with placeholders, the object that holds a call's name and arguments."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import msgspec
 
 from syntagma.format_schema.pattern import Pattern
 
-__all__ = ["Constant", "Envelope", "EnvelopeHole", "EnvelopeNode", "Members"]
+__all__ = ["Constant", "Envelope", "EnvelopeNode", "EnvelopePlaceholder", "Members"]
 
 _QUOTED = re.compile(r'"\{(name|arguments|id|index|ordinal)\}"')
 _BARE = re.compile(r"(?<!\")\{(arguments|index|ordinal)\}")
 _MARK = "\x00"
 
 
-class EnvelopeHole(msgspec.Struct, frozen=True, tag=True):
-    """A hole as a value: `quoted` holes are strings (`arguments` quoted: the object encoded as a string)."""
+class EnvelopePlaceholder(msgspec.Struct, frozen=True, tag=True):
+    """A placeholder that is a value; if `quoted`, a string (`arguments` quoted: the object encoded as a string)."""
 
     name: str
     quoted: bool
@@ -31,12 +31,12 @@ class Constant(msgspec.Struct, frozen=True, tag=True):
 
 
 class Members(msgspec.Struct, frozen=True, tag=True):
-    """An object. A key that is `EnvelopeHole("name", True)` means: the tool's name is the key."""
+    """An object. A key that is `EnvelopePlaceholder("name", True)` means: the tool's name is the key."""
 
-    items: tuple[tuple[str | EnvelopeHole, EnvelopeNode], ...]
+    items: tuple[tuple[str | EnvelopePlaceholder, EnvelopeNode], ...]
 
 
-EnvelopeNode: TypeAlias = EnvelopeHole | Constant | Members
+EnvelopeNode: TypeAlias = EnvelopePlaceholder | Constant | Members
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -50,20 +50,20 @@ class Envelope(msgspec.Struct, frozen=True):
         """Read an envelope.
 
         Raises:
-            ValueError: it is no JSON object, or has no hole for the arguments.
+            ValueError: it is no JSON object, or has no placeholder for the arguments.
         """
         marked = _QUOTED.sub(lambda m: json.dumps(f"{_MARK}q{m[1]}"), text)
         marked = _BARE.sub(lambda m: json.dumps(f"{_MARK}b{m[1]}"), marked)
         try:
             value = json.loads(marked, object_pairs_hook=_Pairs)
         except json.JSONDecodeError as error:
-            raise ValueError(f"an envelope is JSON with holes: {error.msg}") from error
+            raise ValueError(f"an envelope is JSON with placeholders: {error.msg}") from error
         root = _node(value)
         if not isinstance(root, Members):
             raise ValueError("an envelope is one JSON object")
         pattern = Pattern.of(text)
-        if "arguments" not in pattern.holes:
-            raise ValueError("an envelope needs the hole {arguments}")
+        if "arguments" not in pattern.placeholders:
+            raise ValueError("an envelope needs the placeholder {arguments}")
         return cls(pattern, root)
 
 
@@ -75,12 +75,12 @@ def _node(value: Any) -> EnvelopeNode:
     if isinstance(value, _Pairs):
         return Members(tuple((_key(key), _node(inner)) for key, inner in value))
     if isinstance(value, str) and value.startswith(_MARK):
-        return EnvelopeHole(value[2:], value[1] == "q")
+        return EnvelopePlaceholder(value[2:], value[1] == "q")
     return Constant(json.dumps(_plain(value), ensure_ascii=False))
 
 
-def _key(key: str) -> str | EnvelopeHole:
-    return EnvelopeHole(key[2:], True) if key.startswith(_MARK) else key
+def _key(key: str) -> str | EnvelopePlaceholder:
+    return EnvelopePlaceholder(key[2:], True) if key.startswith(_MARK) else key
 
 
 def _plain(value: Any) -> Any:

@@ -60,7 +60,7 @@ def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
         if any(prefix == seen for seen, _ in fields):
             raise ValueError(f"the field {prefix.strip()!r} stands twice in its header")
         shape = Pattern.of(words[0])
-        if set(shape.holes) - {"name"}:
+        if set(shape.placeholders) - {"name"}:
             raise ValueError(f"only names can stand in the field {prefix.strip()!r}")
         fields.append((prefix, shape))
     if not fields:

@@ -1,4 +1,4 @@
-"""Patterns: text with holes. `{word}` is a hole only if the word is in `HOLES`; everything else is literal."""
+"""Patterns: text with placeholders. `{word}` is one only if the word is in `PLACEHOLDERS`; other text is literal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import msgspec
 
-__all__ = ["HOLES", "Hole", "Item", "Literal", "Pattern"]
+__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder"]
 
-HOLES = (
+PLACEHOLDERS = (
     "reasoning",
     "content",
     "calls",
@@ -24,9 +24,9 @@ HOLES = (
     "ordinal",
     "suffix",
 )
-"""every word that is a hole between braces"""
+"""every word that is a placeholder between braces"""
 
-_HOLE = re.compile("\\{(" + "|".join(HOLES) + ")\\}")
+_PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 
 
 class Literal(msgspec.Struct, frozen=True, tag=True):
@@ -35,13 +35,13 @@ class Literal(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-class Hole(msgspec.Struct, frozen=True, tag=True):
-    """A place to fill; `name` is one of `HOLES`."""
+class Placeholder(msgspec.Struct, frozen=True, tag=True):
+    """A place to fill; `name` is one of `PLACEHOLDERS`."""
 
     name: str
 
 
-Item: TypeAlias = Literal | Hole
+Item: TypeAlias = Literal | Placeholder
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -52,22 +52,22 @@ class Pattern(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> Pattern:
-        """Split `text` at its holes."""
+        """Split `text` at its placeholders."""
         items: list[Item] = []
         end = 0
-        for match in _HOLE.finditer(text):
+        for match in _PLACEHOLDER.finditer(text):
             if match.start() > end:
                 items.append(Literal(text[end : match.start()]))
-            items.append(Hole(match[1]))
+            items.append(Placeholder(match[1]))
             end = match.end()
         if end < len(text):
             items.append(Literal(text[end:]))
         return cls(text, tuple(items))
 
     @property
-    def holes(self) -> tuple[str, ...]:
-        """Names of the holes in their order."""
-        return tuple(item.name for item in self.items if isinstance(item, Hole))
+    def placeholders(self) -> tuple[str, ...]:
+        """Names of the placeholders in their order."""
+        return tuple(item.name for item in self.items if isinstance(item, Placeholder))
 
     @property
     def written(self) -> Pattern:
@@ -76,19 +76,19 @@ class Pattern(msgspec.Struct, frozen=True):
 
     @property
     def opener(self) -> str:
-        """The literal before the first hole; empty if the pattern begins with a hole."""
+        """The literal before the first placeholder; empty if the pattern begins with a placeholder."""
         first = self.items[0] if self.items else None
         return first.text if isinstance(first, Literal) else ""
 
     @property
     def closer(self) -> str:
-        """The literal behind the last hole; empty if the pattern ends with a hole or has none."""
+        """The literal behind the last placeholder; empty if the pattern ends with a placeholder or has none."""
         last = self.items[-1] if len(self.items) > 1 else None
         return last.text if isinstance(last, Literal) else ""
 
-    def around(self, hole: str) -> tuple[str, str]:
-        """The literals directly before and behind the first hole of that name (empty where there is none)."""
-        at = next(i for i, item in enumerate(self.items) if isinstance(item, Hole) and item.name == hole)
+    def around(self, placeholder: str) -> tuple[str, str]:
+        """The literals directly before and behind the first placeholder of that name (empty where there is none)."""
+        at = next(i for i, item in enumerate(self.items) if isinstance(item, Placeholder) and item.name == placeholder)
         before = self.items[at - 1] if at else None
         behind = self.items[at + 1] if at + 1 < len(self.items) else None
         return (

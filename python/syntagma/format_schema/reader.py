@@ -35,7 +35,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     ),
     "messages": ("from", "start", "fields", "body", "end", "otherwise"),
 }
-_ALLOWED_HOLES = {
+_ALLOWED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
     "tools.section": ("calls", "suffix"),
@@ -43,7 +43,7 @@ _ALLOWED_HOLES = {
     "tools.id": ("name", "index", "ordinal"),
     "tools.argument": ("key", "value", "type", "suffix"),
 }
-_REQUIRED_HOLES = {
+_REQUIRED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
     "tools.section": ("calls",),
@@ -204,14 +204,14 @@ class _Reader:
         call = self._patterns(f"{path}.call", table, required=True)
         argument = self._patterns(f"{path}.argument", table)
         envelope = self._envelopes(f"{path}.envelope", table.get("envelope", []))
-        needs_envelope = any("envelope" in pattern.holes for pattern in call)
+        needs_envelope = any("envelope" in pattern.placeholders for pattern in call)
         if needs_envelope != bool(envelope):
             self.fail("CONFLICT", f"{path}.envelope", "{envelope} in `call` and the key `envelope` need each other")
         for pattern in call:
-            holes = pattern.holes
-            if ("arguments" in holes) == ("envelope" in holes) and "envelope" in holes:
+            placeholders = pattern.placeholders
+            if ("arguments" in placeholders) == ("envelope" in placeholders) and "envelope" in placeholders:
                 self.fail("CONFLICT", f"{path}.call", "has both {arguments} and {envelope}")
-        if bool(types) != any("type" in pattern.holes for pattern in argument):
+        if bool(types) != any("type" in pattern.placeholders for pattern in argument):
             self.fail("CONFLICT", f"{path}.types", "{type} in `argument` and the key `types` need each other")
         if "item" in table and not argument:
             self.fail("CONFLICT", f"{path}.item", "means nothing without `argument`")
@@ -296,13 +296,13 @@ class _Reader:
                 "PATTERN", path, "holds a backslash", hint="TOML reads \\n in \"…\" only; '…' keeps it as it stands"
             )
         kind = path.replace(".also.", ".")
-        holes = pattern.holes
-        for hole in holes:
-            if hole not in _ALLOWED_HOLES[kind]:
-                self.fail("PATTERN", path, f"{{{hole}}} has no meaning here")
-        for hole in _REQUIRED_HOLES.get(kind, ()):
-            if hole not in holes:
-                self.fail("PATTERN", path, f"lacks {{{hole}}}")
+        placeholders = pattern.placeholders
+        for placeholder in placeholders:
+            if placeholder not in _ALLOWED_PLACEHOLDERS[kind]:
+                self.fail("PATTERN", path, f"{{{placeholder}}} has no meaning here")
+        for placeholder in _REQUIRED_PLACEHOLDERS.get(kind, ()):
+            if placeholder not in placeholders:
+                self.fail("PATTERN", path, f"lacks {{{placeholder}}}")
         for first, second in zip(pattern.items, pattern.items[1:], strict=False):
             if type(first) is type(second) and "suffix" not in (
                 getattr(first, "name", ""),
@@ -310,7 +310,7 @@ class _Reader:
             ):
                 names = {getattr(first, "name", ""), getattr(second, "name", "")}
                 if "arguments" not in names or "name" not in names:
-                    self.fail("PATTERN", path, f"nothing separates two holes in {pattern.text!r}")
+                    self.fail("PATTERN", path, f"nothing separates two placeholders in {pattern.text!r}")
 
     def _envelopes(self, path: str, value: Any) -> tuple[Envelope, ...]:
         found = []

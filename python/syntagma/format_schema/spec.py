@@ -1,6 +1,6 @@
 """What a chat format may say. Closed: a key that is not here does not exist.
 
-A format is three examples with holes: how reasoning, content and a call are written. The same examples are read
+A format is three examples with placeholders: how reasoning, content and a call are written. The same examples are read
 leniently by `syntagma.parsing` and strictly by `syntagma.constraints`. `docs/reference/format-file.md` describes every
 key.
 """
@@ -108,7 +108,7 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True):
     def element(self) -> tuple[str, str, str, str] | None:
         """The literals around key, value and key, where an argument is an element that is named after its key."""
         pattern = self.argument[0] if self.argument else None
-        if pattern is None or pattern.holes != ("key", "value", "key"):
+        if pattern is None or pattern.placeholders != ("key", "value", "key"):
             return None
         texts = [item.text for item in pattern.items if isinstance(item, PatternLiteral)]
         if len(texts) != 4 or not all(text.strip() for text in texts):

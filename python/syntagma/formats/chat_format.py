@@ -230,7 +230,7 @@ class ChatFormat:
         if tools is None or tools.id:
             return False
         envelopes = [envelope.pattern for envelope in tools.envelope[:1]]
-        return any("id" in pattern.holes for pattern in (tools.call[0], *envelopes))
+        return any("id" in pattern.placeholders for pattern in (tools.call[0], *envelopes))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ChatFormat) and self.spec == other.spec

@@ -1,4 +1,4 @@
-"""The canonical raw text of a message: the first alternative of every pattern, its holes filled."""
+"""The canonical raw text of a message: the first alternative of every pattern, its placeholders filled."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from syntagma.format_schema import (
     ContentSpec,
     Envelope,
     FormatSpec,
-    Hole,
     Literal,
     MessagesSpec,
     Notation,
     Pattern,
+    Placeholder,
     ToolsSpec,
     answer_before_calls,
 )
@@ -111,7 +111,7 @@ def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[st
 
 
 def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> str:
-    tagged = bool(tools.argument) and "arguments" in tools.call[0].holes
+    tagged = bool(tools.argument) and "arguments" in tools.call[0].placeholders
     try:
         if tagged:
             arguments = _one_by_one(tools, call.arguments, tool)
@@ -124,7 +124,7 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> st
     if tools.id and not has_shape(call.id, tools.id[0], call.name):
         call_id = _filled(tools.id[0], numbers)
     values = {**numbers, "id": call_id, "arguments": arguments}
-    if "envelope" in tools.call[0].holes:
+    if "envelope" in tools.call[0].placeholders:
         values["envelope"] = _envelope(tools.envelope[0], values)
     return _filled(tools.call[0], values)
 
@@ -195,7 +195,7 @@ def has_shape(call_id: str, shape: Pattern, name: str) -> bool:
     at = 0
     for item in shape.items:
         wanted = item.text if isinstance(item, Literal) else name
-        if isinstance(item, Hole) and item.name != "name":
+        if isinstance(item, Placeholder) and item.name != "name":
             end = at
             while end < len(call_id) and call_id[end] in "0123456789":
                 end += 1
@@ -210,7 +210,9 @@ def _envelope(envelope: Envelope, values: dict[str, str]) -> str:
     """An envelope; what stands between quotes is spelled as the inside of a JSON string."""
     text = envelope.pattern.text
     quoted = {
-        hole: json.dumps(value, ensure_ascii=False)[1:-1] for hole, value in values.items() if f'"{{{hole}}}"' in text
+        placeholder: json.dumps(value, ensure_ascii=False)[1:-1]
+        for placeholder, value in values.items()
+        if f'"{{{placeholder}}}"' in text
     }
     return _filled(envelope.pattern, {**values, **quoted})
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from syntagma.format_schema import Hole, Pattern
+from syntagma.format_schema import Pattern, Placeholder
 from syntagma.limits import Limits
 from syntagma.parsing.arguments import ArgumentSource, HeldArguments
 from syntagma.parsing.envelope_reader import EnvelopeReader
@@ -127,10 +127,10 @@ class Cursor:
         elif found or not window.cut_at(index, op.text):
             self.status = "dead"
 
-    def _captured(self, hole: str, window: Window, index: int) -> None:
+    def _captured(self, placeholder: str, window: Window, index: int) -> None:
         text = window.text
         followers = self.alternative.followers(self._at)
-        run = _RUNS.get(hole)
+        run = _RUNS.get(placeholder)
         while index < len(text):
             if run is not None:
                 # What certainly belongs to the capture goes in one piece.
@@ -150,7 +150,7 @@ class Cursor:
             if any(window.cut_at(index, one) for one in near):
                 self.pos = window.base + index
                 return
-            if not _holds(hole, char):
+            if not _holds(placeholder, char):
                 break
             if char == "/" and not self._capture and self.alternative.names_element(self._at):
                 break
@@ -160,26 +160,26 @@ class Cursor:
             self.pos = window.base + index
             return
         self.pos = window.base + index
-        if hole != "suffix" and not self._capture:
+        if placeholder != "suffix" and not self._capture:
             self.status = "dead"
             return
-        self._read(hole, self._capture)
+        self._read(placeholder, self._capture)
         self._capture = ""
         self._at += 1
 
-    def _read(self, hole: str, text: str) -> None:
+    def _read(self, placeholder: str, text: str) -> None:
         if "attributes" in self.alternative.form.escape:
             text = unescaped(text)
-        if hole == "name":
+        if placeholder == "name":
             if self.name is not None and self.name != text:
                 self.status = "dead"
             self.name = text
             self.begun = True
-        elif hole == "key":
+        elif placeholder == "key":
             self.key = text
-        elif hole == "type":
+        elif placeholder == "type":
             self.wire = text
-        elif hole == "id":
+        elif placeholder == "id":
             self.id = text
             named = next((name for one in self.alternative.form.id if (name := _name_in(one, text))), None)
             self.name = self.name or named
@@ -282,12 +282,12 @@ class Cursor:
         self.status = "commit"
 
 
-def _holds(hole: str, char: str) -> bool:
-    if hole in ("index", "ordinal"):
+def _holds(placeholder: str, char: str) -> bool:
+    if placeholder in ("index", "ordinal"):
         return char in _DIGITS
     if char.isspace():
         return False
-    return char not in (_NOT_IN_NAMES if hole in ("name", "suffix") else _NOT_IN_IDS)
+    return char not in (_NOT_IN_NAMES if placeholder in ("name", "suffix") else _NOT_IN_IDS)
 
 
 def _name_in(shape: Pattern, text: str) -> str | None:
@@ -295,14 +295,14 @@ def _name_in(shape: Pattern, text: str) -> str | None:
     name = None
     at = 0
     for i, item in enumerate(shape.items):
-        if not isinstance(item, Hole):
+        if not isinstance(item, Placeholder):
             if not text.startswith(item.text, at):
                 return None
             at += len(item.text)
             continue
         follower = shape.items[i + 1] if i + 1 < len(shape.items) else None
         # A name may hold the text that follows it; a running number behind it may not.
-        end = len(text) if follower is None or isinstance(follower, Hole) else text.rfind(follower.text, at)
+        end = len(text) if follower is None or isinstance(follower, Placeholder) else text.rfind(follower.text, at)
         if end <= at:
             return None
         read, at = text[at:end], end

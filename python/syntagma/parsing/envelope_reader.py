@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from syntagma.format_schema import Envelope, EnvelopeHole, EnvelopeNode, Members, Notation
+from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members, Notation
 from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArguments
 from syntagma.parsing.json_machine import BLANKS, JsonMachine
 from syntagma.parsing.json_string import StringReader
@@ -40,7 +40,7 @@ class EnvelopeReader:
         self._stack: list[tuple[Members, ...]] = []
         self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
         self._outer_name = outer_name
-        self._awaits_name = any("name" in envelope.pattern.holes for envelope in envelopes)
+        self._awaits_name = any("name" in envelope.pattern.placeholders for envelope in envelopes)
         self._state = _START
         self._skip: JsonMachine | None = None
         self._holding: ArgumentSource | None = None
@@ -159,28 +159,28 @@ class EnvelopeReader:
         known = [node for frame in self._stack[-1] for inner, node in frame.items if inner == key]
         if not known and self.name is None:
             items = [item for frame in self._stack[-1] for item in frame.items]
-            known = [node for inner, node in items if isinstance(inner, EnvelopeHole)]
+            known = [node for inner, node in items if isinstance(inner, EnvelopePlaceholder)]
             if known:
                 self._named(key)
         self._nodes = tuple(known)
 
     def _value(self, text: str, pos: int) -> int:
         char = text[pos]
-        holes = {node.name for node in self._nodes if isinstance(node, EnvelopeHole)}
-        if "arguments" in holes and self.complete_hold is None and self.source is None and char in '{"':
+        placeholders = {node.name for node in self._nodes if isinstance(node, EnvelopePlaceholder)}
+        if "arguments" in placeholders and self.complete_hold is None and self.source is None and char in '{"':
             if char == '"':
                 self._encoded = EncodedArguments()
                 return pos + 1
             plain = self._notation.is_json
             return self._arguments(JsonMachine() if plain else LiteralMachine(self._notation), pos)
-        if "arguments" in holes and char != "n":
+        if "arguments" in placeholders and char != "n":
             self.status = "bad"
-        elif "name" in holes:
+        elif "name" in placeholders:
             if char == '"':
                 self._begin_string("name")
                 return pos + 1
             self.status = "bad"
-        elif "id" in holes and char == '"':
+        elif "id" in placeholders and char == '"':
             self._begin_string("id")
             return pos + 1
         elif char == "{" and any(isinstance(node, Members) for node in self._nodes):

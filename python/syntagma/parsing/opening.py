@@ -92,11 +92,11 @@ def _begins(alternative: Alternative, op: Op) -> frozenset[str] | None:
 
 def _captured(alternative: Alternative, at: int) -> _Step:
     """What a cursor takes for the capture at this step."""
-    hole = alternative.ops[at].text
+    placeholder = alternative.ops[at].text
     return _Step(
-        held=_HELD.get(hole, _OTHER),
+        held=_HELD.get(placeholder, _OTHER),
         ends=alternative.followers(at),
-        least=int(hole != "suffix"),
-        is_name=hole == "name",
-        names_element=hole not in ("index", "ordinal") and alternative.names_element(at),
+        least=int(placeholder != "suffix"),
+        is_name=placeholder == "name",
+        names_element=placeholder not in ("index", "ordinal") and alternative.names_element(at),
     )

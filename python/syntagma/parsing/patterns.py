@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Hole, Notation, Pattern, ToolsSpec, pieces
+from syntagma.format_schema import Envelope, FormatSpec, Notation, Pattern, Placeholder, ToolsSpec, pieces
 from syntagma.parsing.kept import Kept
 
 __all__ = [
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 _WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
-OpKind: TypeAlias = OneOf["literal", "blank", "hole"]
+OpKind: TypeAlias = OneOf["literal", "blank", "placeholder"]
 
 
 class Op(msgspec.Struct, frozen=True):
-    """One step of a pattern. `text`: a literal without blanks, or the name of a hole; blanks match any run or none."""
+    """A step of a pattern: a literal without blanks, blanks (any run or none), or a placeholder (`text`: its name)."""
 
     kind: OpKind
     text: str = ""
@@ -110,14 +110,14 @@ class Form(msgspec.Struct, frozen=True):
     @property
     def late_id(self) -> bool:
         """An id may come behind the arguments."""
-        return any("id" in one.pattern.holes for one in self.envelope)
+        return any("id" in one.pattern.placeholders for one in self.envelope)
 
 
 class Alternative(msgspec.Struct, frozen=True):
     """One way in which a call can begin, alone or behind the opener of its section."""
 
     ops: tuple[Op, ...]
-    """up to and with the hole that holds the arguments, or all of the call if it has none"""
+    """up to and with the placeholder that holds the arguments, or all of the call if it has none"""
     closer: tuple[Op, ...]
     """literals behind the arguments"""
     form: Form
@@ -133,7 +133,7 @@ class Alternative(msgspec.Struct, frozen=True):
     def decisive(self) -> tuple[Op, ...]:
         """The literals behind the arguments that tell their end from the beginning of an argument."""
         opener = self.form.argument.ops if self.form.argument is not None else ()
-        begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "hole", opener))
+        begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "placeholder", opener))
         read = ""
         for n, op in enumerate(self.closer):
             read += op.text
@@ -152,7 +152,7 @@ class Alternative(msgspec.Struct, frozen=True):
     @property
     def bare(self) -> bool:
         """It begins with an object, no literal before it."""
-        return self.ops[0].kind == "hole"
+        return self.ops[0].kind == "placeholder"
 
     @property
     def framed(self) -> bool:
@@ -169,7 +169,7 @@ class Alternative(msgspec.Struct, frozen=True):
         for op in self.ops[at + 1 :]:
             if op.kind == "literal":
                 return (op.text,)
-            if op.kind == "hole" and op.text not in ("arguments", "envelope"):
+            if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
                 return ()
         return tuple(op.text for op in self.closer[:1])
 
@@ -187,9 +187,9 @@ class Alternative(msgspec.Struct, frozen=True):
 FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[Alternative, ...]]
 
 
-def block_of(pattern: Pattern, hole: str) -> Block:
-    """The block that a pattern with one free-text hole describes."""
-    opener, closer = pattern.around(hole)
+def block_of(pattern: Pattern, placeholder: str) -> Block:
+    """The block that a pattern with one free-text placeholder describes."""
+    opener, closer = pattern.around(placeholder)
     core, end = opener.strip(), closer.strip()
     return Block(
         opener=core,
@@ -236,13 +236,13 @@ def _ops(text: str) -> Iterator[Op]:
 
 
 def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
-    """All steps of a pattern, optional blanks between literals and holes."""
+    """All steps of a pattern, optional blanks between literals and placeholders."""
     ops: list[Op] = []
     for item in pattern.items:
-        steps = [Op("hole", item.name)] if isinstance(item, Hole) else list(_ops(item.text))
+        steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text))
         for step in steps:
             kinds = {step.kind, ops[-1].kind} if ops else set()
-            if "hole" in kinds and "blank" not in kinds and "suffix" not in (step.text, ops[-1].text):
+            if "placeholder" in kinds and "blank" not in kinds and "suffix" not in (step.text, ops[-1].text):
                 ops.append(Op("blank"))
             ops.append(step)
     while ops and ops[0].kind == "blank":
@@ -254,16 +254,16 @@ def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
 
 def _edges(pattern: Pattern) -> tuple[str, str]:
     before, after = pattern.opener, pattern.closer
-    if not isinstance(pattern.items[-1], Hole) and len(pattern.items) == 1:
-        after = pattern.items[0].text if not isinstance(pattern.items[0], Hole) else ""
+    if not isinstance(pattern.items[-1], Placeholder) and len(pattern.items) == 1:
+        after = pattern.items[0].text if not isinstance(pattern.items[0], Placeholder) else ""
     return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
 
 
 def _section(pattern: Pattern) -> Section:
     ops = compile_ops(pattern)
-    at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "hole")
+    at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
     before, after = _edges(pattern)
-    if any(op.kind == "hole" for op in ops[at + 1 :]):
+    if any(op.kind == "placeholder" for op in ops[at + 1 :]):
         raise _unsupported("captures behind the calls of a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
 
@@ -299,13 +299,18 @@ def _check(spec: ToolsSpec, *, named: bool) -> None:
         _check_keywords(spec)
     elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
         raise _unsupported("arguments without a marker before the key or behind the value")
-    if spec.argument and not all("arguments" not in call.holes or call.closer.strip() for call in spec.call):
+    if spec.argument and not all("arguments" not in call.placeholders or call.closer.strip() for call in spec.call):
         raise _unsupported("arguments without a marker behind them")
     for call in spec.call:
-        says = named or "name" in call.holes or any("name" in one.pattern.holes for one in spec.envelope)
-        if not says and not any("name" in one.holes for one in spec.id):
+        says = named or "name" in call.placeholders or any("name" in one.pattern.placeholders for one in spec.envelope)
+        if not says and not any("name" in one.placeholders for one in spec.id):
             raise _unsupported("calls without a name")
-        if call.holes and call.holes[0] in ("name", "id") and not call.opener and spec.section[0].opener == "":
+        if (
+            call.placeholders
+            and call.placeholders[0] in ("name", "id")
+            and not call.opener
+            and spec.section[0].opener == ""
+        ):
             raise _unsupported("calls that begin with a name, without a marker before it")
 
 
@@ -329,7 +334,7 @@ def _check_keywords(spec: ToolsSpec) -> None:
     """Literal values stand between keys and separators, as in a call of a program."""
     pattern = spec.argument[0]
     between = pattern.around("value")[0].strip()
-    if pattern.holes != ("key", "value") or pattern.opener or pattern.closer or not between:
+    if pattern.placeholders != ("key", "value") or pattern.opener or pattern.closer or not between:
         raise _unsupported("literal values in other arguments than `key, mark, value`")
     if not spec.argument_separator.strip():
         raise _unsupported("literal values without a separator")
@@ -379,7 +384,7 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
     header: tuple[Op, ...] = ()
     if tools.argument and tools.values != "literal":
         ops = compile_ops(tools.argument[0])
-        at = next(i for i, op in enumerate(ops) if op.kind == "hole" and op.text == "value")
+        at = next(i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text == "value")
         # Blanks in front of a value are data, and not the header's.
         header = (*_trim(ops[:at]), ops[at])
         argument = Alternative(header, (), form, None, "", "", bare_call=False)
@@ -387,13 +392,13 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
     calls = []
     for pattern in tools.call:
         ops = compile_ops(pattern)
-        ends = [i for i, op in enumerate(ops) if op.kind == "hole" and op.text in ("arguments", "envelope")]
+        ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
         before, after = _edges(pattern)
         rest = _closers(ops[cut:])
-        if any(op.kind == "hole" for op in rest):
+        if any(op.kind == "placeholder" for op in rest):
             raise _unsupported("captures behind the arguments of a call")
-        call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "hole")
+        call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
         calls.append(call)
         if header and call.ops[-1].text == "arguments":
             calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))

@@ -73,7 +73,7 @@ class Routes:
         self.spec = messages
         self._routes = list(_routes(spec, messages))
         self._leading = {field for route in self._routes for field in route.fields}
-        self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.holes}
+        self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.placeholders}
         self.sections = tuple(field for field in messages.fields if not field[0].isspace())
         self._needed = required_fields(spec)
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
@@ -96,7 +96,9 @@ class Routes:
     def _values(self, field: str) -> tuple[str, ...]:
         """The values that a field may have, none if some route takes any."""
         shapes = [route.fields[field] for route in self._routes if field in route.fields]
-        return () if any(shape.holes for shape in shapes) else tuple(dict.fromkeys(shape.text for shape in shapes))
+        return (
+            () if any(shape.placeholders for shape in shapes) else tuple(dict.fromkeys(shape.text for shape in shapes))
+        )
 
     def begins_header(self, text: str) -> bool:
         """Whether text in front of a field may be a header whose opener is missing."""
@@ -144,7 +146,7 @@ def _fits(route: Route, values: dict[str, str], fields: tuple[str, ...]) -> tupl
             continue
         if field not in values:
             return None
-        if not shape.holes:
+        if not shape.placeholders:
             if shape.text != values[field]:
                 return None
             score.append((2, 0))
@@ -165,9 +167,11 @@ def _captured(shape: Pattern, word: str) -> str | None:
         return None
     inner = word[len(before) : len(word) - len(after)]
     between = (
-        "".join(item.text for item in shape.items[1:-1] if isinstance(item, LiteralItem)) if shape.holes[1:] else ""
+        "".join(item.text for item in shape.items[1:-1] if isinstance(item, LiteralItem))
+        if shape.placeholders[1:]
+        else ""
     )
-    if shape.holes[1:]:
+    if shape.placeholders[1:]:
         size, odd = divmod(len(inner) - len(between), 2)
         name = inner[: max(size, 0)]
         if odd or inner != name + between + name:
@@ -203,9 +207,9 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     end = next((one for one in messages.end if text.endswith(one)), "")
     bare = Pattern.of(text.removesuffix(end))
     # Arguments one by one end at what follows them, be it the end of the message.
-    open_ended = bool(form.argument) and bare.holes[-1:] == ("arguments",) and not bare.closer
+    open_ended = bool(form.argument) and bare.placeholders[-1:] == ("arguments",) and not bare.closer
     body = header.body if open_ended else bare
-    named = any(shape.holes for _, shape in header.fields)
+    named = any(shape.placeholders for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
     # Between the header and what is read there may be blanks.
     calls = form_parts(alone, named=named)[2]

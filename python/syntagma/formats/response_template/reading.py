@@ -214,7 +214,7 @@ class _Places:
 
     Attributes:
         arguments: path of the arguments.
-        gaps: group of the opener → the hole that it is.
+        gaps: group of the opener → the placeholder that it is.
         other: pointers inside the transform of what is neither.
     """
 
@@ -236,7 +236,7 @@ class _Places:
         self.gaps = {path[0]: role for role, path in self._paths.items() if len(path) == 1 and role != "arguments"}
 
     def envelope(self, *, skip: int) -> str:
-        """JSON text with holes: what was read, of whose paths the first `skip` steps are not keys."""
+        """JSON text with placeholders: what was read, of whose paths the first `skip` steps are not keys."""
         root: dict[str, Any] = {}
         for role, path in self._paths.items():
             if len(path) <= skip:
@@ -288,10 +288,10 @@ def _plain(anchor: _Anchor) -> str:
     return "".join(part for part in anchor if isinstance(part, str))
 
 
-def _around(opener: _Anchor, hole: str, closer: _Anchor, gaps: Mapping[str, str]) -> str:
+def _around(opener: _Anchor, placeholder: str, closer: _Anchor, gaps: Mapping[str, str]) -> str:
     """A call's pattern. A name or id that the transform takes from elsewhere stands here for a second time."""
     written = []
-    for part in (*opener, hole, *closer):
+    for part in (*opener, placeholder, *closer):
         if isinstance(part, str):
             written.append(part)
         elif part.name in gaps or part.name in ("name", "id"):
@@ -301,12 +301,12 @@ def _around(opener: _Anchor, hole: str, closer: _Anchor, gaps: Mapping[str, str]
     return "".join(written)
 
 
-def _patterns(texts: Sequence[str], holes: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
-    """Patterns of texts, each once; with `holes`, each has exactly these."""
+def _patterns(texts: Sequence[str], placeholders: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
+    """Patterns of texts, each once; with `placeholders`, each has exactly these."""
     found = tuple(Pattern.of(text) for text in dict.fromkeys(texts))
     for pattern in found:
-        if holes and set(pattern.holes) != set(holes):
-            raise Untranslatable(f"{pattern.text!r} has other gaps than {', '.join(holes)}")
+        if placeholders and set(pattern.placeholders) != set(placeholders):
+            raise Untranslatable(f"{pattern.text!r} has other gaps than {', '.join(placeholders)}")
     return found
 
 

@@ -12,14 +12,14 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import (
     ContentSpec,
     Envelope,
-    EnvelopeHole,
     EnvelopeNode,
+    EnvelopePlaceholder,
     FormatSpec,
-    Hole,
     Literal,
     Members,
     MessagesSpec,
     Pattern,
+    Placeholder,
     ReasoningSpec,
     ToolsSpec,
 )
@@ -35,7 +35,7 @@ _GAPS = {
     "suffix": r"(?::\w+)?",
 }
 _EXACT = {"strip": False}
-_VALUE = Hole("value")
+_VALUE = Placeholder("value")
 
 
 class _Unsayable(ValueError):
@@ -118,7 +118,7 @@ def _content(part: ContentSpec | None, end_of_turn: Sequence[str], lost: list[No
 
 
 def _sides(blocks: Sequence[Pattern], pointer: str, lost: list[NotCarried]) -> dict[str, Any]:
-    """Openers and closers of patterns with one hole; any closer then ends what any opener began."""
+    """Openers and closers of patterns with one placeholder; any closer then ends what any opener began."""
     sides: dict[str, Any] = {}
     for side in ("opener", "closer"):
         texts = list(dict.fromkeys(text for block in blocks if (text := getattr(block, side))))
@@ -144,13 +144,13 @@ def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
     options = _json_options(tools)
     if section.opener.endswith("[") and section.closer.startswith("]"):
         return _array(section, call, tools.envelope, options)
-    hole = "envelope" if "envelope" in call.holes else "arguments"
-    before, behind = _halves(call, hole)
+    placeholder = "envelope" if "envelope" in call.placeholders else "arguments"
+    before, behind = _halves(call, placeholder)
     if not before or not behind:
         raise _Unsayable("a call that no marker begins and ends")
     field = {**_opener(section.opener, before), **_closer(section.closer, behind), "repeats": True}
-    groups = {item.name for item in before if isinstance(item, Hole)}
-    if hole == "envelope":
+    groups = {item.name for item in before if isinstance(item, Placeholder)}
+    if placeholder == "envelope":
         transform, found = _envelope_transform(tools.envelope[0].root, ("content",))
         if not found | groups >= {"name", "arguments"}:
             raise _Unsayable("a call that does not say its name")
@@ -175,13 +175,13 @@ def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], optio
     return {**field, "transform": transform, "transform_each": True}
 
 
-def _opener(section: str, before: list[Literal | Hole]) -> dict[str, Any]:
+def _opener(section: str, before: list[Literal | Placeholder]) -> dict[str, Any]:
     if not section and len(before) == 1 and isinstance(before[0], Literal):
         return {"open": before[0].text}
     return {"open_pattern": _optional(section) + _expression(before)}
 
 
-def _closer(section: str, behind: list[Literal | Hole]) -> dict[str, Any]:
+def _closer(section: str, behind: list[Literal | Placeholder]) -> dict[str, Any]:
     if not section and len(behind) == 1 and isinstance(behind[0], Literal):
         return {"close": behind[0].text}
     return {"close_pattern": _expression(behind) + _optional(section)}
@@ -236,10 +236,10 @@ def _envelope_transform(root: Members, start: tuple[str, ...]) -> tuple[dict[str
         node, path = waiting.pop(0)
         if isinstance(node, Members):
             for key, inner in node.items:
-                if isinstance(key, EnvelopeHole):
+                if isinstance(key, EnvelopePlaceholder):
                     raise _Unsayable("an object whose key is the name of the tool")
                 waiting.append((inner, (*path, key)))
-        elif isinstance(node, EnvelopeHole):
+        elif isinstance(node, EnvelopePlaceholder):
             if node.name == "arguments" and node.quoted:
                 raise _Unsayable("arguments that are spelled as a string")
             place = "{" + ".".join(path) + "}"
@@ -251,22 +251,24 @@ def _envelope_transform(root: Members, start: tuple[str, ...]) -> tuple[dict[str
     return transform, found
 
 
-def _halves(pattern: Pattern, hole: str) -> tuple[list[Literal | Hole], list[Literal | Hole]]:
-    at = next(index for index, item in enumerate(pattern.items) if isinstance(item, Hole) and item.name == hole)
+def _halves(pattern: Pattern, placeholder: str) -> tuple[list[Literal | Placeholder], list[Literal | Placeholder]]:
+    at = next(
+        index for index, item in enumerate(pattern.items) if isinstance(item, Placeholder) and item.name == placeholder
+    )
     return list(pattern.items[:at]), list(pattern.items[at + 1 :])
 
 
-def _expression(items: Sequence[Literal | Hole]) -> str:
+def _expression(items: Sequence[Literal | Placeholder]) -> str:
     """A regular expression for items: a gap ends where the next literal begins.
 
     Blanks of structure are free; a line break beside a value is the one that the value does not hold.
     """
     written: list[str] = []
     for index, item in enumerate(items):
-        if isinstance(item, Hole) and item in items[:index] and item.name not in _GAPS:
+        if isinstance(item, Placeholder) and item in items[:index] and item.name not in _GAPS:
             written.append(f"(?P={item.name})")
             continue
-        if isinstance(item, Hole):
+        if isinstance(item, Placeholder):
             behind = items[index + 1] if index + 1 < len(items) else None
             written.append(_gap(item.name, behind.text.lstrip()[:1] if isinstance(behind, Literal) else ""))
             continue
