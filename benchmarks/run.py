@@ -28,6 +28,7 @@ SCRIPTS = (
     "openchatml",
     "constrained_validity",
     "template_overhead",
+    "analysis",
     "embedded_speed",
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed"}
