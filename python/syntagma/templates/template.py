@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, LimitError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
-from syntagma.messages import Message, ToolLike
+from syntagma.messages import Message
 from syntagma.templates import continuation, loading, turn
 from syntagma.templates.budget import Budget, nesting_error, output_error
 from syntagma.templates.compiled import compiled
 from syntagma.templates.environment import BoundedContext, environment
 from syntagma.templates.failures import render_error
+from syntagma.templates.options import RenderOptions
 from syntagma.templates.plain import plain
 from syntagma.templates.prompt import Prompt
 
@@ -212,28 +213,12 @@ class ChatTemplate:
 
     # -- rendering
 
-    def render(
-        self,
-        messages: Sequence[Message | Mapping[str, Any]],
-        *,
-        tools: Sequence[ToolLike] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        add_generation_prompt: bool = True,
-        continue_final_message: bool = False,
-        template_kwargs: Mapping[str, Any] | None = None,
-        now: datetime.date | None = None,
-    ) -> str:
+    def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> str:
         """The prompt for these messages.
 
         Args:
             messages: dictionaries go to the template as they are; a `Message` as its OpenAI dictionary.
-            tools: dictionaries go to the template as they are; a `Tool` as its OpenAI dictionary.
-            documents: for templates that quote documents.
-            add_generation_prompt: open the assistant's turn at the end.
-            continue_final_message: leave the final message open, so that the model writes on behind its content, or
-                behind its thoughts if it has no content; no generation prompt is added then.
-            template_kwargs: further variables of the template.
-            now: the clock behind `strftime_now`; None is the local time.
+            **options: see `RenderOptions`.
 
         Raises:
             TemplateError: `E-TEMPLATE-RESERVED`, a reserved name in `template_kwargs`; `E-TEMPLATE-RAISED`, the
@@ -242,62 +227,49 @@ class ChatTemplate:
             LimitError: `E-LIMIT-TEMPLATE-…`.
             ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
         """
-        variables = self._variables(messages, tools, documents, template_kwargs, now)
-        if continue_final_message:
+        variables = self._variables(messages, options)
+        if options.get("continue_final_message", False):
             return continuation.render(self._run, variables)
-        return self._run({**variables, "add_generation_prompt": bool(add_generation_prompt)})
+        add_generation_prompt = bool(options.get("add_generation_prompt", True))
+        return self._run({**variables, "add_generation_prompt": add_generation_prompt})
 
     def render_prompt(
-        self,
-        messages: Sequence[Message | Mapping[str, Any]],
-        *,
-        tools: Sequence[ToolLike] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        add_generation_prompt: bool = True,
-        continue_final_message: bool = False,
-        template_kwargs: Mapping[str, Any] | None = None,
-        now: datetime.date | None = None,
+        self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]
     ) -> Prompt:
         """Like `render`, with the place where the assistant's turn begins; costs one to three renders more."""
-        now = now or datetime.datetime.now()
-        variables = self._variables(messages, tools, documents, template_kwargs, now)
-        if continue_final_message:
+        options["now"] = options.get("now") or datetime.datetime.now()
+        variables = self._variables(messages, options)
+        if options.get("continue_final_message", False):
             return turn.continued_prompt(self._run, variables)
-        return turn.opened_prompt(self._run, variables, add_generation_prompt=bool(add_generation_prompt))
+        add_generation_prompt = bool(options.get("add_generation_prompt", True))
+        return turn.opened_prompt(self._run, variables, add_generation_prompt=add_generation_prompt)
 
-    def _variables(
-        self,
-        messages: Any,
-        tools: Any,
-        documents: Any,
-        template_kwargs: Mapping[str, Any] | None,
-        now: datetime.date | None,
-    ) -> dict[str, Any]:
+    def _variables(self, messages: Any, options: RenderOptions) -> dict[str, Any]:
+        """The template's variables, as plain data, without `add_generation_prompt`."""
+        unknown = options.keys() - RenderOptions.__optional_keys__
+        if unknown:
+            raise TypeError(f"a render has no option {min(unknown)!r}")
+        tools, documents = options.get("tools"), options.get("documents")
+        template_kwargs = options.get("template_kwargs") or {}
         for name, value in (("messages", messages), ("tools", tools), ("documents", documents)):
             if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | None):
                 raise ArgumentTypeError(
                     "E-TEMPLATE-VALUE", f"{name} is a list, not {type(value).__name__}", pointer=f"/{name}"
                 )
-        reserved = self._reserved
-        for name in template_kwargs or {}:
-            if name in reserved:
+        for name in template_kwargs:
+            if name in self._reserved:
                 raise TemplateError(
                     "E-TEMPLATE-RESERVED",
                     f"{name!r} is reserved",
                     hint="template_kwargs holds further variables; arguments and tokens have their own place",
                     pointer=f"/template_kwargs/{name}",
                 )
-        given: dict[str, Any] = {
-            "messages": messages,
-            "tools": tools,
-            "documents": documents,
-            "template_kwargs": template_kwargs or {},
-        }
+        given = {"messages": messages, "tools": tools, "documents": documents, "template_kwargs": template_kwargs}
         data = plain(given, self._limits)
         variables: dict[str, Any] = {**self._tokens, "bos_token": self._bos_token, "eos_token": self._eos_token}
         variables |= data.pop("template_kwargs")
         variables |= {key: value for key, value in data.items() if value is not None or not self._omit_none}
-        variables["strftime_now"] = _Clock(now)
+        variables["strftime_now"] = _Clock(options.get("now"))
         return variables
 
     def _run(self, variables: Mapping[str, Any]) -> str:
