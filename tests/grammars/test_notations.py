@@ -18,7 +18,7 @@ from syntagma.errors import ArgumentError, GrammarError, UnsupportedSchema
 from syntagma.format_schema import Notation
 from syntagma.formats.notation import in_notation
 from syntagma.grammars import ValueNotation
-from syntagma.parsing.literal_machine import literal_to_json
+from syntagma.parsing.arguments.literal_machine import literal_to_json
 from tests.constraints.walks import accepts, walk
 
 NOTATIONS = {

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from syntagma.format_schema import Notation, read_toml
 from syntagma.formats.notation import escaped, in_notation
 from syntagma.parsing import StreamParser
-from syntagma.parsing.literal_machine import LiteralMachine, literal_to_json
-from syntagma.parsing.unescape import Unescaper
+from syntagma.parsing.arguments.literal_machine import LiteralMachine, literal_to_json
+from syntagma.parsing.arguments.xml_escapes import Unescaper
 
 PYTHON = Notation(quotes=("'", '"'), true=("True", "true"), false=("False", "false"), null=("None", "null"))
 MARKED = Notation(quotes=("<q>",), bare_keys=True)
@@ -41,7 +41,7 @@ def test_what_is_spelled_reads_back(notation: Notation, value: Any, cut: int) ->
         after, part = machine.feed(rest, 0, len(rest))
         parts.append(part)
         rest = rest[after:]
-    assert "".join(parts) + machine.finish() == found
+    assert "".join(parts) + machine.end_of_text() == found
 
 
 @pytest.mark.parametrize(

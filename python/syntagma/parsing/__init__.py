@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.headers import Header, HeaderShape, read_header
-from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.routes import is_name
 from syntagma.parsing.start import start_state

@@ -7,7 +7,6 @@ from typing import Literal
 
 from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.cursor import Cursor
-from syntagma.parsing.json_machine import JsonMachine
 from syntagma.parsing.machine import Machine
 from syntagma.parsing.patterns import Block, marker_pieces
 from syntagma.parsing.routes import Route, RouteKind
@@ -45,7 +44,7 @@ class CallBodies(Machine):
         """The first marker from index `start` on that is no look-alike, as `Scanner.search` gives it."""
         window = self.window
         while True:
-            at, key = scanner.search(window.text, start, base=window.base, final=final)
+            at, key = scanner.search(window.text, start, final=final)
             if key is None or window.are_markers(at, marker_pieces(key)):
                 return at, key
             start = at + 1
@@ -183,7 +182,8 @@ class CallBodies(Machine):
         cursor = self._cursor
         assert cursor is not None
         source = cursor.source
-        if not isinstance(source, JsonMachine):
+        assert source is not None
+        if not source.ends_at_markers:
             return super()._arguments(final)
         window = self.window
         at, key = self._next(self._ends, window.pos, final=final)

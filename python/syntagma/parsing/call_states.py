@@ -14,13 +14,9 @@ from syntagma.parsing.call_end import CallEnd
 from syntagma.parsing.compiled import CompiledFormat
 from syntagma.parsing.cursor import Cursor
 from syntagma.parsing.emitter import Emitter
-from syntagma.parsing.json_machine import JsonMachine
-from syntagma.parsing.json_string import json_text
-from syntagma.parsing.nested_arguments import NestedArguments
 from syntagma.parsing.patterns import Alternative, Section
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.straight import STRING_STOPS, Straight
-from syntagma.parsing.tagged_arguments import TaggedArguments
+from syntagma.parsing.straight import Straight
 from syntagma.parsing.window import Window
 
 __all__ = ["CallStates", "Phase", "ReaderParts", "State"]
@@ -161,6 +157,7 @@ class CallStates(ABC):
     def _commit(self, cursor: Cursor) -> bool:
         window = self.window
         assert cursor.name is not None
+        assert cursor.source is not None
         window.pos = cursor.pos - window.base
         window.unmark()
         span = (self._race_at, cursor.commit_at)
@@ -169,9 +166,8 @@ class CallStates(ABC):
         if cursor.header_name not in (None, cursor.name):
             self._out.malformed("E-PARSE-NAME", f"{cursor.header_name!r} and {cursor.name!r} name one call", span)
         self._out.call_start(cursor.name, cursor.id, span)
-        if isinstance(cursor.source, TaggedArguments | NestedArguments):
-            tool = (self._tools or {}).get(cursor.name)
-            cursor.source.declare(tool.parameters if tool is not None else None)
+        tool = (self._tools or {}).get(cursor.name)
+        cursor.source.declare(tool.parameters if tool is not None else None)
         self._cursor = cursor
         self._argument_chars = 0
         self.content_begun = True
@@ -247,21 +243,19 @@ class CallStates(ABC):
             return True
         if not final:
             return False
-        if isinstance(cursor.source, TaggedArguments | NestedArguments):
-            fragment = cursor.source.cut(window.text[window.pos :])
-            self._out.call_delta(fragment, (start, window.end))
+        self._out.call_delta(cursor.source.finish(window.text[window.pos :]), (start, window.end))
         window.pos = len(window.text)
         return self._truncated()
 
     def _straight_arguments(self) -> Straight | None:
         """The arguments, where they are inside a string."""
         source = self._cursor.source if self._cursor is not None else None
-        room = self._limits.parser_argument_chars - self._argument_chars
-        if isinstance(source, JsonMachine) and source.in_plain_string:
-            return Straight("arguments", STRING_STOPS, room)
-        if isinstance(source, TaggedArguments | NestedArguments) and source.open_text is not None:
-            return Straight("arguments", source.open_text.firsts, room, json_text)
-        return None
+        string = source.open_string if source is not None else None
+        if string is None:
+            return None
+        return Straight(
+            "arguments", string.stops, self._limits.parser_argument_chars - self._argument_chars, string.spell
+        )
 
     def passed(self, way: Straight, size: int) -> None:
         """Text of what the reader is in the middle of went straight on."""

@@ -8,16 +8,17 @@ from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
 from syntagma.limits import Limits
-from syntagma.parsing.arguments import ArgumentSource, HeldArguments
-from syntagma.parsing.envelope_reader import EnvelopeReader
-from syntagma.parsing.json_machine import JsonMachine
-from syntagma.parsing.keyword_arguments import KeywordArguments
-from syntagma.parsing.literal_machine import LiteralMachine
-from syntagma.parsing.nested_arguments import NestedArguments
+from syntagma.parsing.arguments.buffered import BufferedArguments
+from syntagma.parsing.arguments.envelope import EnvelopeReader
+from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.keyword import KeywordArguments
+from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.nested import NestedArguments
+from syntagma.parsing.arguments.source import ArgumentSource
+from syntagma.parsing.arguments.tagged import TaggedArguments
+from syntagma.parsing.arguments.xml_escapes import unescaped
 from syntagma.parsing.patterns import Alternative, Op
-from syntagma.parsing.tagged_arguments import TaggedArguments
 from syntagma.parsing.text_buffer import TextBuffer
-from syntagma.parsing.unescape import unescaped
 from syntagma.parsing.window import Window
 
 __all__ = ["Cursor"]
@@ -89,11 +90,11 @@ class Cursor:
         ops = self.alternative.ops
         while self.status == "more":
             if self._at == len(ops):
-                self._commit(HeldArguments(), self.pos)
+                self._commit(BufferedArguments(), self.pos)
                 return
             before = (self.pos, self._at)
             self._step(ops[self._at], window)
-            held = self._held_chars + (self.envelope.held if self.envelope is not None else 0)
+            held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
             if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
                 self.status, self.over_limit = "dead", True
             if before == (self.pos, self._at):
@@ -192,14 +193,14 @@ class Cursor:
             form = self.alternative.form
             self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
         reader = self.envelope
-        end = min(len(window.text), self._end + reader.held - window.base)
+        end = min(len(window.text), self._end + reader.buffered_chars - window.base)
         self.pos = window.base + reader.run(window.text, index, end)
         self.begun = self.begun or reader.begun
         self.id = reader.id or self.id
         if reader.status == "commit":
             assert reader.source is not None
             self._inner_name(reader.name)
-            self._commit(reader.source, self.pos + (not isinstance(reader.source, HeldArguments)))
+            self._commit(reader.source, self.pos + (reader.buffered is None))
         elif reader.status == "bad":
             self.status = "dead"
         elif reader.status == "end":
@@ -211,8 +212,8 @@ class Cursor:
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         self._inner_name(reader.name)
-        if self.name is not None and (reader.complete_hold is not None or self.alternative.framed):
-            self._commit(HeldArguments(reader.complete_hold or "{}"), self.pos)
+        if self.name is not None and (reader.buffered is not None or self.alternative.framed):
+            self._commit(BufferedArguments(reader.buffered or "{}"), self.pos)
         else:
             self.balanced = self.pos
             self.status = "dead"
@@ -241,7 +242,7 @@ class Cursor:
                     break
                 at += len(op.text)
             else:
-                self._commit(HeldArguments(), window.base + at)
+                self._commit(BufferedArguments(), window.base + at)
                 return
         if not waiting:
             self.status = "dead"
@@ -258,7 +259,7 @@ class Cursor:
         elif reader.done:
             text = self._held.take()
             self.name = self.infer(text) if self.infer is not None else None
-            self._commit(HeldArguments(text), self.pos)
+            self._commit(BufferedArguments(text), self.pos)
 
     def _argument_begins(self, window: Window) -> None:
         """The opener of a value was read: the first of a call, or, inside one, the next."""
@@ -270,8 +271,13 @@ class Cursor:
         if nesting is not None:
             self._commit(NestedArguments(window, self.alternative, nesting, key=key), self.pos)
             return
-        source = TaggedArguments(window, self.alternative, self._limits, Cursor, key=key, wire=self.wire)
-        self._commit(source, self.pos)
+        self._commit(TaggedArguments(window, self.alternative, self._argument_at, key=key, wire=self.wire), self.pos)
+
+    def _argument_at(self, pos: int) -> Cursor:
+        """A reader of the header of a further argument."""
+        header = self.alternative.form.argument
+        assert header is not None
+        return Cursor(header, pos, self._limits)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

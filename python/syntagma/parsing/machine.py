@@ -143,7 +143,7 @@ class Machine(CallStates):
         keys, scanner = self._compiled.content_keys(reasoning=not self.thinking_done, section=section)
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, base=window.base, final=final)
+            at, key = scanner.search(window.text, start, final=final)
             if key is None:
                 self._answer(at)
                 return False
@@ -232,7 +232,7 @@ class Machine(CallStates):
         keys, scanner = self._keys
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, base=window.base, final=final)
+            at, key = scanner.search(window.text, start, final=final)
             if key is None:
                 self._think(at)
                 return False
@@ -276,7 +276,7 @@ class Machine(CallStates):
         keys, scanner = self._keys
         start = window.pos
         while True:
-            at, key = scanner.search(window.text, start, base=window.base, final=final)
+            at, key = scanner.search(window.text, start, final=final)
             window.pos = at
             if key is None:
                 if not final:

@@ -17,7 +17,7 @@ class Scanner:
     buffer is passed over once for each text however often it is asked about.
     """
 
-    __slots__ = ("_base", "_beginnings", "_buffer", "_cut", "_firsts", "_keys", "_longest", "_next")
+    __slots__ = ("_beginnings", "_buffer", "_cut", "_firsts", "_from", "_keys", "_longest", "_next")
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = sorted({key for key in keys if key}, key=len, reverse=True)
@@ -25,7 +25,7 @@ class Scanner:
         self._longest = len(self._keys[0]) if self._keys else 0
         self._beginnings = frozenset(key[:size] for key in self._keys for size in range(1, len(key)))
         self._buffer = ""
-        self._base = 0
+        self._from = 0
         self._next: dict[str, int] = {}
         self._cut = -1
 
@@ -34,19 +34,20 @@ class Scanner:
         """The first characters of the texts: where none of them stands, no text begins."""
         return self._firsts
 
-    def search(self, text: str, start: int, *, base: int, final: bool) -> tuple[int, str | None]:
+    def search(self, text: str, start: int, *, final: bool) -> tuple[int, str | None]:
         """The index of the first key from `start` on, and the key.
 
-        `base` is the absolute position of the text, which tells two equal buffers apart.
         Without one: the index from which on the text may be the beginning of a key (the length of `text` if there is
         none, and always if `final`), and None.
         """
         size = len(text)
-        if text is not self._buffer or base != self._base:
+        # What is remembered holds for this text from the index on at which the last search began.
+        if text is not self._buffer or start < self._from:
             if size - start < _SHORT and self._firsts.isdisjoint(text[start:]):
                 return size, None
-            self._buffer, self._base, self._cut = text, base, -1
+            self._buffer, self._cut = text, -1
             self._next = dict.fromkeys(self._keys, -1)
+        self._from = start
         at: int = size
         found: str | None = None
         for key, known in self._next.items():

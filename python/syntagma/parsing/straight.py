@@ -9,14 +9,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta
 from syntagma.parsing.text_buffer import TextBuffer
 
-__all__ = ["FAR", "STRING_STOPS", "Course", "Lane", "Straight"]
+__all__ = ["FAR", "Course", "Lane", "Straight"]
 
 Delta: TypeAlias = ContentDelta | ReasoningDelta | ToolCallDelta
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG = 256
 """code points, at most, that are looked at one by one; longer chunks are searched"""
-STRING_STOPS = frozenset(('"', "\\", *map(chr, range(32))))
-"""what may end a JSON string, or must be looked at in one"""
 
 
 FAR = 1 << 40

@@ -6,8 +6,9 @@ import json
 import re
 
 from syntagma.format_schema import Notation
-from syntagma.parsing.json_machine import BLANKS
-from syntagma.parsing.json_string import json_text
+from syntagma.parsing.arguments.json_machine import WHITESPACE
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["LiteralMachine", "literal_to_json"]
 
@@ -22,14 +23,14 @@ _PAIRS = {"{": "}", "[": "]", "(": ")"}
 _VALUE, _VALUE_OR_END, _KEY, _KEY_OR_END, _COLON, _COMMA_OR_END, _STRING, _WORD = range(8)
 
 
-class LiteralMachine:
-    """One value; no recursion, no look-back.
+class LiteralMachine(ArgumentSource):
+    """One value; as a source of arguments, an object. No recursion, no look-back.
 
     Strings, words and bare keys become JSON; a list in round brackets becomes an array.
 
     Args:
         notation: how values are spelled.
-        ends: characters that end a word or number on its own, beside brackets, signs of structure and blanks.
+        ends: characters that end a word or number on its own, beside brackets, signs of structure and whitespace.
 
     Attributes:
         done: the value is whole.
@@ -60,7 +61,7 @@ class LiteralMachine:
         return self._state == _STRING and not (self.done or self.bad)
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
-        """Read `text[pos:end]` as far as the value goes; the new position, and JSON text to pass on.
+        """See `ArgumentSource`.
 
         A word or number on its own ends at the first character that is not part of it, which is not read. The position
         stays in front of an escape or a delimiter that is not whole.
@@ -72,7 +73,7 @@ class LiteralMachine:
                 pos = self._string(text, pos, end, out)
             elif self._state == _WORD:
                 pos = self._spelled(text, pos, end, out)
-            elif text[pos] in BLANKS:
+            elif text[pos] in WHITESPACE:
                 pos += 1
                 continue
             else:
@@ -81,8 +82,8 @@ class LiteralMachine:
                 break
         return pos, "".join(out)
 
-    def finish(self) -> str:
-        """No more text comes: a word or number on its own ends here."""
+    def end_of_text(self) -> str:
+        """No more text comes: a word or number on its own ends here. The JSON text of it."""
         out: list[str] = []
         if self._state == _WORD:
             self._word_ended(out)
@@ -142,7 +143,7 @@ class LiteralMachine:
         return pos
 
     def _comma(self, out: list[str]) -> None:
-        """The comma that was read waits for what comes behind it; one before a closer has no JSON."""
+        """The comma that was read waits for what comes after it; one before a closer has no JSON."""
         if self._word == ", ":
             out.append(", ")
         self._word = ""
@@ -211,9 +212,9 @@ class LiteralMachine:
         return pos + 2
 
     def _spelled(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A word, a number, or a bare key: up to structure or a blank."""
+        """A word, a number, or a bare key: up to structure or whitespace."""
         start = pos
-        stops = _STRUCTURE if self._in_key else _STRUCTURE + BLANKS + ("" if self._stack else self._ends)
+        stops = _STRUCTURE if self._in_key else _STRUCTURE + WHITESPACE + ("" if self._stack else self._ends)
         while pos < end and text[pos] not in stops:
             pos += 1
         self._word += text[start:pos]
@@ -262,5 +263,5 @@ def literal_to_json(text: str, notation: Notation) -> str | None:
     """A whole literal as JSON text; None: it is none."""
     machine = LiteralMachine(notation)
     after, found = machine.feed(text, 0, len(text))
-    found += machine.finish()
+    found += machine.end_of_text()
     return found if machine.done and not text[after:].strip() else None

@@ -1,12 +1,17 @@
-"""Reads one JSON value as it arrives: tells where it ends, and passes its text on. No recursion, no look-back."""
+"""Reads one JSON value as it arrives: finds its end, and passes its text on. No recursion, no look-back."""
 
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
-__all__ = ["BLANKS", "JsonMachine"]
+from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 
-BLANKS = " \t\n\r"
+__all__ = ["WHITESPACE", "JsonMachine"]
+
+WHITESPACE = " \t\n\r"
+"""what may stand between the parts of a JSON text"""
+_PLAIN = OpenString(frozenset(('"', "\\", *map(chr, range(32)))))
 _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
 _DIGITS = "0123456789"
 _HEX = "0123456789abcdefABCDEF"
@@ -32,8 +37,8 @@ _NUMBER_STEPS: tuple[dict[str, int], ...] = (
 )
 
 
-class JsonMachine:
-    """One JSON value.
+class JsonMachine(ArgumentSource):
+    """One JSON value; as a source of arguments, an object behind its brace or with it.
 
     A raw control character inside a string, which JSON forbids and models write, is passed on as its escape.
 
@@ -44,6 +49,8 @@ class JsonMachine:
     """
 
     __slots__ = ("_in_key", "_left", "_number", "_stack", "_state", "_word", "bad", "done", "repaired")
+
+    ends_at_markers: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._stack: list[str] = []
@@ -62,12 +69,12 @@ class JsonMachine:
         return not (self.done or self.bad) and self._state in (_STRING, _ESCAPE, _UNICODE)
 
     @property
-    def in_plain_string(self) -> bool:
-        """A string is open, and no escape in it."""
-        return self._state == _STRING and not (self.done or self.bad)
+    def open_string(self) -> OpenString | None:
+        """See `ArgumentSource`."""
+        return _PLAIN if self._state == _STRING and not (self.done or self.bad) else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
-        """Read `text[pos:end]` as far as the value goes; the new position, and the text to pass on.
+        """See `ArgumentSource`.
 
         A number on its own ends at the first character that is not part of it, which is not read.
         """
@@ -108,7 +115,7 @@ class JsonMachine:
                 continue
             if state >= _STRING:
                 self._inside(state, char)
-            elif char not in BLANKS:
+            elif char not in WHITESPACE:
                 self._structure(state, char)
             if not self.bad:
                 pos += 1

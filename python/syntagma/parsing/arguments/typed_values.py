@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from syntagma.format_schema import Notation
-from syntagma.parsing.literal_machine import literal_to_json
+from syntagma.parsing.arguments.literal_machine import literal_to_json
 
 __all__ = ["allowed_types", "any_json", "inner_schema", "to_json"]
 

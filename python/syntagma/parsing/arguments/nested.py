@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from syntagma.parsing.json_machine import JsonMachine
-from syntagma.parsing.json_string import json_text
+from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.patterns import Alternative, Nesting
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.text_buffer import TextBuffer
-from syntagma.parsing.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.window import Window
 
 __all__ = ["NestedArguments"]
@@ -35,19 +36,19 @@ class _Level:
         self.begun = False
 
 
-class NestedArguments:
-    """Reads elements; starts behind the opener of the first one.
+class NestedArguments(ArgumentSource):
+    """Reads elements; starts after the opener of the first one.
 
     A string streams as it comes; any other leaf must be whole to be typed. An element ends at its own closer only.
 
     Attributes:
-        done: the literal behind the arguments was found (it is not read).
+        done: the literal after the arguments was found (it is not read).
         bad: the next character fits neither an element nor the end.
     """
 
     __slots__ = (
-        *("_allowed", "_element", "_form", "_held", "_json", "_levels", "_runs", "_scanner", "_schema", "_state"),
-        *("_values", "_window", "bad", "done"),
+        *("_allowed", "_buffered", "_element", "_form", "_json", "_levels", "_open_string", "_scanner", "_schema"),
+        *("_state", "_values", "_window", "bad", "done"),
     )
 
     def __init__(self, window: Window, alternative: Alternative, nesting: Nesting, *, key: str) -> None:
@@ -59,23 +60,24 @@ class NestedArguments:
         self._element: tuple[str, Any] = (key, None)
         self._allowed: frozenset[str] = _LOOSE
         self._scanner: Scanner | None = None
-        self._held = TextBuffer()
+        self._open_string: OpenString | None = None
+        self._buffered = TextBuffer()
         self._json: JsonMachine | None = None
-        self._runs = 0
         self._state: State = "value"
         self.done = False
         self.bad = False
 
     def declare(self, schema: Mapping[str, Any] | None) -> None:
-        """The tool's parameters, which say how values are typed."""
+        """See `ArgumentSource`."""
         self._schema = schema
         self._levels[0].schema = schema
         self._element = (self._element[0], inner_schema(schema, self._schema, self._element[0]))
 
     @property
-    def open_text(self) -> Scanner | None:
-        """What ends the string that is open and streams as it comes."""
-        return self._scanner if self._state == "text" and self._allowed == _STRING else None
+    def open_string(self) -> OpenString | None:
+        """See `ArgumentSource`."""
+        is_plain = self._state == "text" and self._allowed == _STRING
+        return self._open_string if is_plain else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -93,16 +95,16 @@ class NestedArguments:
                 break
         return pos, "".join(out)
 
-    def cut(self, text: str) -> str:
-        """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
+    def finish(self, rest: str) -> str:
+        """See `ArgumentSource`."""
         is_open = self._state == "text" and self._allowed == _STRING
-        return json_text(text) if is_open else ""
+        return json_text(rest) if is_open else ""
 
     def _closer(self, key: str) -> str:
         return self._form.close + key + self._form.close_end
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """Behind an element's opener: a leaf, or the first element inside."""
+        """After an element's opener: a leaf, or the first element inside."""
         key, schema = self._element
         allowed = allowed_types(schema, self._schema) if schema is not None else _LOOSE
         if allowed != _STRING:
@@ -128,6 +130,7 @@ class NestedArguments:
         self._allowed = allowed
         self._json = None if "string" in allowed else JsonMachine()
         self._scanner = Scanner({self._closer(key), self._form.before_closer + self._closer(key)})
+        self._open_string = OpenString(self._scanner.firsts, json_text)
         self._state = "text"
         if allowed == _STRING:
             out.append('"')
@@ -140,10 +143,10 @@ class NestedArguments:
             stop += 1
         if stop == end:
             return None
-        behind = self._form.open_end
-        if text.startswith(behind, stop):
+        opener_end = self._form.open_end
+        if text.startswith(opener_end, stop):
             return text[at:stop]
-        return None if self._window.cut_at(stop, behind) else ""
+        return None if self._window.cut_at(stop, opener_end) else ""
 
     def _open(self, key: str, schema: Any, is_array: bool, at: int, out: list[str]) -> int:
         self._name(key, out)
@@ -164,10 +167,9 @@ class NestedArguments:
 
     def _leaf(self, text: str, pos: int, end: int, out: list[str]) -> int:
         assert self._scanner is not None
-        self._runs += 1
         piece = text[:end] if end < len(text) else text
         while True:
-            at, closer = self._scanner.search(piece, pos, base=self._runs, final=False)
+            at, closer = self._scanner.search(piece, pos, final=False)
             self._pass(text[pos:at], out)
             # A closer inside a string of a JSON value does not close the value.
             if closer is None or self._json is None or not self._json.in_string:
@@ -179,8 +181,8 @@ class NestedArguments:
         if self._allowed == _STRING:
             out.append('"')
         else:
-            held = self._held.take()
-            out.append(self._typed(held))
+            value = self._buffered.take()
+            out.append(self._typed(value))
         self._state = "between"
         return at + len(closer)
 
@@ -188,7 +190,7 @@ class NestedArguments:
         if self._allowed == _STRING:
             out.append(json_text(text))
         elif text:
-            self._held.write(text)
+            self._buffered.write(text)
             if self._json is not None:
                 self._json.feed(text, 0, len(text))
 
@@ -200,7 +202,7 @@ class NestedArguments:
         return to_json(text, self._allowed)
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """Behind an element: the next one, or the end of what holds it."""
+        """After an element: the next one, or the end of what holds it."""
         at = min(self._window.behind_blanks(pos), end)
         if at == end:
             return at

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from syntagma.parsing.json_machine import BLANKS
-from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.json_machine import WHITESPACE
+from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.patterns import Form, Op
 
 __all__ = ["KeywordArguments"]
 
 
-class KeywordArguments:
-    """Reads keys and literal values; starts behind the literal in front of the arguments.
+class KeywordArguments(ArgumentSource):
+    """Reads keys and literal values; starts after the literal before the arguments.
 
     Attributes:
-        done: the literal behind the arguments was found (it is not read).
+        done: the literal after the arguments was found (it is not read).
         bad: the next character fits neither an argument nor the end.
     """
 
@@ -31,7 +32,7 @@ class KeywordArguments:
         self._key = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
-        self._state: Literal["key", "between", "value", "behind", "next"] = "key"
+        self._state: Literal["key", "between", "value", "after", "next"] = "key"
         self.done = False
         self.bad = False
 
@@ -48,11 +49,11 @@ class KeywordArguments:
                 if self._machine.bad:
                     self.bad = True
                 elif self._machine.done:
-                    self._machine, self._state = None, "behind"
+                    self._machine, self._state = None, "after"
                 elif after == pos:
                     break
                 pos = after
-            elif text[pos] in BLANKS and not self._key:
+            elif text[pos] in WHITESPACE and not self._key:
                 pos += 1
             else:
                 before = (pos, self._state)
@@ -62,7 +63,7 @@ class KeywordArguments:
         return pos, "".join(out)
 
     def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A key, what is behind it, a separator, or the end."""
+        """A key, what is after it, a separator, or the end."""
         separator = self._form.argument_separator
         if self._state == "between":
             return self._value(text, pos, end)
@@ -73,7 +74,7 @@ class KeywordArguments:
                 return pos
             if self._closer.startswith(text[pos:end]):
                 return pos
-        if self._state == "behind":
+        if self._state == "after":
             if text.startswith(separator, pos, end):
                 self._state = "next"
                 return pos + len(separator)
@@ -83,7 +84,7 @@ class KeywordArguments:
 
     def _value(self, text: str, pos: int, end: int) -> int:
         """What stands between a key and its value."""
-        if text[pos] in BLANKS:
+        if text[pos] in WHITESPACE:
             return pos + 1
         if text.startswith(self._between, pos, end):
             self._state, self._key = "value", ""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members, Notation
-from syntagma.parsing.arguments import ArgumentSource, EncodedArguments, HeldArguments
-from syntagma.parsing.json_machine import BLANKS, JsonMachine
-from syntagma.parsing.json_string import StringReader
-from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.buffered import BufferedArguments
+from syntagma.parsing.arguments.encoded import EncodedArguments
+from syntagma.parsing.arguments.json_machine import WHITESPACE, JsonMachine
+from syntagma.parsing.arguments.json_string import StringReader
+from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text_buffer import TextBuffer
 
 __all__ = ["EnvelopeReader"]
@@ -25,14 +27,16 @@ class EnvelopeReader:
         name: the tool's name, once read.
         id: the call's id, once read.
         source: the arguments, from the commit point on.
-        held: code points of arguments that wait for the name.
-        status: `more` text is needed; `commit`: the position is where the arguments begin (or behind the name that came
-            after them); `bad`: the next character fits no envelope; `end`: the object is closed.
+        buffered: arguments that came before the name, once they are whole.
+        buffered_chars: code points of them that were read.
+        status: `more` text is needed; `commit`: the position is where the arguments begin (or after the name, if they
+            came first); `bad`: the next character fits no envelope; `end`: the object is closed.
     """
 
     __slots__ = (
-        *("_awaits_name", "_encoded", "_holding", "_nodes", "_notation", "_outer_name", "_parts", "_reading", "_skip"),
-        *("_stack", "_state", "_string", "_text", "complete_hold", "held", "id", "name", "source", "status"),
+        *("_awaits_name", "_buffering", "_encoded", "_nodes", "_notation", "_outer_name", "_parts", "_reading"),
+        *("_skip", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id", "name", "source"),
+        "status",
     )
 
     def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation) -> None:
@@ -43,14 +47,14 @@ class EnvelopeReader:
         self._awaits_name = any("name" in envelope.pattern.placeholders for envelope in envelopes)
         self._state = _START
         self._skip: JsonMachine | None = None
-        self._holding: ArgumentSource | None = None
+        self._buffering: ArgumentSource | None = None
         self._encoded: EncodedArguments | None = None
         self._parts = TextBuffer()
         self._string: StringReader | None = None
         self._reading = ""
         self._text: list[str] = []
-        self.complete_hold: str | None = None
-        self.held = 0
+        self.buffered: str | None = None
+        self.buffered_chars = 0
         self.name: str | None = None
         self.id: str | None = None
         self.source: ArgumentSource | None = None
@@ -62,7 +66,7 @@ class EnvelopeReader:
         return self._state != _START
 
     def resume(self) -> None:
-        """Go on behind the arguments."""
+        """Go on after the arguments."""
         self._state = _COMMA_OR_END
         self.status = "more"
 
@@ -79,9 +83,9 @@ class EnvelopeReader:
                 if after == pos and self._encoded is not None:
                     break
                 pos = after
-            elif self._holding is not None:
-                after = self._hold(self._holding, text, pos, end)
-                if after == pos and self._holding is not None:
+            elif self._buffering is not None:
+                after = self._buffer(self._buffering, text, pos, end)
+                if after == pos and self._buffering is not None:
                     break
                 pos = after
             elif self._skip is not None:
@@ -90,7 +94,7 @@ class EnvelopeReader:
                     self.status = "bad"
                 elif self._skip.done:
                     self._skip, self._state = None, _COMMA_OR_END
-            elif text[pos] in BLANKS:
+            elif text[pos] in WHITESPACE:
                 pos += 1
             elif self._state == _VALUE:
                 pos = self._value(text, pos)
@@ -150,8 +154,8 @@ class EnvelopeReader:
         self.name = name
         if not name:
             self.status = "bad"
-        elif self.complete_hold is not None:
-            self.source = HeldArguments(self.complete_hold)
+        elif self.buffered is not None:
+            self.source = BufferedArguments(self.buffered)
             self.status = "commit"
 
     def _resolve(self, key: str) -> None:
@@ -167,7 +171,7 @@ class EnvelopeReader:
     def _value(self, text: str, pos: int) -> int:
         char = text[pos]
         placeholders = {node.name for node in self._nodes if isinstance(node, EnvelopePlaceholder)}
-        if "arguments" in placeholders and self.complete_hold is None and self.source is None and char in '{"':
+        if "arguments" in placeholders and self.buffered is None and self.source is None and char in '{"':
             if char == '"':
                 self._encoded = EncodedArguments()
                 return pos + 1
@@ -205,22 +209,22 @@ class EnvelopeReader:
             self.source = source
             self.status = "commit"
         else:
-            self._holding, self._parts = source, TextBuffer()
+            self._buffering, self._parts = source, TextBuffer()
             if source.done:
-                self._held_whole("{}")
+                self._all_buffered("{}")
         return pos
 
-    def _hold(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
+    def _buffer(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
         after, fragment = source.feed(text, pos, end)
-        self.held += after - pos
+        self.buffered_chars += after - pos
         self._parts.write(fragment)
         if source.bad:
             self.status = "bad"
         elif source.done:
-            self._held_whole(self._parts.take())
+            self._all_buffered(self._parts.take())
         return after
 
-    def _held_whole(self, text: str) -> None:
-        self.complete_hold = text
-        self._holding = None
+    def _all_buffered(self, text: str) -> None:
+        self.buffered = text
+        self._buffering = None
         self._state = _COMMA_OR_END

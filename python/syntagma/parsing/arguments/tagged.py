@@ -3,50 +3,73 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
 
-from syntagma.limits import Limits
-from syntagma.parsing.json_machine import JsonMachine
-from syntagma.parsing.json_string import json_text
-from syntagma.parsing.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
+from syntagma.parsing.arguments.xml_escapes import Unescaper
 from syntagma.parsing.patterns import Alternative, Block, Form, Op
 from syntagma.parsing.scanner import Scanner
 from syntagma.parsing.text_buffer import TextBuffer
-from syntagma.parsing.typed_values import allowed_types, any_json, to_json
-from syntagma.parsing.unescape import Unescaper
 from syntagma.parsing.window import Window
 
-if TYPE_CHECKING:
-    from syntagma.parsing.cursor import Cursor
-
-__all__ = ["TaggedArguments"]
+__all__ = ["HeaderReader", "TaggedArguments"]
 
 _STRING = frozenset(("string",))
 
 
-class TaggedArguments:
-    """Reads values and what is between them; starts behind the opener of the first value.
+class HeaderReader(Protocol):
+    """Reads what stands before a value.
+
+    Attributes:
+        status: `more` text is needed; `commit`: the header was read; `dead`: the text is none.
+        pos: absolute position of the next character to read.
+        key: the argument's key, once read.
+        wire: the type of the value as it is written, once read.
+    """
+
+    status: Literal["more", "commit", "dead"]
+    pos: int
+    key: str | None
+    wire: str | None
+
+    def run(self, window: Window) -> None:
+        """Read what the window has after `pos`."""
+        ...
+
+
+class TaggedArguments(ArgumentSource):
+    """Reads values and what is between them; starts after the opener of the first value.
 
     A string streams as it comes; any other value must be whole to be typed.
 
+    Args:
+        window: the text, which also knows what is a token.
+        alternative: the call's pattern.
+        open_header: makes a reader of the header of a further argument that begins at an absolute position.
+        key: the key of the first argument, whose header was read.
+        wire: the type of its value as it is written.
+
     Attributes:
-        done: the literal behind the arguments was found (it is not read).
+        done: the literal after the arguments was found (it is not read).
         bad: the next character fits neither an argument nor the end.
     """
 
     __slots__ = (
-        *("_allowed", "_closers", "_cursor", "_escapes", "_form", "_held", "_json", "_limits", "_make", "_opened"),
-        *("_properties", "_raw", "_runs", "_scanner", "_schema", "_separated", "_unread", "_value", "_window", "bad"),
-        "done",
+        *("_allowed", "_buffered", "_closers", "_escapes", "_form", "_header", "_json", "_open_header", "_open_string"),
+        *("_opened", "_properties", "_raw", "_scanner", "_schema", "_separated", "_unread", "_value", "_window"),
+        *("bad", "done"),
     )
 
     def __init__(
         self,
         window: Window,
         alternative: Alternative,
-        limits: Limits,
-        make: type[Cursor],
+        open_header: Callable[[int], HeaderReader],
         *,
         key: str,
         wire: str | None,
@@ -55,18 +78,17 @@ class TaggedArguments:
         assert form.value is not None
         self._window = window
         self._form: Form = form
-        self._limits = limits
-        self._make = make
+        self._open_header = open_header
         self._closers: tuple[Op, ...] = (alternative.closer[0], *alternative.ends)
         self._value: Block = form.value
         self._scanner = Scanner({self._value.closer, self._value.before_closer + self._value.closer})
+        self._open_string = OpenString(self._scanner.firsts, json_text)
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
-        self._cursor: Cursor | None = None
+        self._header: HeaderReader | None = None
         self._opened = False
         self._separated = False
-        self._runs = 0
-        self._held = TextBuffer()
+        self._buffered = TextBuffer()
         self._json: JsonMachine | LiteralMachine | None = None
         self._unread = ""
         self._escapes: Unescaper | None = None
@@ -76,15 +98,16 @@ class TaggedArguments:
         self.bad = False
 
     def declare(self, schema: Mapping[str, Any] | None) -> None:
-        """The tool's parameters, which say how values are typed."""
+        """See `ArgumentSource`."""
         properties = schema.get("properties") if schema is not None else None
         self._schema = schema
         self._properties = properties if isinstance(properties, Mapping) else {}
 
     @property
-    def open_text(self) -> Scanner | None:
-        """What ends the string that is open and streams as it comes."""
-        return self._scanner if self._allowed == _STRING and self._raw is None and self._escapes is None else None
+    def open_string(self) -> OpenString | None:
+        """See `ArgumentSource`."""
+        is_plain = self._allowed == _STRING and self._raw is None and self._escapes is None
+        return self._open_string if is_plain else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -102,11 +125,11 @@ class TaggedArguments:
                 break
         return pos, "".join(out)
 
-    def cut(self, text: str) -> str:
-        """The stream ended: what `text`, which is not read yet, adds to a string that is open."""
+    def finish(self, rest: str) -> str:
+        """See `ArgumentSource`."""
         if self._escapes is not None:
-            text = self._escapes.feed(text) + self._escapes.finish()
-        return json_text(text) if self._allowed == _STRING else ""
+            rest = self._escapes.feed(rest) + self._escapes.finish()
+        return json_text(rest) if self._allowed == _STRING else ""
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A value begins: its key, and what types it may have."""
@@ -141,11 +164,9 @@ class TaggedArguments:
 
     def _read_value(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """The value up to its own closer; an empty set of types means JSON, if it parses."""
-        self._runs += 1
+        piece = text[:end] if end < len(text) else text
         while True:
-            at, closer = self._scanner.search(
-                text[:end] if end < len(text) else text, pos, base=self._runs, final=False
-            )
+            at, closer = self._scanner.search(piece, pos, final=False)
             if at > pos:
                 self._pass(text[pos:at], out)
             pos = at
@@ -167,9 +188,9 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append('"')
         else:
-            held = self._held.take()
+            value = self._buffered.take()
             notation = self._form.notation
-            out.append(to_json(held, self._allowed, notation) if self._allowed else any_json(held, notation))
+            out.append(to_json(value, self._allowed, notation) if self._allowed else any_json(value, notation))
         self._allowed = None
         self._separated = False
         return at + len(closer)
@@ -180,15 +201,15 @@ class TaggedArguments:
         if self._allowed == _STRING:
             out.append(json_text(text))
         elif text:
-            self._held.write(text)
+            self._buffered.write(text)
             if self._json is not None and not (self._json.done or self._json.bad):
                 text = self._unread + text
                 after, _ = self._json.feed(text, 0, len(text))
                 self._unread = text[after:]
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """Behind a value: blanks, a separator, the next argument, or the end of the arguments."""
-        if self._cursor is not None:
+        """After a value: whitespace, a separator, the next argument, or the end of the arguments."""
+        if self._header is not None:
             return self._next(pos)
         at = min(self._window.behind_blanks(pos), end)
         if at == end:
@@ -204,7 +225,7 @@ class TaggedArguments:
             return at + len(separator)
         first = argument.first
         if text.startswith(first, at):
-            self._cursor = self._make(argument, self._window.base + at, self._limits)
+            self._header = self._open_header(self._window.base + at)
             return self._next(at)
         wanted = (*(op.text for op in self._closers), "" if self._separated else separator, first)
         self.bad = not any(one and self._window.cut_at(at, one) for one in wanted)
@@ -212,13 +233,13 @@ class TaggedArguments:
 
     def _next(self, pos: int) -> int:
         """The header of the next argument, which is read as a whole."""
-        cursor = self._cursor
-        assert cursor is not None
-        cursor.run(self._window)
-        if cursor.status == "dead":
+        header = self._header
+        assert header is not None
+        header.run(self._window)
+        if header.status == "dead":
             self.bad = True
-        elif cursor.status == "commit":
-            self._raw = (cursor.key or "", cursor.wire)
-            self._cursor = None
-            return cursor.pos - self._window.base
+        elif header.status == "commit":
+            self._raw = (header.key or "", header.wire)
+            self._header = None
+            return header.pos - self._window.base
         return pos

@@ -1,28 +1,16 @@
-"""Where the arguments of a call come from: each source reads text and passes on fragments of one JSON object."""
+"""Arguments that are an object of JSON inside of a JSON string."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from syntagma.parsing.arguments.json_machine import WHITESPACE, JsonMachine
+from syntagma.parsing.arguments.json_string import StringReader
+from syntagma.parsing.arguments.source import ArgumentSource
 
-from syntagma.parsing.json_machine import BLANKS, JsonMachine
-from syntagma.parsing.json_string import StringReader
-
-__all__ = ["ArgumentSource", "EncodedArguments", "HeldArguments"]
-
-
-class ArgumentSource(Protocol):
-    """Reads the arguments behind a call's commit point; `JsonMachine` is the plain one."""
-
-    done: bool
-    bad: bool
-
-    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
-        """Read `text[pos:end]` as far as the arguments go; the new position, and JSON text to pass on."""
-        ...
+__all__ = ["EncodedArguments"]
 
 
-class EncodedArguments:
-    """An object that is encoded as a JSON string; starts behind the opening quote, ends behind the closing one.
+class EncodedArguments(ArgumentSource):
+    """An object that is encoded as a JSON string; starts after the opening quote, ends after the closing one.
 
     Attributes:
         begun: the object's brace was seen (not read yet), or the string is empty.
@@ -50,11 +38,11 @@ class EncodedArguments:
                 return after
             elif after == pos:
                 break
-            elif piece.strip(BLANKS):
-                blanks = len(piece) - len(piece.lstrip(BLANKS))
-                self.begun = piece[blanks] == "{"
+            elif piece.strip(WHITESPACE):
+                indent = len(piece) - len(piece.lstrip(WHITESPACE))
+                self.begun = piece[indent] == "{"
                 self.bad = not self.begun
-                return pos + blanks
+                return pos + indent
             else:
                 pos = after
         return pos
@@ -82,24 +70,9 @@ class EncodedArguments:
             else:
                 read, fragment = self._machine.feed(piece, 0, len(piece))
                 out.append(fragment)
-                if read < len(piece) and (self._machine.bad or piece[read:].strip(BLANKS)):
+                if read < len(piece) and (self._machine.bad or piece[read:].strip(WHITESPACE)):
                     self.bad = True
                     pos += read if after - pos == len(piece) else 0
                 else:
                     pos = after
         return pos, "".join(out)
-
-
-class HeldArguments:
-    """Arguments that were read before the name was known, or that the call does not have."""
-
-    __slots__ = ("_text", "bad", "done")
-
-    def __init__(self, text: str = "{}") -> None:
-        self._text = text
-        self.done = True
-        self.bad = False
-
-    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:  # noqa: ARG002  # the protocol's
-        """See `ArgumentSource`."""
-        return pos, self._text

@@ -1,0 +1,16 @@
+"""The readers of a call's arguments: one file for each way of writing them, all behind `source.ArgumentSource`.
+
+==================  ====================================================  =========================
+class               what it reads                                         file
+==================  ====================================================  =========================
+`JsonMachine`       an object of JSON                                     `json_machine.py`
+`LiteralMachine`    an object of another notation                         `literal_machine.py`
+`EncodedArguments`  an object of JSON that is encoded as a JSON string    `encoded.py`
+`KeywordArguments`  keys with literals, as a call in a program has them   `keyword.py`
+`TaggedArguments`   keys with raw values, each between markers            `tagged.py`
+`NestedArguments`   elements named after their keys, in each other        `nested.py`
+`BufferedArguments` nothing: the arguments were read before the name      `buffered.py`
+==================  ====================================================  =========================
+
+`EnvelopeReader` (`envelope.py`) reads the object that holds a call's name beside its arguments, and makes one.
+"""
