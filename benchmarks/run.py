@@ -25,6 +25,7 @@ SCRIPTS = (
     "schema_correctness",
     "batch",
     "parse",
+    "parser_setup",
     "openchatml",
     "constrained_validity",
     "template_overhead",
