@@ -30,6 +30,7 @@ SCRIPTS = (
     "constrained_validity",
     "template_overhead",
     "analysis",
+    "server_events",
     "embedded_speed",
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed"}
