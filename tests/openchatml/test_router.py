@@ -92,7 +92,7 @@ def test_what_is_not_dispatched() -> None:
     replies = asyncio.run(router.run(messages))
     assert sorted(reply.call_id for reply in replies) == ["d", "p"]
     assert ran in ([{}, "print(1)"], ["print(1)", {}])
-    assert [report.index for report in router.rejected] == [0, 1, 5]
+    assert [problem.index for problem in router.rejected] == [0, 1, 5]
 
 
 def test_leaving_early_cancels_the_rest() -> None:

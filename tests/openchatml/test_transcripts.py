@@ -11,7 +11,7 @@ from syntagma.errors import LimitError
 from syntagma.limits import Limits
 from syntagma.openchatml import (
     BodyDelta,
-    Header,
+    DocumentHeader,
     Message,
     OpenChatMLError,
     StreamReader,
@@ -37,7 +37,7 @@ def bodies(text: str, size: int, **options: Any) -> tuple[list[tuple[str, str]],
     for event in events:
         if isinstance(event, BodyDelta):
             deltas[event.index] = deltas.get(event.index, "") + event.text
-    errors = [(report.code, report.place.offset) for report in reader.errors if report.place is not None]
+    errors = [(problem.code, problem.place.offset) for problem in reader.errors if problem.place is not None]
     told = [deltas.get(index, "") for index in range(len(reader.messages))]
     return [(message.role, message.body) for message in reader.messages], errors, told
 
@@ -95,7 +95,7 @@ def test_headers_are_bounded() -> None:
 
 
 def test_document_headers_read_back_equal() -> None:
-    header = Header(
+    header = DocumentHeader(
         model="a: b",
         generation_settings={"temperature": 0.5, "stop": ["---", "yes", "1e3", "2020-01-01"], "n": None},
         extra={"note": "<|start|>user\n---\n<|message|>", "é": True},
@@ -103,7 +103,7 @@ def test_document_headers_read_back_equal() -> None:
     text = render([Message(role="user", body="hi")], header=header)
     assert parse(text).header == header
     with pytest.raises(OpenChatMLError):
-        render([], header=Header(version="2"))
+        render([], header=DocumentHeader(version="2"))
 
 
 def test_what_cannot_be_written_is_refused() -> None:
@@ -126,8 +126,8 @@ def test_validation_names_requirements() -> None:
     )
     checked = validate(parse(text), require_header=True)
     assert not checked.valid
-    assert [report.requirement for report in checked.errors] == ["R-001", "R-060", "R-070", "R-123", "R-061"]
-    assert [report.requirement for report in checked.warnings] == ["R-025", "R-017"]
+    assert [problem.requirement for problem in checked.errors] == ["R-001", "R-060", "R-070", "R-123", "R-061"]
+    assert [problem.requirement for problem in checked.warnings] == ["R-025", "R-017"]
 
 
 def test_hidden_channels_never_show() -> None:

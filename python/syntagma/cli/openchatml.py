@@ -13,7 +13,7 @@ from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.errors import RequestError, SyntagmaError
 from syntagma.openchatml import (
     OpenChatMLError,
-    Report,
+    Problem,
     Transcript,
     from_json,
     from_openai,
@@ -80,11 +80,11 @@ def _excerpt(text: str, offset: int | None) -> str | None:
     return f"{line[first : first + 100]}\n{' ' * (offset - begin - first)}^"
 
 
-def _complain(text: str, reports: tuple[Report, ...], *, kind: str = "") -> None:
-    for report in reports:
-        error = report.exception()
+def _complain(text: str, problems: tuple[Problem, ...], *, kind: str = "") -> None:
+    for problem in problems:
+        error = problem.exception()
         error.excerpt = _excerpt(text, error.offset)
-        named = f" [{report.requirement}]" if report.requirement else ""
+        named = f" [{problem.requirement}]" if problem.requirement else ""
         typer.echo(f"{kind}{error}{named}", err=True)
 
 
@@ -106,7 +106,7 @@ def parse(
                 "dialect": transcript.dialect,
                 "header": transcript.header,
                 "messages": [message.to_dict() for message in transcript.messages],
-                "errors": [report.to_dict() for report in transcript.errors],
+                "errors": [problem.to_dict() for problem in transcript.errors],
                 "warnings": [warning.to_dict() for warning in transcript.warnings],
                 "incomplete": transcript.incomplete,
             }
@@ -149,8 +149,8 @@ def validate(
         write_json(
             {
                 "valid": checked.valid,
-                "errors": [report.to_dict() for report in checked.errors],
-                "warnings": [report.to_dict() for report in checked.warnings],
+                "errors": [problem.to_dict() for problem in checked.errors],
+                "warnings": [problem.to_dict() for problem in checked.warnings],
                 "unresolved_calls": checked.unresolved_calls,
             }
         )
@@ -222,7 +222,7 @@ def _from(raw: str, form: _Form, role: str | None, source: str) -> tuple[Transcr
             return _transcript(raw, source, role=role), []
         if form is _Form.HARMONY:
             transcript = harmony.from_harmony(raw, role=role)
-            return transcript, [f"{report.code}: {report.message}" for report in transcript.errors]
+            return transcript, [f"{problem.code}: {problem.message}" for problem in transcript.errors]
         data = json.loads(raw)
         if not isinstance(data, list):
             raise RequestError("E-REQUEST-JSON", "the messages are no list", source=source)

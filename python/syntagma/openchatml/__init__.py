@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from syntagma.openchatml import harmony
-from syntagma.openchatml.document import shared_capabilities
+from syntagma.openchatml.document_header import shared_capabilities
 from syntagma.openchatml.errors import OpenChatMLError, user_summary
 from syntagma.openchatml.interchange import from_json, to_json
-from syntagma.openchatml.model import Header, Message, Partial, Place, Report, Transcript, Warn
 from syntagma.openchatml.openai import Loss, from_openai, to_openai
-from syntagma.openchatml.reader import StreamReader, parse
+from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.response import (
     Multiplexer,
     ResponseCancel,
@@ -21,27 +20,35 @@ from syntagma.openchatml.response import (
     ToolCancel,
 )
 from syntagma.openchatml.router import Reply, RoutedTool, ToolRouter
-from syntagma.openchatml.stream import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
-from syntagma.openchatml.validator import Finding, Validation, validate
+from syntagma.openchatml.transcript import (
+    DocumentHeader,
+    Message,
+    PartialMessage,
+    Problem,
+    ReadWarning,
+    SourceLocation,
+    Transcript,
+)
+from syntagma.openchatml.transcript_reader import StreamReader, parse
+from syntagma.openchatml.validator import UnmetRequirement, Validation, validate
 from syntagma.openchatml.visibility import Shown, is_visible, keep_for_sampling, show, tool_input, visible
 from syntagma.openchatml.writer import render, render_message
 
 __all__ = [
     "BodyDelta",
     "BodyStarted",
-    "Finding",
-    "Header",
+    "DocumentHeader",
     "Loss",
     "Message",
     "MessageFinished",
     "Multiplexer",
     "OpenChatMLError",
-    "Partial",
-    "Place",
+    "PartialMessage",
+    "Problem",
     "ReadError",
     "ReadEvent",
+    "ReadWarning",
     "Reply",
-    "Report",
     "ResponseCancel",
     "ResponseDelta",
     "ResponseDone",
@@ -51,12 +58,13 @@ __all__ = [
     "ResponseStream",
     "RoutedTool",
     "Shown",
+    "SourceLocation",
     "StreamReader",
     "ToolCancel",
     "ToolRouter",
     "Transcript",
+    "UnmetRequirement",
     "Validation",
-    "Warn",
     "from_json",
     "from_openai",
     "harmony",

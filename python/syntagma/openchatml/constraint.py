@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from syntagma.openchatml.errors import CALL_SCHEMA, problem
+from syntagma.openchatml.errors import CALL_SCHEMA, error_for
 
 __all__ = ["arguments_of", "is_checked", "violation"]
 
@@ -47,9 +47,9 @@ def arguments_of(body: str) -> dict[str, Any]:
     try:
         value = _decode(_READ, body)
     except (ValueError, RecursionError) as error:
-        raise problem(CALL_SCHEMA, f"the arguments are no JSON: {error}") from error
+        raise error_for(CALL_SCHEMA, f"the arguments are no JSON: {error}") from error
     if not isinstance(value, dict):
-        raise problem(CALL_SCHEMA, "the arguments are no JSON object")
+        raise error_for(CALL_SCHEMA, "the arguments are no JSON object")
     return value
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import codecs
 
-from syntagma.openchatml.model import Place
 from syntagma.openchatml.tokens import TOKEN, held_from
+from syntagma.openchatml.transcript import SourceLocation
 
 __all__ = ["Cursor"]
 
@@ -62,7 +62,7 @@ class Cursor:
         """Offset of the cursor in the whole text, code points."""
         return self._base + self.at
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> SourceLocation:
         """The place of index `at` of `text`; places are asked for in their order."""
         if at > self._mark:
             lines = self.text.count("\n", self._mark, at)
@@ -71,7 +71,7 @@ class Cursor:
                 self._line_begin = self._base + self.text.rfind("\n", self._mark, at) + 1
             self._mark = at
         offset = self._base + at
-        return Place(offset, self._line, offset - self._line_begin + 1)
+        return SourceLocation(offset, self._line, offset - self._line_begin + 1)
 
     def next_token(self) -> str | None:
         """Go behind the next control token and give its name; None when more text is needed.

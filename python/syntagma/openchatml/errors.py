@@ -42,7 +42,7 @@ __all__ = [
     "TruncatedError",
     "UnrepresentableError",
     "VisibilityError",
-    "problem",
+    "error_for",
     "user_summary",
 ]
 
@@ -116,7 +116,7 @@ _KINDS: dict[str, tuple[type[OpenChatMLError], str]] = {
 }
 
 
-def problem(code: str, message: str, **place: Any) -> OpenChatMLError:
+def error_for(code: str, message: str, **place: Any) -> OpenChatMLError:
     """The error of the class that belongs to a code."""
     return _KINDS[code][0](code, message, **place)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, problem
-from syntagma.openchatml.model import Message
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
+from syntagma.openchatml.transcript import Message
 from syntagma.openchatml.visibility import is_visible
 from syntagma.openchatml.writer import render_message
 
@@ -85,12 +85,12 @@ def from_json(objects: Iterable[Mapping[str, Any]]) -> list[Message]:
     kinds: set[str] = set()
     for data in objects:
         if not isinstance(data, Mapping) or not isinstance(data.get("role"), str):
-            raise problem(HEADER, "a message is an object with a role")
+            raise error_for(HEADER, "a message is an object with a role")
         if data["role"] == "user":
             kinds.clear()
         kinds |= {kind for kind in ("tool_call", "tool_calls") if data.get(kind) is not None}
         if len(kinds) > 1:
-            raise problem(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
+            raise error_for(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
         messages += _messages(data)
     for message in messages:
         # What cannot be written is no message.
@@ -111,7 +111,7 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
     if attributes is not None and not (
         isinstance(attributes, Mapping) and all(isinstance(value, str) for value in attributes.values())
     ):
-        raise problem(HEADER, "attributes are texts by name")
+        raise error_for(HEADER, "attributes are texts by name")
     message = Message(
         role=role,
         body=content or "",
@@ -149,11 +149,11 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         fields["channel"] = message.channel or "commentary"
     for key in ("recipient", "call_id", "constrain"):
         if fields[key] is not None and not isinstance(fields[key], str):
-            raise problem(CALL_SCHEMA, f"{key} of a call is no text")
+            raise error_for(CALL_SCHEMA, f"{key} of a call is no text")
     if not isinstance(fields["body"], str):
-        raise problem(CALL_SCHEMA, "arguments of a call are JSON text")
+        raise error_for(CALL_SCHEMA, "arguments of a call are JSON text")
     if fields["role"] != "assistant":
-        raise problem(CALL_SCHEMA, f"a call by {fields['role']}")
+        raise error_for(CALL_SCHEMA, f"a call by {fields['role']}")
     return Message(**fields)
 
 
@@ -161,17 +161,17 @@ def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     one, many = data.get("tool_call"), data.get("tool_calls")
     if one is not None:
         if not isinstance(one, Mapping):
-            raise problem(CALL_SCHEMA, "tool_call is no object")
+            raise error_for(CALL_SCHEMA, "tool_call is no object")
         return [one]
     if many is None:
         return []
     if not isinstance(many, list):
-        raise problem(CALL_SCHEMA, "tool_calls is no list")
+        raise error_for(CALL_SCHEMA, "tool_calls is no list")
     found: list[Mapping[str, Any]] = []
     for call in many:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-            raise problem(CALL_SCHEMA, "a call in tool_calls needs a function with a name")
+            raise error_for(CALL_SCHEMA, "a call in tool_calls needs a function with a name")
         name = function["name"]
         recipient = name if "." in name else f"functions.{name}"
         call_id, arguments = call.get("id"), function.get("arguments")
@@ -182,5 +182,5 @@ def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _text(data: Mapping[str, Any], key: str) -> str | None:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise problem(HEADER, f"{key} is no text")
+        raise error_for(HEADER, f"{key} is no text")
     return value

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from syntagma.errors import SyntagmaError
-from syntagma.openchatml.errors import HEADER, problem
-from syntagma.openchatml.model import Message
+from syntagma.openchatml.errors import HEADER, error_for
+from syntagma.openchatml.read_events import BodyStarted
 from syntagma.openchatml.reading import Reading
-from syntagma.openchatml.stream import BodyStarted
 from syntagma.openchatml.tokens import WORD
+from syntagma.openchatml.transcript import Message
 
 __all__ = ["BEGIN", "EDGES", "END", "LegacyReading"]
 
@@ -32,10 +32,10 @@ def _read_legacy_header(line: str) -> Message:
     """
     words = WORD.findall(line)
     if not words or words[0] not in _ROLES:
-        raise problem(HEADER, f"{words[0]!r} is no role of this syntax" if words else "a header without a role")
+        raise error_for(HEADER, f"{words[0]!r} is no role of this syntax" if words else "a header without a role")
     match = _NAME.fullmatch(words[1]) if len(words) == 2 else None
     if len(words) > 1 and match is None:
-        raise problem(HEADER, f"{words[-1]!r} does not belong in a header of this syntax")
+        raise error_for(HEADER, f"{words[-1]!r} does not belong in a header of this syntax")
     return Message(role=words[0], name=match.group(1) if match else None)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from syntagma.openchatml.calls import is_function
-from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, problem
-from syntagma.openchatml.model import Message
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
 from syntagma.openchatml.tokens import ROLES
+from syntagma.openchatml.tool_calls import is_function
+from syntagma.openchatml.transcript import Message
 from syntagma.openchatml.visibility import is_visible
 
 __all__ = ["Loss", "from_openai", "to_openai"]
@@ -45,7 +45,7 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
     for index, data in enumerate(messages):
         role = data.get("role") if isinstance(data, Mapping) else None
         if role not in ROLES:
-            raise problem(HEADER, f"message {index}: {role!r} is no role")
+            raise error_for(HEADER, f"message {index}: {role!r} is no role")
         unknown = [key for key, value in data.items() if key not in _READ and value is not None]
         losses += [Loss(index, key, "OpenChatML has no such field") for key in unknown]
         text = _text(data.get("content"), index, losses)
@@ -55,7 +55,7 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
         elif role == "tool":
             call_id = str(data.get("tool_call_id") or "")
             if call_id not in names:
-                raise problem(CALL_SCHEMA, f"message {index} replies to {call_id!r}, which was not called")
+                raise error_for(CALL_SCHEMA, f"message {index} replies to {call_id!r}, which was not called")
             fields: dict[str, Any] = {"name": names[call_id], "call_id": call_id, "recipient": "assistant"}
             made.append(Message(role="tool", channel="commentary", body=text or "", **fields))
         else:
@@ -86,7 +86,7 @@ def _answer(
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not call.get("id"):
-            raise problem(CALL_SCHEMA, f"message {index}: a call needs an id and a function with a name")
+            raise error_for(CALL_SCHEMA, f"message {index}: a call needs an id and a function with a name")
         arguments = function.get("arguments", "{}")
         body = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         called = function["name"] if "." in function["name"] else f"functions.{function['name']}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from syntagma.errors import LimitError, SyntagmaError
 from syntagma.limits import Limits
 from syntagma.openchatml import legacy
-from syntagma.openchatml.document import read_header
-from syntagma.openchatml.model import Place, Profile
+from syntagma.openchatml.document_header import read_header
 from syntagma.openchatml.tokens import spell
+from syntagma.openchatml.transcript import Profile, SourceLocation
 
 __all__ = ["OpeningReading"]
 
@@ -91,9 +91,9 @@ class OpeningReading(legacy.LegacyReading):
         except LimitError:
             raise
         except SyntagmaError as error:
-            self._fail(error.code, error.message, Place(0, 1))
+            self._fail(error.code, error.message, SourceLocation(0, 1))
             return
         if self.header.number > (2, 2):
-            self._warn("W-VERSION", f"version {self.header.version} is newer than 2.2", Place(0, 1))
+            self._warn("W-VERSION", f"version {self.header.version} is newer than 2.2", SourceLocation(0, 1))
         if not self._profile_given:
             self.profile = self.header.profile

@@ -10,8 +10,17 @@ from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.errors import CONSTRAINT
-from syntagma.openchatml.model import Dialect, Header, Message, Partial, Place, Profile, Report, Warn
-from syntagma.openchatml.stream import BodyDelta, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.read_events import BodyDelta, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.transcript import (
+    Dialect,
+    DocumentHeader,
+    Message,
+    PartialMessage,
+    Problem,
+    Profile,
+    ReadWarning,
+    SourceLocation,
+)
 
 __all__ = ["Reading"]
 
@@ -27,12 +36,12 @@ class Reading:
 
     def __init__(self, *, strict: bool, profile: Profile | None, response: bool, deltas: bool, limits: Limits) -> None:
         self.messages: list[Message] = []
-        self.header: Header | None = None
+        self.header: DocumentHeader | None = None
         self.profile: Profile = profile or "ocm"
         self.dialect: Dialect = "ocm"
-        self.errors: list[Report] = []
-        self.warnings: list[Warn] = []
-        self.incomplete: Partial | None = None
+        self.errors: list[Problem] = []
+        self.warnings: list[ReadWarning] = []
+        self.incomplete: PartialMessage | None = None
         self._strict = strict
         self._profile_given = profile is not None
         self._response = response
@@ -48,7 +57,7 @@ class Reading:
         self._sections: list[tuple[str, str]] = []
         self._section = "start"
         self._message = Message(role="user")
-        self._frame = Place(0, 1)
+        self._frame = SourceLocation(0, 1)
         self._state: Callable[[], bool] = self._nothing
         self._prompted = False
 
@@ -81,14 +90,14 @@ class Reading:
                 self._events.append(BodyDelta(self._index, text))
         self._told = len(parts)
 
-    def _fail(self, code: str, message: str, place: Place, *, fatal: bool = False) -> None:
-        report = Report(code, message, place, index=len(self.messages))
-        self.errors.append(report)
+    def _fail(self, code: str, message: str, place: SourceLocation, *, fatal: bool = False) -> None:
+        problem = Problem(code, message, place, index=len(self.messages))
+        self.errors.append(problem)
         self._stopped = self._stopped or self._strict or fatal
-        self._events.append(ReadError(report, self._stopped))
+        self._events.append(ReadError(problem, self._stopped))
 
-    def _warn(self, code: str, message: str, place: Place) -> None:
-        self.warnings.append(Warn(code, message, place))
+    def _warn(self, code: str, message: str, place: SourceLocation) -> None:
+        self.warnings.append(ReadWarning(code, message, place))
 
     def _bound(self, limit: str, size: int) -> None:
         allowed = getattr(self._limits, limit)

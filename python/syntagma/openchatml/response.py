@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from syntagma.openchatml.errors import HEADER, VISIBILITY, problem
-from syntagma.openchatml.model import Message, Report
-from syntagma.openchatml.reader import StreamReader
-from syntagma.openchatml.stream import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for
+from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import COT_MARKERS, spell
+from syntagma.openchatml.transcript import Message, Problem
+from syntagma.openchatml.transcript_reader import StreamReader
 from syntagma.openchatml.visibility import is_visible
 
 __all__ = [
@@ -69,7 +69,7 @@ class ToolCancel(_Event, frozen=True, tag="tool.cancel"):
 class ResponseError(_Event, frozen=True, tag="response.error"):
     """Something is wrong; what was shown stays."""
 
-    report: Report
+    problem: Problem = msgspec.field(name="report")
 
 
 ResponseEvent: TypeAlias = ResponseDelta | ResponseFlush | ResponseDone | ResponseCancel | ToolCancel | ResponseError
@@ -127,7 +127,7 @@ class ResponseStream:
             elif isinstance(event, MessageFinished):
                 self._end(event.index, event.message, public)
             elif isinstance(event, ReadError):
-                public.append(ResponseError(message_id=self.message_id, report=event.report))
+                public.append(ResponseError(message_id=self.message_id, problem=event.problem))
         return public
 
     def _end(self, index: int, message: Message, public: list[ResponseEvent]) -> None:
@@ -147,8 +147,8 @@ class ResponseStream:
         if found >= 0:
             self._give(index, text[:found], public)
             self._visible, self._held = False, ""
-            report = Report(VISIBILITY, f"message {index} holds marks of private reasoning", index=index)
-            public.append(ResponseError(message_id=self.message_id, report=report))
+            problem = Problem(VISIBILITY, f"message {index} holds marks of private reasoning", index=index)
+            public.append(ResponseError(message_id=self.message_id, problem=problem))
             return
         last = text.rfind("<")
         held = last >= 0 and any(marker.startswith(text[last:]) for marker in COT_MARKERS)
@@ -194,7 +194,7 @@ class Multiplexer:
             stream = self.streams[message_id] = ResponseStream(message_id=message_id, **self._options)
         start = _START if isinstance(data, str) else _START.encode()
         if message_id is None and stream.in_message and data.startswith(start):  # type: ignore[arg-type]  # same type
-            raise problem(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
+            raise error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
         return stream.feed(data)
 
     def finish(self) -> list[ResponseEvent]:

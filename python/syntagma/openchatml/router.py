@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import msgspec
 
 from syntagma.openchatml.arguments import mismatch
-from syntagma.openchatml.calls import is_function, open_calls
 from syntagma.openchatml.constraint import arguments_of, violation
 from syntagma.openchatml.errors import (
     CALL_SCHEMA,
@@ -20,9 +19,10 @@ from syntagma.openchatml.errors import (
     TOOL_FAILED,
     TOOL_TIMEOUT,
     OpenChatMLError,
-    problem,
+    error_for,
 )
-from syntagma.openchatml.model import Message, Report
+from syntagma.openchatml.tool_calls import is_function, open_calls
+from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.visibility import tool_input
 
 __all__ = ["Reply", "RoutedTool", "ToolRouter"]
@@ -104,7 +104,7 @@ class ToolRouter:
         self.tools = {
             name: tool if isinstance(tool, RoutedTool) else RoutedTool(run=tool) for name, tool in tools.items()
         }
-        self.rejected: list[Report] = []
+        self.rejected: list[Problem] = []
         self._deadline = default_deadline_ms
         self._slots = asyncio.Semaphore(concurrency)
         self._cancelled: dict[str, asyncio.Future[str]] = {}
@@ -154,7 +154,7 @@ class ToolRouter:
         elif call.recovered:
             reason = "a call whose header was malformed"
         if reason is not None:
-            self.rejected.append(Report(CALL_SCHEMA, reason, call.place, index=index))
+            self.rejected.append(Problem(CALL_SCHEMA, reason, call.place, index=index))
             return False
         self._seen.add(call.call_id or "")
         return True
@@ -189,7 +189,7 @@ class ToolRouter:
                 self._abandon(work)
                 if cancelled.done():
                     raise _cancellation(cancelled)
-                raise problem(TOOL_TIMEOUT, f"exceeded {deadline} ms")
+                raise error_for(TOOL_TIMEOUT, f"exceeded {deadline} ms")
             return _reply(call, work)
         finally:
             self._slots.release()
@@ -199,14 +199,14 @@ class ToolRouter:
         name = call.recipient or ""
         tool = self.tools.get(name)
         if tool is None:
-            raise problem(CALL_SCHEMA, f"there is no tool {name}")
+            raise error_for(CALL_SCHEMA, f"there is no tool {name}")
         allowed = ("commentary",) if is_function(name) else ("analysis", "commentary")
         if call.effective_channel not in allowed:
-            raise problem(CALL_SCHEMA, f"a call of {name} on channel {call.effective_channel}")
+            raise error_for(CALL_SCHEMA, f"a call of {name} on channel {call.effective_channel}")
         body = tool_input(call)
         wrong = None if call.constrain is None else violation(call.constrain, body)
         if wrong is not None:
-            raise problem(CONSTRAINT, wrong)
+            raise error_for(CONSTRAINT, wrong)
         if tool.raw_body:
             return tool, body, self._deadline
         arguments = arguments_of(body)
@@ -214,12 +214,12 @@ class ToolRouter:
         if "deadline_ms" in arguments:
             deadline = arguments["deadline_ms"]
             if isinstance(deadline, bool) or not isinstance(deadline, int) or deadline <= 0:
-                raise problem(CALL_SCHEMA, "deadline_ms is a positive whole number")
+                raise error_for(CALL_SCHEMA, "deadline_ms is a positive whole number")
             if "deadline_ms" not in ((tool.schema or {}).get("properties") or {}):
                 del arguments["deadline_ms"]
         unfit = None if tool.schema is None else mismatch(tool.schema, arguments)
         if unfit is not None:
-            raise problem(CALL_SCHEMA, unfit)
+            raise error_for(CALL_SCHEMA, unfit)
         return tool, arguments, deadline
 
     def _abandon(self, work: asyncio.Future[Any]) -> None:
@@ -244,17 +244,17 @@ async def _run(function: ToolFunction, given: Any) -> Any:
 
 def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
     reason = cancelled.result()
-    return problem(TOOL_CANCELLED, f"cancelled: {reason}" if reason else "cancelled")
+    return error_for(TOOL_CANCELLED, f"cancelled: {reason}" if reason else "cancelled")
 
 
 def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
     """The reply that a finished tool gives. What it raised is told by kind and text, without a traceback."""
     call_id, name = call.call_id or "", call.recipient or ""
     if work.cancelled():
-        raise problem(TOOL_CANCELLED, "the tool cancelled itself")
+        raise error_for(TOOL_CANCELLED, "the tool cancelled itself")
     failure = work.exception()
     if failure is not None:
-        raise problem(TOOL_FAILED, f"{type(failure).__name__}: {failure}") from failure
+        raise error_for(TOOL_FAILED, f"{type(failure).__name__}: {failure}") from failure
     result = work.result()
     try:
         if isinstance(result, dict) and isinstance(result.get("ok"), bool) and result.keys() <= _ENVELOPE:
@@ -263,5 +263,5 @@ def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
             reply = Reply(call_id=call_id, name=name, ok=True, content=result)
         reply.message()
     except (TypeError, ValueError, RecursionError) as error:
-        raise problem(TOOL_FAILED, f"the tool's result cannot be written as JSON: {error}") from error
+        raise error_for(TOOL_FAILED, f"the tool's result cannot be written as JSON: {error}") from error
     return reply

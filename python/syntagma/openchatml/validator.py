@@ -7,45 +7,45 @@ from typing import Literal
 
 import msgspec
 
-from syntagma.openchatml.calls import is_function, open_calls
 from syntagma.openchatml.constraint import arguments_of
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError
-from syntagma.openchatml.model import Message, Place, Report, Transcript
 from syntagma.openchatml.tokens import COT_MARKERS
+from syntagma.openchatml.tool_calls import is_function, open_calls
+from syntagma.openchatml.transcript import Message, Problem, SourceLocation, Transcript
 from syntagma.openchatml.visibility import is_visible
 
-__all__ = ["Finding", "Validation", "validate"]
+__all__ = ["UnmetRequirement", "Validation", "validate"]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class UnmetRequirement(msgspec.Struct, frozen=True):
     """A requirement that is not met; `level` is `must` or `should`."""
 
     level: Literal["must", "should"]
-    report: Report
+    problem: Problem
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """The result.
 
     Attributes:
-        findings: what is not met, in the order of the messages.
+        unmet: what is not met, in the order of the messages.
         unresolved_calls: ids of calls without a reply (the recipient where there is no id).
         tool_error_codes: error codes that tools returned, by call id.
     """
 
-    findings: tuple[Finding, ...] = ()
+    unmet: tuple[UnmetRequirement, ...] = ()
     unresolved_calls: tuple[str, ...] = ()
     tool_error_codes: dict[str, str] = {}
 
     @property
-    def errors(self) -> tuple[Report, ...]:
+    def errors(self) -> tuple[Problem, ...]:
         """The violated MUSTs."""
-        return tuple(finding.report for finding in self.findings if finding.level == "must")
+        return tuple(item.problem for item in self.unmet if item.level == "must")
 
     @property
-    def warnings(self) -> tuple[Report, ...]:
+    def warnings(self) -> tuple[Problem, ...]:
         """The SHOULDs that are not met."""
-        return tuple(finding.report for finding in self.findings if finding.level == "should")
+        return tuple(item.problem for item in self.unmet if item.level == "should")
 
     @property
     def valid(self) -> bool:
@@ -66,7 +66,7 @@ def validate(transcript: Transcript, *, require_header: bool = False) -> Validat
     checker.run()
     messages = transcript.messages
     return Validation(
-        findings=tuple(Finding("must", report) for report in transcript.errors) + tuple(checker.findings),
+        unmet=tuple(UnmetRequirement("must", problem) for problem in transcript.errors) + tuple(checker.unmet),
         unresolved_calls=tuple(messages[i].call_id or messages[i].recipient or "" for i in open_calls(messages)),
         tool_error_codes=checker.codes,
     )
@@ -75,7 +75,7 @@ def validate(transcript: Transcript, *, require_header: bool = False) -> Validat
 class _Checker:
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
-        self.findings: list[Finding] = []
+        self.unmet: list[UnmetRequirement] = []
         self.codes: dict[str, str] = {}
         header = transcript.header
         self.harmony = transcript.profile == "harmony"
@@ -95,8 +95,8 @@ class _Checker:
     def _add(
         self, level: Literal["must", "should"], code: str, requirement: str, message: str, index: int | None
     ) -> None:
-        place = Place(0, 1) if index is None else self.transcript.messages[index].place
-        self.findings.append(Finding(level, Report(code, message, place, requirement, index)))
+        place = SourceLocation(0, 1) if index is None else self.transcript.messages[index].place
+        self.unmet.append(UnmetRequirement(level, Problem(code, message, place, requirement, index)))
 
     def run(self) -> None:
         if self.transcript.dialect == "v0.1":

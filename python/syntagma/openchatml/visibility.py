@@ -6,10 +6,10 @@ from bisect import bisect_left
 
 import msgspec
 
-from syntagma.openchatml.calls import open_calls, to_tool
-from syntagma.openchatml.errors import VISIBILITY, problem
-from syntagma.openchatml.model import Message, Transcript
+from syntagma.openchatml.errors import VISIBILITY, error_for
 from syntagma.openchatml.tokens import COT_MARKERS
+from syntagma.openchatml.tool_calls import open_calls, to_tool
+from syntagma.openchatml.transcript import Message, Transcript
 
 __all__ = ["Shown", "is_visible", "keep_for_sampling", "show", "tool_input", "visible"]
 
@@ -55,12 +55,14 @@ def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
         return message.body
     if not is_visible(message):
         where = f"{message.role}, {message.effective_channel}"
-        raise problem(VISIBILITY, f"message {index} ({where}) is not for end users", hint="debug=True shows everything")
+        raise error_for(
+            VISIBILITY, f"message {index} ({where}) is not for end users", hint="debug=True shows everything"
+        )
     if message.role != "assistant":
         return message.body
     text = _without_thoughts(message.body) if transcript.is_legacy else message.body
     if any(marker in text for marker in COT_MARKERS):
-        raise problem(VISIBILITY, f"message {index} holds marks of private reasoning")
+        raise error_for(VISIBILITY, f"message {index} holds marks of private reasoning")
     return text
 
 
@@ -85,7 +87,7 @@ def tool_input(message: Message) -> str:
         VisibilityError: `E-PERM-VISIBILITY`, the message is no call.
     """
     if not message.is_call:
-        raise problem(VISIBILITY, "only the body of a call goes to a tool")
+        raise error_for(VISIBILITY, "only the body of a call goes to a tool")
     return message.body
 
 

@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Iterable
 
 from syntagma.openchatml.constraint import violation
-from syntagma.openchatml.document import write_header
-from syntagma.openchatml.errors import CHANNEL_MISSING, CONSTRAINT, HEADER, TRUNCATED, problem
-from syntagma.openchatml.frames import ATTRIBUTES, is_key, split_role
-from syntagma.openchatml.model import Header, Message, Profile, Transcript
+from syntagma.openchatml.document_header import write_header
+from syntagma.openchatml.errors import CHANNEL_MISSING, CONSTRAINT, HEADER, TRUNCATED, error_for
+from syntagma.openchatml.message_header import ATTRIBUTES, is_key, split_role
 from syntagma.openchatml.tokens import CHANNELS, TERMINATORS, escape, spell
+from syntagma.openchatml.transcript import DocumentHeader, Message, Profile, Transcript
 
 __all__ = ["checked_value", "escape_body", "render", "render_message"]
 
@@ -37,7 +37,7 @@ def checked_value(key: str, value: str) -> str:
     """
     if not value or value.endswith("<") or any(_splits(character) for character in value):
         hint = "values are words: no white space, no control characters, no < at the end"
-        raise problem(HEADER, f"{key}={value!r} cannot be written", hint=hint)
+        raise error_for(HEADER, f"{key}={value!r} cannot be written", hint=hint)
     return escape(value)
 
 
@@ -56,36 +56,38 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
     """
     role, named = split_role(message.role, "ocm")
     if message.terminator is None:
-        raise problem(TRUNCATED, "an incomplete message cannot be written")
+        raise error_for(TRUNCATED, "an incomplete message cannot be written")
     if message.terminator not in TERMINATORS:
-        raise problem(HEADER, f"{message.terminator!r} is no terminator")
+        raise error_for(HEADER, f"{message.terminator!r} is no terminator")
     if message.channel is None and role == "assistant" and profile == "harmony":
-        raise problem(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
+        raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
     values = {key: getattr(message, field) for key, field in ATTRIBUTES.items()}
     if named is not None:
         if values["name"] not in (None, named):
-            raise problem(HEADER, f"role {message.role!r} with the name {values['name']!r}")
+            raise error_for(HEADER, f"role {message.role!r} with the name {values['name']!r}")
         values["name"] = named
     head = [spell("start"), role]
     order = _TOOL_ORDER if role == "tool" else _ORDER
     head += [f" {key}={checked_value(key, values[key])}" for key in order if values[key] is not None]
     for key, value in message.extra.items():
         if key in ATTRIBUTES or not is_key(key):
-            raise problem(HEADER, f"{key!r} cannot be the name of an unknown attribute")
+            raise error_for(HEADER, f"{key!r} cannot be the name of an unknown attribute")
         head.append(f" {key}={checked_value(key, value)}")
     if message.channel is not None:
         if message.channel not in CHANNELS:
-            raise problem(HEADER, f"{message.channel!r} is no channel")
+            raise error_for(HEADER, f"{message.channel!r} is no channel")
         head += [spell("channel"), message.channel]
     if message.constrain is not None:
         wrong = violation(message.constrain, message.body)
         if wrong is not None:
-            raise problem(CONSTRAINT, wrong)
+            raise error_for(CONSTRAINT, wrong)
         head += [spell("constrain"), checked_value("constrain", message.constrain)]
     return "".join([*head, spell("message"), escape_body(message.body), spell(message.terminator)])
 
 
-def render(transcript: Transcript | Iterable[Message], *, header: Header | None = None, separator: str = "\n") -> str:
+def render(
+    transcript: Transcript | Iterable[Message], *, header: DocumentHeader | None = None, separator: str = "\n"
+) -> str:
     r"""A transcript as text in canonical form.
 
     Args:
@@ -97,7 +99,7 @@ def render(transcript: Transcript | Iterable[Message], *, header: Header | None 
         OpenChatMLError: something cannot be written so that it reads back equal; nothing is repaired silently.
     """
     if separator.strip(" \t\r\n"):
-        raise problem(HEADER, "only white space may stand between messages")
+        raise error_for(HEADER, "only white space may stand between messages")
     if isinstance(transcript, Transcript):
         header = header or transcript.header
         messages: Iterable[Message] = transcript.messages

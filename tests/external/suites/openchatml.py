@@ -59,9 +59,9 @@ def first(*problems: str | None) -> str | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
-def place_of(error: SyntagmaError | ocm.Report) -> dict[str, Any]:
+def place_of(error: SyntagmaError | ocm.Problem) -> dict[str, Any]:
     """An error as the cases write it."""
-    if isinstance(error, ocm.Report):
+    if isinstance(error, ocm.Problem):
         data = error.to_dict()
         return {name: data.get(name) for name in ("code", "offset", "line")}
     return {"code": error.code, "offset": error.offset, "line": error.line}
@@ -115,7 +115,7 @@ def check_parse(case: dict[str, Any]) -> str | None:
     return first(*problems)
 
 
-def check_partial(found: ocm.Partial | None, wanted: dict[str, Any] | None) -> str | None:
+def check_partial(found: ocm.PartialMessage | None, wanted: dict[str, Any] | None) -> str | None:
     """Compare an incomplete message."""
     made = None if found is None else {"role": found.role, "channel": found.channel, "body": found.body}
     return differs("incomplete", made, wanted)
@@ -134,7 +134,7 @@ def check_render(case: dict[str, Any]) -> str | None:
     if "text" in given:
         transcript = ocm.parse(given["text"])
     else:
-        header = ocm.Header(**given["header"]) if "header" in given else None
+        header = ocm.DocumentHeader(**given["header"]) if "header" in given else None
         transcript = ocm.Transcript(messages=tuple(message_of(m) for m in given["messages"]), header=header)
     try:
         text = ocm.render(transcript, separator=options["separator"])
@@ -326,7 +326,7 @@ async def _routed(case: dict[str, Any]) -> str | None:
         problems.append(differs("invoked", invoked, expected["invoked"]))
     if "rejected" in expected:
         calls = [index for index, message in enumerate(messages) if message.terminator == "call"]
-        found = [calls.index(report.index) for report in router.rejected if report.index is not None]
+        found = [calls.index(problem.index) for problem in router.rejected if problem.index is not None]
         problems.append(differs("rejected", found, expected["rejected"]))
     if "reply_text_prefix" in expected:
         problems.append(None if texts[0].startswith(expected["reply_text_prefix"]) else f"text {texts[0]!r}")
@@ -441,7 +441,7 @@ def check_harmony_stream(case: dict[str, Any]) -> str | None:
             if isinstance(event, ocm.BodyDelta):
                 deltas[event.index] += event.text
         robust = case["robust"]
-        codes = {report.code for report in tokens.reader.errors} - {"E-PARSE-CHANNEL-MISSING"}
+        codes = {problem.code for problem in tokens.reader.errors} - {"E-PARSE-CHANNEL-MISSING"}
         if "incomplete_body" in robust:
             wanted = [robust["incomplete_body"]]
             problem = differs("terminator", messages[-1].terminator, None)

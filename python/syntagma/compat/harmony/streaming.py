@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from syntagma.compat.harmony.errors import HarmonyError
 from syntagma.compat.harmony.messages import Author, Message, Role, TextContent
-from syntagma.openchatml.model import Message as ReadMessage
-from syntagma.openchatml.stream import BodyDelta, ReadEvent
+from syntagma.openchatml.read_events import BodyDelta, ReadEvent
+from syntagma.openchatml.transcript import Message as ReadMessage
 
 if TYPE_CHECKING:
     from syntagma.compat.harmony.encoding import HarmonyEncoding
@@ -101,7 +101,7 @@ class StreamableParser:
 
     def _check(self) -> None:
         reader = self._reader.reader
-        wrong = [report for report in reader.errors if report.code != "E-STREAM-TRUNCATED"]
+        wrong = [problem for problem in reader.errors if problem.code != "E-STREAM-TRUNCATED"]
         if wrong:
             raise HarmonyError(f"{wrong[0].code}: {wrong[0].message}")
         at_hand = reader.draft or (reader.messages[-1] if reader.messages else None)

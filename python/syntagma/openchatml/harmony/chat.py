@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
-from syntagma.openchatml.calls import called_tool, names_tool
-from syntagma.openchatml.model import Message
+from syntagma.openchatml.tool_calls import called_tool, names_tool
+from syntagma.openchatml.transcript import Message
 from syntagma.parsing import JsonMachine
 
 __all__ = ["to_chat"]

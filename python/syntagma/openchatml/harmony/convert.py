@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from syntagma.openchatml.errors import UNREPRESENTABLE, problem
-from syntagma.openchatml.harmony.reader import parse_completion
+from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
+from syntagma.openchatml.harmony.completion_reader import parse_completion
 from syntagma.openchatml.harmony.render import stop_segment
 from syntagma.openchatml.harmony.segments import Segment, plain_text
-from syntagma.openchatml.model import Message, Transcript
+from syntagma.openchatml.transcript import Message, Transcript
 from syntagma.openchatml.visibility import keep_for_sampling
 
 __all__ = ["from_harmony", "harmony_segments", "to_harmony", "with_call_ids"]
@@ -38,7 +38,7 @@ def harmony_segments(
     for index in kept:
         message = messages[index]
         if message.terminator is None or (message.role == "tool" and not message.name):
-            raise problem(UNREPRESENTABLE, f"message {index} is incomplete, or a tool's without its name")
+            raise error_for(UNREPRESENTABLE, f"message {index} is incomplete, or a tool's without its name")
         head = str(message.name) if message.role == "tool" else message.role
         if message.recipient is not None:
             head += f" to={message.recipient}"

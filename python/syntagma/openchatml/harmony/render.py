@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagma.openchatml.errors import HEADER, problem
+from syntagma.openchatml.errors import HEADER, error_for
 from syntagma.openchatml.harmony.segments import Segment
-from syntagma.openchatml.harmony.types import namespace_text
+from syntagma.openchatml.harmony.tool_types import namespace_text
 from syntagma.openchatml.tokens import spell
 
 __all__ = ["render_conversation", "render_message", "stop_segment"]
@@ -60,7 +60,7 @@ def render_message(
     role, name = _role(message), message.get("name") or (message.get("author") or {}).get("name")
     if role == "tool":
         if not name:
-            raise problem(HEADER, "a tool's message needs the tool's name")
+            raise error_for(HEADER, "a tool's message needs the tool's name")
         head = str(name)
     else:
         head = f"{role}:{name}" if name else role
@@ -87,7 +87,7 @@ def render_message(
 def _role(message: Mapping[str, Any]) -> str:
     role = message.get("role") or (message.get("author") or {}).get("role")
     if not isinstance(role, str):
-        raise problem(HEADER, "a message needs a role")
+        raise error_for(HEADER, "a message needs a role")
     return role
 
 
@@ -117,7 +117,7 @@ def _content(part: str | Mapping[str, Any], has_functions: bool) -> str:
     if kind == "developer_content":
         sections = [f"# Instructions\n\n{part['instructions']}"] if part.get("instructions") else []
         return "\n\n".join([*sections, *_tools(part)])
-    raise problem(HEADER, f"content of type {kind!r} has no text")
+    raise error_for(HEADER, f"content of type {kind!r} has no text")
 
 
 # What the library puts where a system message says nothing; null leaves it out.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from syntagma.openchatml.errors import UNREPRESENTABLE, problem
+from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
 
 __all__ = ["Segment", "encode", "is_plain", "plain_text"]
 
@@ -40,7 +40,7 @@ def plain_text(segments: Iterable[Segment], *, checked: bool = True) -> str:
         whole = "".join(text for _, text in segments)
         if _SPECIAL.findall(whole) != expected:
             hint = "hand the segments to the tokenizer instead of plain text"
-            raise problem(UNREPRESENTABLE, "a text spells a control token, which Harmony cannot escape", hint=hint)
+            raise error_for(UNREPRESENTABLE, "a text spells a control token, which Harmony cannot escape", hint=hint)
         return whole
     return "".join(text for _, text in segments)
 

@@ -13,8 +13,8 @@ import yaml
 
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
-from syntagma.openchatml.errors import HEADER, OpenChatMLError, problem
-from syntagma.openchatml.model import Header
+from syntagma.openchatml.errors import HEADER, OpenChatMLError, error_for
+from syntagma.openchatml.transcript import DocumentHeader
 
 __all__ = ["read_header", "shared_capabilities", "write_header"]
 
@@ -39,7 +39,7 @@ class _Scalar:
         self.value = value
 
 
-def read_header(text: str, *, limits: Limits | None = None) -> Header:
+def read_header(text: str, *, limits: Limits | None = None) -> DocumentHeader:
     """Read the YAML text of a header, without its delimiters.
 
     Raises:
@@ -62,9 +62,9 @@ def read_header(text: str, *, limits: Limits | None = None) -> Header:
         if isinstance(error, OpenChatMLError):
             raise
         said = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise problem(HEADER, f"the document header is no YAML that is read here: {said}") from error
+        raise error_for(HEADER, f"the document header is no YAML that is read here: {said}") from error
     if not isinstance(data, dict):
-        raise problem(
+        raise error_for(
             HEADER, "the document header is no mapping", hint="a transcript begins with its header or <|start|>"
         )
     return _header(data)
@@ -79,16 +79,16 @@ def _build(text: str, depth: int) -> Any:
     documents = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise problem(HEADER, "the document header holds an anchor or alias")
+            raise error_for(HEADER, "the document header holds an anchor or alias")
         if getattr(event, "tag", None) is not None:
-            raise problem(HEADER, "the document header holds a tag")
+            raise error_for(HEADER, "the document header holds a tag")
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                raise problem(HEADER, "the document header holds a second YAML document")
+                raise error_for(HEADER, "the document header holds a second YAML document")
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             if len(stack) >= depth:
-                raise problem(HEADER, f"the document header is nested deeper than {depth}")
+                raise error_for(HEADER, f"the document header is nested deeper than {depth}")
             stack.append(({} if isinstance(event, yaml.MappingStartEvent) else [], []))
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             value, _ = stack.pop()
@@ -96,7 +96,7 @@ def _build(text: str, depth: int) -> Any:
         elif isinstance(event, yaml.ScalarEvent):
             tag = resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
             if tag == _PREFIX + "merge":
-                raise problem(HEADER, "the document header holds a merge key")
+                raise error_for(HEADER, "the document header holds a merge key")
             make = _CONSTRUCTORS.get(tag)
             value = event.value if make is None else make(constructor, yaml.ScalarNode(tag, event.value))
             _add(stack, root, _Scalar(event.value, value))
@@ -112,44 +112,44 @@ def _add(stack: list[tuple[Any, list[Any]]], root: list[Any], value: Any) -> Non
         container.append(value.value if isinstance(value, _Scalar) else value)
     elif not key:
         if not isinstance(value, _Scalar):
-            raise problem(HEADER, "a key of the document header is no scalar")
+            raise error_for(HEADER, "a key of the document header is no scalar")
         key.append(value.text)
     else:
         name = key.pop()
         if name in container:
-            raise problem(HEADER, f"the document header says {name!r} twice")
+            raise error_for(HEADER, f"the document header says {name!r} twice")
         keep = len(stack) == 1 and name in ("version", "model")
         container[name] = value.value if isinstance(value, _Scalar) and not keep else value
 
 
-def _header(data: dict[str, Any]) -> Header:
+def _header(data: dict[str, Any]) -> DocumentHeader:
     version = data.pop("version", None)
     if not isinstance(version, _Scalar) or _VERSION.fullmatch(version.text) is None:
         said = "no version" if version is None else "a version that is not major.minor"
-        raise problem(HEADER, f"the document header has {said}", hint="version: 2.2")
+        raise error_for(HEADER, f"the document header has {said}", hint="version: 2.2")
     if int(version.text.split(".")[0]) > 2:
-        raise problem(HEADER, f"version {version.text} is newer than 2", hint="versions up to 2.x are read")
+        raise error_for(HEADER, f"version {version.text} is newer than 2", hint="versions up to 2.x are read")
     model = data.pop("model", None)
     if model is not None and not isinstance(model, _Scalar):
-        raise problem(HEADER, "model is no scalar")
+        raise error_for(HEADER, "model is no scalar")
     parts: dict[str, dict[str, Any]] = {}
     for name in ("generation_settings", "capabilities", "profiles"):
         value = data.pop(name, None)
         if value is not None and not isinstance(value, dict):
-            raise problem(HEADER, f"{name} is no mapping")
+            raise error_for(HEADER, f"{name} is no mapping")
         parts[name] = value or {}
     named = None if model is None or model.value is None else model.text
-    return Header(version=version.text, model=named, extra=data, **parts)
+    return DocumentHeader(version=version.text, model=named, extra=data, **parts)
 
 
-def write_header(header: Header) -> str:
+def write_header(header: DocumentHeader) -> str:
     """The header between its delimiters, with the line break behind it.
 
     Raises:
         HeaderError: `E-PARSE-HEADER`, it holds what would not read back equal.
     """
     if _VERSION.fullmatch(header.version) is None:
-        raise problem(HEADER, f"version {header.version!r} is not major.minor")
+        raise error_for(HEADER, f"version {header.version!r} is not major.minor")
     data: dict[str, Any] = {} if header.model is None else {"model": header.model}
     for name in ("generation_settings", "capabilities", "profiles"):
         if getattr(header, name):
@@ -161,9 +161,9 @@ def write_header(header: Header) -> str:
             text += yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=2**20)
         same = read_header(text) == header
     except (yaml.YAMLError, OpenChatMLError, RecursionError) as error:
-        raise problem(HEADER, "the document header cannot be written as YAML") from error
+        raise error_for(HEADER, "the document header cannot be written as YAML") from error
     if not same or any(line.rstrip(" \t\r") in ("---", "...") for line in text.split("\n")):
-        raise problem(HEADER, "the document header would not read back equal")
+        raise error_for(HEADER, "the document header would not read back equal")
     return f"---\n{text}---\n"
 
 

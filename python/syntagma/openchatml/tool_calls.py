@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from syntagma.openchatml.model import Message
+from syntagma.openchatml.transcript import Message
 from syntagma.parsing import is_name
 
 __all__ = ["called_tool", "is_function", "names_tool", "open_calls", "to_tool"]

@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
-from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, problem
-from syntagma.openchatml.model import Profile
+from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, error_for
 from syntagma.openchatml.tokens import CHANNELS, ROLES, WORD
+from syntagma.openchatml.transcript import Profile
 
-__all__ = ["ATTRIBUTES", "Fields", "is_key", "read_fields", "split_role"]
+__all__ = ["ATTRIBUTES", "MessageHeader", "is_key", "read_fields", "split_role"]
 
 ATTRIBUTES = {
     "to": "recipient",
@@ -28,7 +28,7 @@ _TOOL = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _INTENTS = ("preamble", "status", "debug")
 
 
-class Fields(msgspec.Struct):
+class MessageHeader(msgspec.Struct):
     """What a header says; `odd` collects what deserves a warning."""
 
     role: str = ""
@@ -56,17 +56,17 @@ def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
             return role, name
         if _TOOL.fullmatch(word) and not word.startswith("functions"):
             return "tool", word
-    raise problem(HEADER, f"{word!r} is no role" if word else "a header without a role")
+    raise error_for(HEADER, f"{word!r} is no role" if word else "a header without a role")
 
 
-def read_fields(sections: list[tuple[str, str]], profile: Profile) -> Fields:
+def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHeader:
     """The fields of a header, given as `(token before it, text)` with the start token's text first.
 
     Raises:
         HeaderError: `E-PARSE-HEADER`.
         ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, only under the harmony profile.
     """
-    fields = Fields()
+    fields = MessageHeader()
     channel_seen = constrain_seen = False
     for token, text in sections:
         words = WORD.findall(text)
@@ -80,9 +80,9 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> Fields:
             _attributes(fields, words[1:], bare=False)
         elif token == "channel":
             if channel_seen:
-                raise problem(HEADER, "a header with two channels")
+                raise error_for(HEADER, "a header with two channels")
             if not words or words[0] not in CHANNELS:
-                raise problem(HEADER, f"{words[0]!r} is no channel" if words else "an empty channel")
+                raise error_for(HEADER, f"{words[0]!r} is no channel" if words else "an empty channel")
             channel_seen = True
             fields.channel = words[0]
             _attributes(fields, words[1:], bare=profile == "harmony")
@@ -90,13 +90,13 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> Fields:
                 fields.odd.append("call_id behind the channel; its place is the start of the header")
         else:
             if constrain_seen:
-                raise problem(HEADER, "a header with two constraints")
+                raise error_for(HEADER, "a header with two constraints")
             if len(words) != 1:
-                raise problem(HEADER, "a constraint is one word")
+                raise error_for(HEADER, "a constraint is one word")
             constrain_seen = True
             fields.constrain = words[0]
     if profile == "harmony" and fields.role == "assistant" and not channel_seen:
-        raise problem(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
+        raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
     intent = fields.attributes.get("intent")
     if intent is not None and intent not in _INTENTS:
         fields.odd.append(f"intent {intent!r} is not known and shows nothing")
@@ -108,19 +108,19 @@ def is_key(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def _attributes(fields: Fields, words: list[str], *, bare: bool) -> None:
+def _attributes(fields: MessageHeader, words: list[str], *, bare: bool) -> None:
     for word in words:
         match = _ATTRIBUTE.fullmatch(word)
         if match is None:
             if not bare:
-                raise problem(HEADER, f"{word!r} is no attribute")
+                raise error_for(HEADER, f"{word!r} is no attribute")
             key, value, bare = "content_type", word, False
         else:
             key, value = match.groups()
         if not value:
-            raise problem(HEADER, f"attribute {key} is empty")
+            raise error_for(HEADER, f"attribute {key} is empty")
         known = fields.attributes if key in ATTRIBUTES else fields.extra
         if known.setdefault(key, value) != value:
-            raise problem(HEADER, f"attribute {key} has two values")
+            raise error_for(HEADER, f"attribute {key} has two values")
         if known is fields.extra:
             fields.odd.append(f"attribute {key} is not known")

@@ -6,25 +6,25 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from syntagma.openchatml.errors import OpenChatMLError, problem
+from syntagma.openchatml.errors import OpenChatMLError, error_for
 
 __all__ = [
     "Dialect",
-    "Header",
+    "DocumentHeader",
     "Message",
-    "Partial",
-    "Place",
+    "PartialMessage",
+    "Problem",
     "Profile",
-    "Report",
+    "ReadWarning",
+    "SourceLocation",
     "Transcript",
-    "Warn",
 ]
 
 Profile: TypeAlias = Literal["ocm", "harmony"]
 Dialect: TypeAlias = Literal["ocm", "v0.1"]
 
 
-class Place(msgspec.Struct, frozen=True):
+class SourceLocation(msgspec.Struct, frozen=True):
     """A place in the source: offset in code points from 0, line and column from 1."""
 
     offset: int
@@ -66,7 +66,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, str] = {}
     recovered: bool = False
     role_raw: str | None = None
-    place: Place | None = None
+    place: SourceLocation | None = None
     end: int | None = None
 
     @property
@@ -100,7 +100,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return data
 
 
-class Partial(msgspec.Struct, frozen=True):
+class PartialMessage(msgspec.Struct, frozen=True):
     """A message that was cut: role and channel are None where its header was cut, too."""
 
     role: str | None = None
@@ -109,7 +109,7 @@ class Partial(msgspec.Struct, frozen=True):
     body: str = ""
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The YAML header of a transcript.
 
     Attributes:
@@ -141,19 +141,19 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         return "harmony" if isinstance(settings, dict) and settings.get("enabled") is True else "ocm"
 
 
-class Warn(msgspec.Struct, frozen=True):
+class ReadWarning(msgspec.Struct, frozen=True):
     """Something odd that was read all the same."""
 
     code: str
     message: str
-    place: Place
+    place: SourceLocation
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {"code": self.code, "message": self.message, "offset": self.place.offset, "line": self.place.line}
 
 
-class Report(msgspec.Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True):
     """An error as a value.
 
     Attributes:
@@ -166,7 +166,7 @@ class Report(msgspec.Struct, frozen=True):
 
     code: str
     message: str
-    place: Place | None = None
+    place: SourceLocation | None = None
     requirement: str | None = None
     index: int | None = None
 
@@ -184,9 +184,9 @@ class Report(msgspec.Struct, frozen=True):
     def exception(self) -> OpenChatMLError:
         """The exception that says the same."""
         if self.place is None:
-            return problem(self.code, self.message)
+            return error_for(self.code, self.message)
         place = self.place
-        return problem(self.code, self.message, offset=place.offset, line=place.line, column=place.column)
+        return error_for(self.code, self.message, offset=place.offset, line=place.line, column=place.column)
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,12 +203,12 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     messages: tuple[Message, ...] = ()
-    header: Header | None = None
+    header: DocumentHeader | None = None
     profile: Profile = "ocm"
     dialect: Dialect = "ocm"
-    errors: tuple[Report, ...] = ()
-    warnings: tuple[Warn, ...] = ()
-    incomplete: Partial | None = None
+    errors: tuple[Problem, ...] = ()
+    warnings: tuple[ReadWarning, ...] = ()
+    incomplete: PartialMessage | None = None
 
     @property
     def is_legacy(self) -> bool:

@@ -6,11 +6,11 @@ from syntagma.errors import SyntagmaError
 from syntagma.limits import Limits
 from syntagma.openchatml.constraint import is_checked
 from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, TRUNCATED
-from syntagma.openchatml.frames import read_fields
-from syntagma.openchatml.model import Message, Partial, Place, Profile, Report, Transcript
+from syntagma.openchatml.message_header import read_fields
 from syntagma.openchatml.opening import OpeningReading
-from syntagma.openchatml.stream import BodyDelta, BodyStarted, ReadEvent
+from syntagma.openchatml.read_events import BodyDelta, BodyStarted, ReadEvent
 from syntagma.openchatml.tokens import TERMINATORS, spell
+from syntagma.openchatml.transcript import Message, PartialMessage, Problem, Profile, SourceLocation, Transcript
 
 __all__ = ["StreamReader", "parse"]
 
@@ -61,7 +61,7 @@ class StreamReader(OpeningReading):
             self._prompted = True
 
     @property
-    def error(self) -> Report | None:
+    def error(self) -> Problem | None:
         """The first error, or None."""
         return self.errors[0] if self.errors else None
 
@@ -261,7 +261,7 @@ class StreamReader(OpeningReading):
         if state == self._document and not self._delimited:
             last = cursor.text[cursor.at :]
             if len(last) > 1 and _START.startswith(last):
-                self._truncated("the text ends inside a control token", end, Partial())
+                self._truncated("the text ends inside a control token", end, PartialMessage())
                 return
             self._yaml.append(last)
             self._end_document()
@@ -269,19 +269,19 @@ class StreamReader(OpeningReading):
             self._truncated("the text ends inside the document header", end, None)
         elif state in (self._between, self._opening, self._legacy_between, self._stray, self._legacy_stray):
             if held.strip(" \t\r\n\ufeff") and state not in (self._stray, self._legacy_stray):
-                self._truncated("the text ends inside a control token", end, Partial())
+                self._truncated("the text ends inside a control token", end, PartialMessage())
         elif state in (self._head, self._legacy_head):
-            self._truncated("the text ends inside a message header", end, Partial())
+            self._truncated("the text ends inside a message header", end, PartialMessage())
         else:
             body = "".join(cursor.parts)
             draft = self._message
             known = not self._rejected
-            partial = Partial(draft.role, draft.effective_channel, draft.recipient, body) if known else None
+            partial = PartialMessage(draft.role, draft.effective_channel, draft.recipient, body) if known else None
             self._truncated("the text ends inside a message", end, partial)
         if self._response and not self.errors and (not self.messages or self.messages[-1].terminator == "end"):
             self._fail(TRUNCATED, "the answer ends without a stop token", end)
 
-    def _truncated(self, message: str, place: Place, partial: Partial | None) -> None:
+    def _truncated(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
         self.incomplete = partial
         self._fail(TRUNCATED, message, place)
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from syntagma.openchatml.model import Message, Report
+from syntagma.openchatml.transcript import Message, Problem
 
 __all__ = ["BodyDelta", "BodyStarted", "MessageFinished", "ReadError", "ReadEvent"]
 
@@ -35,7 +35,7 @@ class MessageFinished(msgspec.Struct, frozen=True, tag="message_finished"):
 class ReadError(msgspec.Struct, frozen=True, tag="read_error"):
     """Something is wrong; `fatal`: nothing is read any more."""
 
-    report: Report
+    problem: Problem = msgspec.field(name="report")
     fatal: bool
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, HeaderError
-from syntagma.openchatml.frames import ATTRIBUTES, split_role
+from syntagma.openchatml.message_header import ATTRIBUTES, split_role
 from syntagma.openchatml.tokens import CHANNELS, WORD
 from syntagma.parsing import HeaderShape, read_header
 
-__all__ = ["Heading", "known_role", "read_heading"]
+__all__ = ["HarmonyHeader", "known_role", "read_heading"]
 
 _FIELDS = {f"{key}=": field for key, field in ATTRIBUTES.items()}
 _SHAPE = HeaderShape(sections={"channel": CHANNELS, "constrain": ()}, keys=frozenset(_FIELDS), bare="content_type=")
 
 
-class Heading(msgspec.Struct):
+class HarmonyHeader(msgspec.Struct):
     """What a header says.
 
     Attributes:
@@ -41,7 +41,7 @@ def known_role(text: str) -> bool:
     return bool(words) and (words[0] in ("system", "developer", "user", "assistant") or "functions." in words[0][:10])
 
 
-def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> Heading:
+def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> HarmonyHeader:
     """Understand a header.
 
     Args:
@@ -49,7 +49,7 @@ def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> Heading:
         closed: whether the message token followed; without it the body is in here, too.
     """
     header = read_header(sections, _SHAPE, closed=closed)
-    heading = Heading(
+    heading = HarmonyHeader(
         channel=header.values.get("channel"),
         constrain=header.values.get("constrain"),
         recovered=header.guessed,
@@ -70,7 +70,7 @@ def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> Heading:
     return heading
 
 
-def _role(heading: Heading, word: str) -> None:
+def _role(heading: HarmonyHeader, word: str) -> None:
     try:
         heading.role, name = split_role(word, "harmony")
     except HeaderError as error:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from syntagma.openchatml.calls import called_tool, to_tool
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
-from syntagma.openchatml.harmony.header import Heading, known_role, read_heading
-from syntagma.openchatml.model import Message, Place, Report
-from syntagma.openchatml.stream import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, known_role, read_heading
+from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import TERMINATORS, held_from, spell
+from syntagma.openchatml.tool_calls import called_tool, to_tool
+from syntagma.openchatml.transcript import Message, Problem, SourceLocation
 from syntagma.parsing import JsonMachine
 
 __all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "TokenReader", "parse_completion"]
@@ -41,7 +41,7 @@ class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
 
     messages: tuple[Message, ...] = ()
     dispatch: tuple[int, ...] = ()
-    errors: tuple[Report, ...] = ()
+    errors: tuple[Problem, ...] = ()
 
 
 class HarmonyReader:
@@ -55,7 +55,7 @@ class HarmonyReader:
     def __init__(self, *, role: str | None = "assistant", deltas: bool = True) -> None:
         """Prepare. `role`: the text continues a prompt that ended behind the start token and this role."""
         self.messages: list[Message] = []
-        self.errors: list[Report] = []
+        self.errors: list[Problem] = []
         self.draft: Message | None = None
         """the message at hand, with what of its body is complete; None between messages and in headers"""
         self.tokens_seen = 0
@@ -65,7 +65,7 @@ class HarmonyReader:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._offset = 0
         self._line = 1
-        self._begin = Place(0, 1)
+        self._begin = SourceLocation(0, 1)
         self._body: list[str] = []
         self._told = 0
         self._arguments: JsonMachine | None = None
@@ -79,7 +79,7 @@ class HarmonyReader:
         self._over = False
 
     @property
-    def error(self) -> Report | None:
+    def error(self) -> Problem | None:
         """The first error, or None."""
         return self.errors[0] if self.errors else None
 
@@ -148,13 +148,13 @@ class HarmonyReader:
             self._stray()
             cut = False
         if cut and not self._stop_seen:
-            self._fail(TRUNCATED, "the text ends without a stop token", Place(self._offset, self._line))
+            self._fail(TRUNCATED, "the text ends without a stop token", SourceLocation(self._offset, self._line))
         self._over = True
         return self._take()
 
     def result(self) -> HarmonyResult:
         """What was read so far."""
-        wrong = {report.index for report in self.errors}
+        wrong = {problem.index for problem in self.errors}
         run = [
             index
             for index, message in enumerate(self.messages)
@@ -188,10 +188,10 @@ class HarmonyReader:
         if text:
             self._events.append(BodyDelta(len(self.messages), text))
 
-    def _fail(self, code: str, message: str, place: Place | None = None) -> None:
-        report = Report(code, message, place or self._begin, index=len(self.messages))
-        self.errors.append(report)
-        self._events.append(ReadError(report, False))
+    def _fail(self, code: str, message: str, place: SourceLocation | None = None) -> None:
+        problem = Problem(code, message, place or self._begin, index=len(self.messages))
+        self.errors.append(problem)
+        self._events.append(ReadError(problem, False))
 
     def _on_text(self, text: str) -> None:
         if self._over:
@@ -244,7 +244,7 @@ class HarmonyReader:
             self._stray()
 
     def _open(self, sections: list[tuple[str, str]]) -> None:
-        self._begin = Place(self._offset, self._line)
+        self._begin = SourceLocation(self._offset, self._line)
         self._sections = sections
         self._text = []
         self._recovered = self._prompted = self._after_stop = False
@@ -289,7 +289,7 @@ class HarmonyReader:
         if self._prompted and not self.tokens_seen and self._sections:
             # No token at all: the model answered without any format.
             role = self._sections[0][1].strip(_BLANKS)
-            heading = Heading(role=role, channel="final", recovered=True, rest=whole)
+            heading = HarmonyHeader(role=role, channel="final", recovered=True, rest=whole)
         else:
             self._flush_section()
             heading = read_heading(self._sections or [], closed=False)
@@ -301,7 +301,7 @@ class HarmonyReader:
         self._body.append(rest)
         self._close(terminator)
 
-    def _begin_body(self, heading: Heading) -> None:
+    def _begin_body(self, heading: HarmonyHeader) -> None:
         for code, message in heading.errors:
             self._fail(code, message)
         self.draft = Message(
@@ -361,10 +361,10 @@ class HarmonyReader:
         self._text = []
         if not text or self._after_stop:
             return
-        self._begin = Place(self._offset, self._line)
+        self._begin = SourceLocation(self._offset, self._line)
         self._fail(HEADER, "text outside of any message")
         self._recovered = False
-        self._begin_body(Heading(channel="analysis", recovered=True))
+        self._begin_body(HarmonyHeader(channel="analysis", recovered=True))
         self._body.append(text)
         self._close(None)
 
