@@ -1,4 +1,4 @@
-"""Where chat templates are kept: files, model folders, GGUF metadata."""
+"""Reads chat templates from files, model folders and GGUF metadata."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from syntagma import gguf
-from syntagma.errors import LimitError, TemplateError
+from syntagma.errors import TemplateError
 from syntagma.limits import Limits
+from syntagma.templates.sandbox import limit_error
 
-__all__ = ["Loaded", "from_folder", "from_gguf", "read_text"]
+__all__ = ["Loaded", "read_folder", "read_gguf", "read_text"]
 
 _CONFIG: Final = "tokenizer_config.json"
-_LARGEST_CONFIG: Final = 64 * 1024 * 1024
+_MAX_CONFIG_BYTES: Final = 64 * 1024 * 1024
 _TOKENS: Final = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
@@ -43,20 +44,15 @@ def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
     if len(data) > limits.template_bytes:
-        raise LimitError(
-            "E-LIMIT-TEMPLATE-SOURCE",
-            f"the template has more than {limits.template_bytes:,} bytes",
-            source=os.fspath(path),
-            limit="template_bytes",
-            allowed=limits.template_bytes,
-        )
+        message = f"the template has more than {limits.template_bytes:,} bytes"
+        raise limit_error(limits, "template_bytes", message, source=os.fspath(path))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"byte {error.start} is not UTF-8") from None
 
 
-def from_folder(directory: str | os.PathLike[str], name: str, limits: Limits) -> Loaded:
+def read_folder(directory: str | os.PathLike[str], name: str, limits: Limits) -> Loaded:
     """A template of a model folder.
 
     Files win over the configuration, as in transformers: `chat_template.jinja` and
@@ -90,7 +86,7 @@ def from_folder(directory: str | os.PathLike[str], name: str, limits: Limits) ->
     )
 
 
-def from_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
+def read_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
     """A template in the metadata of a GGUF file.
 
     Raises:
@@ -124,15 +120,15 @@ def from_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
 
 
 def _templates_of(config: Mapping[str, Any], path: Path) -> dict[str, str]:
-    written = config.get("chat_template")
-    if written is None:
+    value = config.get("chat_template")
+    if value is None:
         return {}
-    if isinstance(written, str):
-        return {"default": written}
-    if isinstance(written, Mapping) and all(isinstance(text, str) for text in written.values()):
-        return dict(written)
-    if isinstance(written, list) and all(isinstance(entry, Mapping) for entry in written):
-        found = {entry.get("name"): entry.get("template") for entry in written}
+    if isinstance(value, str):
+        return {"default": value}
+    if isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values()):
+        return dict(value)
+    if isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value):
+        found = {entry.get("name"): entry.get("template") for entry in value}
         if all(isinstance(name, str) and isinstance(text, str) for name, text in found.items()):
             return {str(name): str(text) for name, text in found.items()}
     raise _unreadable(path, "chat_template is neither text nor a list of named templates")
@@ -142,15 +138,15 @@ def _json_object(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        if path.stat().st_size > _LARGEST_CONFIG:
-            raise _unreadable(path, "it is too big for a configuration")
+        if path.stat().st_size > _MAX_CONFIG_BYTES:
+            raise _unreadable(path, "it is too large for a configuration")
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
         raise _unreadable(path, f"it is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise _unreadable(path, "it is no JSON object")
+        raise _unreadable(path, "it is not a JSON object")
     return value
 
 

@@ -9,8 +9,8 @@ class Prompt(str):
     """A prompt.
 
     Attributes:
-        start: offset in code points behind which nothing was written by user, tool or system: what is there, the
-            template wrote to open the assistant's turn, or the assistant itself.
+        start: offset in code points of the assistant's turn. What follows was written by the template, to open the
+            turn, or by the assistant; never by user, tool or system.
     """
 
     __slots__ = ("start",)
@@ -25,7 +25,7 @@ class Prompt(str):
 
     @property
     def opening(self) -> str:
-        """The text behind `start`."""
+        """The text from `start` on."""
         return self[self.start :]
 
     def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]

@@ -7,29 +7,37 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
-from syntagma.errors import ArgumentError, ArgumentTypeError, LimitError, SyntagmaError, TemplateError
+from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.messages import Message
-from syntagma.templates import continuation, loading, turn
-from syntagma.templates.budget import Budget, nesting_error, output_error
-from syntagma.templates.compiled import compiled
-from syntagma.templates.environment import BoundedContext, environment
-from syntagma.templates.failures import render_error
+from syntagma.templates.continuation import render_continued
+from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text
 from syntagma.templates.options import RenderOptions
-from syntagma.templates.plain import plain
 from syntagma.templates.prompt import Prompt
+from syntagma.templates.sandbox import (
+    BoundedContext,
+    Budget,
+    compiled,
+    environment,
+    limit_error,
+    nesting_error,
+    output_error,
+    plain_data,
+    render_error,
+)
+from syntagma.templates.turn_start import continued_prompt, opened_prompt
 
 __all__ = ["ChatTemplate"]
 
 _ARGUMENTS: Final = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
 _HELPERS: Final = frozenset({"raise_exception", "strftime_now", "tojson", "bos_token", "eos_token"})
-_LONGEST_CLOCK_FORMAT: Final = 1024
+_MAX_CLOCK_FORMAT_CHARS: Final = 1024
 
 
 class ChatTemplate:
     """A chat template as models ship them, rendered as Hugging Face transformers renders it, within bounds.
 
-    Nothing about it changes after it is made, so threads may share it.
+    Immutable; threads may share it.
 
     Attributes:
         source: the Jinja text.
@@ -63,13 +71,8 @@ class ChatTemplate:
         self._limits = limits if limits is not None else Limits()
         size = len(source) if source.isascii() else len(source.encode("utf-8", "replace"))
         if size > self._limits.template_bytes:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-SOURCE",
-                f"the template has {size:,} bytes; at most {self._limits.template_bytes:,} are allowed",
-                limit="template_bytes",
-                given=size,
-                allowed=self._limits.template_bytes,
-            )
+            message = f"the template has {size:,} bytes; at most {self._limits.template_bytes:,} are allowed"
+            raise limit_error(self._limits, "template_bytes", message, given=size)
         try:
             self._compiled = compiled(source)
         except SyntagmaError as error:
@@ -95,7 +98,7 @@ class ChatTemplate:
             TemplateError: `E-TEMPLATE-LOAD`, with the path; or what the constructor raises.
         """
         limits = tokens.get("limits") or Limits()
-        return cls(loading.read_text(path, limits), **{"name": os.fspath(path), **tokens})
+        return cls(read_text(path, limits), **{"name": os.fspath(path), **tokens})
 
     @classmethod
     def from_pretrained(
@@ -107,8 +110,7 @@ class ChatTemplate:
             TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that there are; or what the
                 constructor raises.
         """
-        loaded = loading.from_folder(directory, name, limits or Limits())
-        return cls(loaded.source, loaded.bos_token, loaded.eos_token, loaded.special_tokens, limits, name=name)
+        return cls._from_loaded(read_folder(directory, name, limits or Limits()), name, limits)
 
     @classmethod
     def from_gguf(
@@ -120,7 +122,10 @@ class ChatTemplate:
             TemplateError: `E-TEMPLATE-LOAD`, there is no such template; or what the constructor raises.
             ModelError: `E-MODEL-GGUF`, the file is damaged.
         """
-        loaded = loading.from_gguf(path, name)
+        return cls._from_loaded(read_gguf(path, name), name, limits)
+
+    @classmethod
+    def _from_loaded(cls, loaded: Loaded, name: str, limits: Limits | None) -> ChatTemplate:
         return cls(loaded.source, loaded.bos_token, loaded.eos_token, loaded.special_tokens, limits, name=name)
 
     # -- what is known without rendering
@@ -132,7 +137,7 @@ class ChatTemplate:
 
     @property
     def name(self) -> str | None:
-        """Its name among the templates of its model, its file, or None."""
+        """Its name among the templates of its model, the path of its file, or None."""
         return self._name
 
     @property
@@ -156,18 +161,18 @@ class ChatTemplate:
         return self._limits
 
     def undeclared_variables(self) -> frozenset[str]:
-        """Names that the template reads and nobody declares: candidates for `template_kwargs`.
+        """Names that the template reads and does not set: candidates for `template_kwargs`.
 
         Reserved names and the template's special tokens are left out.
         """
         return self._compiled.undeclared - self._reserved
 
     def string_literals(self) -> tuple[str, ...]:
-        """Every string written in an expression of the template, once, in the order of first appearance."""
+        """Every string constant of the template's expressions, once, in the order of first appearance."""
         return self._compiled.string_literals
 
     def reserved_names(self) -> frozenset[str]:
-        """Names that `template_kwargs` may not hold."""
+        """Names that `template_kwargs` may not contain."""
         return self._reserved
 
     def __repr__(self) -> str:
@@ -185,14 +190,14 @@ class ChatTemplate:
         eos_token: str | None = None,
         limits: Limits | None = None,
     ) -> ChatTemplate:
-        """The same template under other conditions; the code is shared. What is None stays as it is.
+        """The same template with other settings; the code is shared. None keeps a setting.
 
         Args:
             lenient: allow `append` and `pop` on lists, and generators in `tojson`; transformers refuses both.
-            omit_none: leave `tools` and `documents` undefined where they are None; transformers defines them as None.
-            bos_token: another token.
-            eos_token: another token.
-            limits: other bounds.
+            omit_none: leave `tools` and `documents` undefined if they are None; transformers defines them as None.
+            bos_token: text of the token that begins a sequence.
+            eos_token: text of the token that ends a turn.
+            limits: the bounds on every render.
         """
         other = ChatTemplate(
             self.source,
@@ -207,7 +212,7 @@ class ChatTemplate:
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Code objects cannot be pickled; the other process reads the source again.
+        # Code objects cannot be pickled; the source is compiled again.
         own = (self.source, self._bos_token, self._eos_token, self._tokens, self._limits)
         return _rebuild, (own, self._name, self._lenient, self._omit_none)
 
@@ -229,20 +234,20 @@ class ChatTemplate:
         """
         variables = self._variables(messages, options)
         if options.get("continue_final_message", False):
-            return continuation.render(self._run, variables)
+            return render_continued(self._run, variables)
         add_generation_prompt = bool(options.get("add_generation_prompt", True))
         return self._run({**variables, "add_generation_prompt": add_generation_prompt})
 
     def render_prompt(
         self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]
     ) -> Prompt:
-        """Like `render`, with the place where the assistant's turn begins; costs one to three renders more."""
+        """Like `render`, with the offset where the assistant's turn begins; costs one to three renders more."""
         options["now"] = options.get("now") or datetime.datetime.now()
         variables = self._variables(messages, options)
         if options.get("continue_final_message", False):
-            return turn.continued_prompt(self._run, variables)
+            return continued_prompt(self._run, variables)
         add_generation_prompt = bool(options.get("add_generation_prompt", True))
-        return turn.opened_prompt(self._run, variables, add_generation_prompt=add_generation_prompt)
+        return opened_prompt(self._run, variables, add_generation_prompt=add_generation_prompt)
 
     def _variables(self, messages: Any, options: RenderOptions) -> dict[str, Any]:
         """The template's variables, as plain data, without `add_generation_prompt`."""
@@ -265,7 +270,7 @@ class ChatTemplate:
                     pointer=f"/template_kwargs/{name}",
                 )
         given = {"messages": messages, "tools": tools, "documents": documents, "template_kwargs": template_kwargs}
-        data = plain(given, self._limits)
+        data = plain_data(given, self._limits)
         variables: dict[str, Any] = {**self._tokens, "bos_token": self._bos_token, "eos_token": self._eos_token}
         variables |= data.pop("template_kwargs")
         variables |= {key: value for key, value in data.items() if value is not None or not self._omit_none}
@@ -275,7 +280,7 @@ class ChatTemplate:
     def _run(self, variables: Mapping[str, Any]) -> str:
         template = self._compiled.lenient if self._lenient else self._compiled.strict
         budget = Budget(self._limits)
-        most = self._limits.template_output_bytes
+        max_chars = self._limits.template_output_bytes
         context = template.new_context(dict(variables))
         assert isinstance(context, BoundedContext)
         context.budget = budget
@@ -285,7 +290,7 @@ class ChatTemplate:
             for piece in template.root_render_func(context):
                 pieces.append(piece)
                 chars += len(piece)
-                if chars > most:
+                if chars > max_chars:
                     raise output_error(self._limits, chars)
         except Exception as error:
             failure = render_error(error, self.source, template.debug_info)
@@ -301,7 +306,7 @@ def _rebuild(own: tuple[Any, ...], name: str | None, lenient: bool, omit_none: b
 
 
 def _encodable(text: str) -> str:
-    # A surrogate without its partner, as JSON can smuggle it in, becomes U+FFFD; a pair becomes its character.
+    """The text without lone surrogates, which JSON can contain: each becomes U+FFFD, a pair its character."""
     if text.isascii():
         return text
     try:
@@ -320,7 +325,7 @@ class _Clock:
         self._now = now
 
     def __call__(self, form: str) -> str:
-        if len(form) > _LONGEST_CLOCK_FORMAT:
-            raise ValueError(f"a clock format has at most {_LONGEST_CLOCK_FORMAT:,} characters")
+        if len(form) > _MAX_CLOCK_FORMAT_CHARS:
+            raise ValueError(f"a clock format has at most {_MAX_CLOCK_FORMAT_CHARS:,} characters")
         now = self._now if self._now is not None else datetime.datetime.now()
         return now.strftime(form)

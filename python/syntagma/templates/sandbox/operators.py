@@ -1,4 +1,4 @@
-"""Arithmetic and `%` formatting that look at the size of the result before they make it."""
+"""Arithmetic and `%` formatting; the size of a result is checked before it is made."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from syntagma.templates.budget import CONTAINERS, Budget
+from syntagma.templates.sandbox.budget import CONTAINERS, Budget
 
-__all__ = ["OPERATORS", "apply", "need_percent"]
+__all__ = ["OPERATORS", "bounded_operator", "need_percent"]
 
-_PLAIN: Final[dict[str, Callable[[Any, Any], Any]]] = {
+_PYTHON_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -20,15 +20,15 @@ _PLAIN: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "**": operator.pow,
     "%": operator.mod,
 }
-OPERATORS: Final = frozenset(_PLAIN)
+OPERATORS: Final = frozenset(_PYTHON_OPERATORS)
 """Every binary operator of templates."""
 
 _SEQUENCES: Final = (str, bytes, list, tuple)
 _DIGITS: Final = re.compile(r"[0-9]+")
 
 
-def apply(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
-    """`left symbol right`, refused where the result would be too big.
+def bounded_operator(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
+    """`left symbol right`, within the bounds.
 
     Raises:
         LimitError: `E-LIMIT-TEMPLATE-…`.
@@ -46,7 +46,7 @@ def apply(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
         _need_power(budget, left, right)
     elif symbol == "%" and isinstance(left, str | bytes):
         need_percent(budget, left, right)
-    result = _PLAIN[symbol](left, right)
+    result = _PYTHON_OPERATORS[symbol](left, right)
     if isinstance(result, int) and result.bit_length() > 64:
         budget.need_bits(result.bit_length())
     return result
@@ -75,10 +75,10 @@ def _need_power(budget: Budget, left: Any, right: Any) -> None:
 
 
 def need_percent(budget: Budget, form: str | bytes, values: Any) -> None:
-    """Refuse `form % values` where the result might be too long.
+    """Check the length of `form % values`.
 
-    The bound adds up every number in the format (a width, a precision, or an innocent digit) and takes the longest
-    value once for every percent sign.
+    The check uses an upper bound: every number in the format (a width, a precision or any other) and, for each percent
+    sign, the longest value.
     """
     text = form.decode("latin-1") if isinstance(form, bytes) else form
     places = text.count("%")

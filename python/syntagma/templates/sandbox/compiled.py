@@ -1,4 +1,4 @@
-"""A template's syntax tree and code, made once and shared."""
+"""A template's syntax tree and generated code, made once and shared."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jinja2 import TemplateSyntaxError, meta, nodes
 from jinja2.compiler import generate
 
 from syntagma.errors import TemplateError
-from syntagma.templates.environment import BoundedEnvironment, environment
-from syntagma.templates.failures import FILENAME, syntax_error, too_deep
+from syntagma.templates.sandbox.environment import BoundedEnvironment, environment
+from syntagma.templates.sandbox.failures import FILENAME, stack_error, syntax_error
 
 __all__ = ["Compiled", "compiled"]
 
@@ -27,11 +27,11 @@ _BLOCKS: Final = (
     nodes.Scope,
     nodes.With,
 )
-_KEPT: Final = 64
+_MAX_CACHED: Final = 64
 
 
 class Compiled:
-    """What can be known about a template without rendering it; never changed, so safe to share between threads."""
+    """A template's code, and what is known about it without rendering. Immutable; threads may share it."""
 
     def __init__(self, source: str, tree: nodes.Template, code: CodeType, nesting: int) -> None:
         self.source = source
@@ -56,7 +56,7 @@ class Compiled:
 
     @functools.cached_property
     def string_literals(self) -> tuple[str, ...]:
-        """Every string that is written in an expression, once, in the order of their first appearance."""
+        """Every string constant of an expression, once, in the order of first appearance."""
         found = (node.value for node, _ in _walk(self._tree) if isinstance(node, nodes.Const))
         return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
 
@@ -64,9 +64,9 @@ class Compiled:
         return env.template_class.from_code(env, self._code, env.make_globals(None))
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=_MAX_CACHED)
 def compiled(source: str) -> Compiled:
-    """The template's code.
+    """The code of a template; the last few are cached.
 
     Raises:
         TemplateError: `E-TEMPLATE-SYNTAX`.
@@ -81,11 +81,11 @@ def compiled(source: str) -> Compiled:
     except TemplateSyntaxError as error:
         raise syntax_error(error, source) from None
     except (RecursionError, MemoryError):
-        raise too_deep(None) from None
+        raise stack_error(None) from None
     except SyntaxError as error:
         if error.msg.startswith("too many") or isinstance(error, IndentationError):
-            raise too_deep(None) from None
-        raise TemplateError("E-TEMPLATE-SYNTAX", f"the template has no meaning: {error.msg}") from None
+            raise stack_error(None) from None
+        raise TemplateError("E-TEMPLATE-SYNTAX", f"the template cannot be compiled: {error.msg}") from None
     except ValueError as error:
         raise TemplateError("E-TEMPLATE-SYNTAX", str(error)) from None
     return Compiled(source, tree, code, nesting)

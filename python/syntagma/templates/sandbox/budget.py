@@ -1,8 +1,8 @@
-"""What one render may spend: steps, CPU time, and the size of every value on the way.
+"""The budget of one render: steps, CPU time, and the size of every value on the way.
 
-A step is roughly a microsecond of work: one turn of a loop, one call, one kibibyte of a new string. Python does its
-own work in C, where nothing can be interrupted; so whoever makes a value asks here first how big it will be, and pays.
-CPU time is looked at only when steps are paid, which is enough because nothing between two payments is unbounded.
+A step is roughly a microsecond of work: one iteration of a loop, one call, one kibibyte of a new string. A call into
+C code cannot be interrupted, so the size of its result is checked and charged before the call. CPU time is read only
+when steps are charged; that is enough, because the work between two charges is bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jinja2.utils import Namespace
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 
-__all__ = ["CONTAINERS", "Budget", "Measure"]
+__all__ = ["CONTAINERS", "Budget", "Measure", "limit_error", "nesting_error", "output_error"]
 
 T = TypeVar("T")
 
@@ -29,14 +29,15 @@ CONTAINERS: Final[tuple[type, ...]] = (
 
 _STEPS_BETWEEN_CLOCKS: Final = 64
 _NUMBER_CHARS: Final = 26
-_BIG: Final = 1 << 20
+"""code points of the longest float"""
+_LARGE_STRING: Final = 1 << 20
 
 
 class Measure(NamedTuple):
-    """Size of a value when everything it holds is written out, shared parts counted as often as they are held."""
+    """Size of a value written out in full; a value that is shared counts each time it occurs."""
 
     nodes: int
-    """values in it, itself included."""
+    """number of values, itself included."""
     chars: int
     """code points of all its strings, digits of all its large integers."""
     depth: int
@@ -44,65 +45,73 @@ class Measure(NamedTuple):
 
 
 class Budget:
-    """The account of one render; made for it, used by one thread, thrown away with it."""
+    """The budget of one render, used by one thread.
 
-    __slots__ = ("_next_look", "_started", "depth", "limits", "steps")
+    Attributes:
+        limits: the bounds.
+        steps: steps charged so far.
+        depth: calls that are open.
+    """
+
+    __slots__ = ("_next_check", "_started", "depth", "limits", "steps")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.steps = 0
         self.depth = 0
         self._started = time.thread_time()
-        self._next_look = min(_STEPS_BETWEEN_CLOCKS, limits.template_steps + 1)
+        self._next_check = min(_STEPS_BETWEEN_CLOCKS, limits.template_steps + 1)
 
     # -- work
 
     def tick(self) -> None:
-        """Pay one step."""
+        """Charge one step.
+
+        Raises:
+            LimitError: as `charge`.
+        """
         self.steps += 1
-        if self.steps >= self._next_look:
-            self._look()
+        if self.steps >= self._next_check:
+            self._check()
 
     def charge(self, steps: int) -> None:
-        """Pay for work that is about to be done, or was done.
+        """Charge steps.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-STEPS` or `E-LIMIT-TEMPLATE-TIME`.
         """
         self.steps += steps
-        if self.steps >= self._next_look:
-            self._look()
+        if self.steps >= self._next_check:
+            self._check()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         allowed = self.limits.template_steps
         if self.steps > allowed:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-STEPS",
+            raise limit_error(
+                self.limits,
+                "template_steps",
                 f"the template needs more than {allowed:,} steps",
                 hint="it loops, recurses or copies too much; `Limits(template_steps=…)` allows more",
-                limit="template_steps",
-                allowed=allowed,
             )
         spent = time.thread_time() - self._started
         if spent > self.limits.template_seconds:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-TIME",
+            raise limit_error(
+                self.limits,
+                "template_seconds",
                 f"the template needs more than {self.limits.template_seconds:g} s of CPU time",
-                hint="`Limits(template_seconds=…)` allows more",
-                limit="template_seconds",
                 given=spent,
-                allowed=self.limits.template_seconds,
+                hint="`Limits(template_seconds=…)` allows more",
             )
-        self._next_look = min(self.steps + _STEPS_BETWEEN_CLOCKS, allowed + 1)
+        self._next_check = min(self.steps + _STEPS_BETWEEN_CLOCKS, allowed + 1)
 
     def iterate(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, one step each."""
+        """The items; each charges one step."""
         for item in items:
             self.tick()
             yield item
 
     def enter(self) -> None:
-        """Go one call deeper.
+        """Begin a call inside a template.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-NESTING`.
@@ -112,13 +121,13 @@ class Budget:
             raise nesting_error(self.limits, "macro calls")
 
     def leave(self) -> None:
-        """Come back from a call."""
+        """End a call."""
         self.depth -= 1
 
     # -- sizes
 
     def need_chars(self, chars: int) -> None:
-        """A string of this length is about to be made: refuse it or take the steps for it.
+        """Check and charge a string of this length before it is made.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-OUTPUT`.
@@ -129,46 +138,38 @@ class Budget:
             self.charge(_steps_for(chars))
 
     def need_items(self, items: int) -> None:
-        """A list or the like of this length is about to be made: refuse it or take the steps for it.
+        """Check and charge a list, tuple, dict or set of this length before it is made.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-ITEMS`.
         """
         if items > self.limits.template_items:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-ITEMS",
-                f"the template makes a value of {items:,} items; at most {self.limits.template_items:,} are allowed",
-                limit="template_items",
-                given=items,
-                allowed=self.limits.template_items,
+            message = (
+                f"the template makes a value of {items:,} items; at most {self.limits.template_items:,} are allowed"
             )
+            raise limit_error(self.limits, "template_items", message, given=items)
         if items > 7:
             self.charge(items >> 3)
 
     def need_bits(self, bits: int) -> None:
-        """An integer of this size is about to be made.
+        """Check an integer of this size before it is made.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-INTEGER`.
         """
         if bits > self.limits.template_integer_bits:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-INTEGER",
-                f"the template computes an integer of {bits:,} bits or so; "
-                f"at most {self.limits.template_integer_bits:,} are allowed",
-                limit="template_integer_bits",
-                given=bits,
-                allowed=self.limits.template_integer_bits,
-            )
+            allowed = self.limits.template_integer_bits
+            message = f"the template computes an integer of {bits:,} bits or so; at most {allowed:,} are allowed"
+            raise limit_error(self.limits, "template_integer_bits", message, given=bits)
 
     def made(self, value: T) -> T:
-        """Pay for a value that somebody made whose size was bounded but not known."""
+        """Charge for a new value whose size was bounded, but not known, before it was made."""
         if isinstance(value, str | bytes):
             if len(value) > self.limits.template_output_bytes:
                 raise output_error(self.limits, len(value))
-            wide = sys.getsizeof(value)
-            if wide > 1023:
-                self.charge(_steps_for(wide))
+            size = sys.getsizeof(value)
+            if size > 1023:
+                self.charge(_steps_for(size))
         elif isinstance(value, list | tuple | dict | set | frozenset):
             self.need_items(len(value))
         elif isinstance(value, int):
@@ -178,17 +179,17 @@ class Budget:
         return value
 
     def measure(self, value: Any) -> Measure:
-        """Walk through a value without recursion.
+        """The size of a value, found without recursion; charges a step for each container.
 
         Raises:
             LimitError: `E-LIMIT-TEMPLATE-ITEMS` or `E-LIMIT-TEMPLATE-OUTPUT`; a value that holds itself has no end and
                 is refused in the same way.
         """
         nodes = chars = depth = 0
-        most_nodes, most_chars = self.limits.template_items, self.limits.template_output_bytes
+        max_nodes, max_chars = self.limits.template_items, self.limits.template_output_bytes
         level = [value]
         while level:
-            held: list[Any] = []
+            children: list[Any] = []
             containers = 0
             for item in level:
                 kind = type(item)
@@ -197,31 +198,31 @@ class Budget:
                 elif kind is dict:
                     containers += 1
                     self.tick()
-                    held.extend(item)
-                    held.extend(item.values())
+                    children.extend(item)
+                    children.extend(item.values())
                 elif isinstance(item, CONTAINERS):
                     containers += 1
                     self.tick()
-                    held.extend(_parts(item))
+                    children.extend(_parts(item))
                 elif isinstance(item, str | bytes):
                     chars += len(item)
                 elif isinstance(item, int):
                     chars += item.bit_length() // 3
-                if len(held) > most_nodes:
+                if len(children) > max_nodes:
                     break
             nodes += len(level)
             depth += containers > 0
             self.charge(len(level) >> 2)
-            # The value itself is none of the things that it holds.
-            if nodes + len(held) - 1 > most_nodes:
-                self.need_items(nodes + len(held) - 1)
-            if chars > most_chars:
+            # `template_items` counts what a value contains, not the value itself.
+            if nodes + len(children) - 1 > max_nodes:
+                self.need_items(nodes + len(children) - 1)
+            if chars > max_chars:
                 raise output_error(self.limits, chars)
-            level = held
+            level = children
         return Measure(nodes, chars, depth)
 
     def visit(self, value: T) -> T:
-        """Pay for a comparison or a hash of this value; it is handed back."""
+        """Charge for a comparison or a hash of this value; the value is returned."""
         kind = type(value)
         if kind is str:
             if len(value) > 4095:  # type: ignore[arg-type]
@@ -231,7 +232,7 @@ class Budget:
         return value
 
     def search(self, value: T) -> T:
-        """Pay for `… in value`; a dictionary looks a key up and visits nothing."""
+        """Charge for `… in value`; looking up a key of a dictionary is free."""
         if type(value) is not dict:
             self.visit(value)
         return value
@@ -239,7 +240,7 @@ class Budget:
     # -- text
 
     def text(self, value: Any) -> str:
-        """`str(value)` of a bounded size; strings, also marked ones, come back as they are."""
+        """`str(value)`, of a bounded size; a string (`Markup` too) is returned as it is."""
         if isinstance(value, str):
             return value
         if isinstance(value, CONTAINERS):
@@ -276,9 +277,8 @@ class Budget:
 
 
 def _steps_for(size: int) -> int:
-    # Big strings cost more, because together they must not fill the memory: half a gigabyte of small ones is mostly
-    # thrown away again, big ones are kept.
-    return size >> 10 if size < _BIG else size >> 8
+    # Large strings cost more steps a byte: small ones are mostly freed soon, large ones together fill the memory.
+    return size >> 10 if size < _LARGE_STRING else size >> 8
 
 
 def _parts(item: Any) -> Iterable[Any]:
@@ -286,29 +286,46 @@ def _parts(item: Any) -> Iterable[Any]:
         yield from item.keys()
         yield from item.values()
     elif isinstance(item, Namespace):
-        # Jinja keeps the variables of a namespace under this name and gives it out to code, not to templates.
+        # The variables of a namespace; Jinja has no public name for them.
         yield from item._Namespace__attrs.values()
     else:
         yield from item
 
 
+_CODES: Final = {
+    "template_bytes": "E-LIMIT-TEMPLATE-SOURCE",
+    "template_steps": "E-LIMIT-TEMPLATE-STEPS",
+    "template_seconds": "E-LIMIT-TEMPLATE-TIME",
+    "template_items": "E-LIMIT-TEMPLATE-ITEMS",
+    "template_integer_bits": "E-LIMIT-TEMPLATE-INTEGER",
+    "template_output_bytes": "E-LIMIT-TEMPLATE-OUTPUT",
+    "template_nesting": "E-LIMIT-TEMPLATE-NESTING",
+}
+
+
+def limit_error(limits: Limits, limit: str, message: str, *, given: float | None = None, **place: Any) -> LimitError:
+    """The error for a template beyond a field of `Limits`.
+
+    Args:
+        limits: the bounds.
+        limit: the name of the field.
+        message: what is too large.
+        given: how large it is, or None where counting stopped at the limit.
+        **place: hint, source or pointer of the error.
+    """
+    allowed = getattr(limits, limit)
+    return LimitError(_CODES[limit], message, limit=limit, given=given, allowed=allowed, **place)
+
+
 def output_error(limits: Limits, chars: int) -> LimitError:
     """The error for a string that is too long."""
-    return LimitError(
-        "E-LIMIT-TEMPLATE-OUTPUT",
-        f"the template makes a string of {chars:,} characters; at most {limits.template_output_bytes:,} are allowed",
-        limit="template_output_bytes",
-        given=chars,
-        allowed=limits.template_output_bytes,
-    )
+    allowed = limits.template_output_bytes
+    message = f"the template makes a string of {chars:,} characters; at most {allowed:,} are allowed"
+    return limit_error(limits, "template_output_bytes", message, given=chars)
 
 
 def nesting_error(limits: Limits, what: str) -> LimitError:
     """The error for calls or blocks that are nested too deeply."""
-    return LimitError(
-        "E-LIMIT-TEMPLATE-NESTING",
-        f"{what} are nested more than {limits.template_nesting} deep",
-        hint="a macro that calls itself without an end? `Limits(template_nesting=…)` allows more",
-        limit="template_nesting",
-        allowed=limits.template_nesting,
-    )
+    message = f"{what} are nested more than {limits.template_nesting} deep"
+    hint = "does a macro call itself without an end? `Limits(template_nesting=…)` allows more"
+    return limit_error(limits, "template_nesting", message, hint=hint)

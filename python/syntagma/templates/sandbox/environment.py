@@ -1,7 +1,7 @@
 """The environment in which chat templates run: Hugging Face transformers' configuration, in a sandbox, within bounds.
 
-Two of them exist in a process: the strict one behaves as transformers does; the lenient one also lets templates append
-to lists, take from them, and write generators as JSON, which some templates need and other engines allow.
+A process has two: the strict one behaves as transformers does. The lenient one also allows `append` and `pop` on lists,
+and generators in `tojson`; some templates need that, and other engines allow it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from jinja2.utils import Cycler, Joiner, Namespace
 
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
-from syntagma.templates import operators
-from syntagma.templates.budget import Budget
-from syntagma.templates.codegen import BoundedCodeGenerator
-from syntagma.templates.filters import bounded_filters, bounded_tests
-from syntagma.templates.methods import FormatMethod, call_builtin
+from syntagma.templates.sandbox.budget import Budget
+from syntagma.templates.sandbox.codegen import BoundedCodeGenerator
+from syntagma.templates.sandbox.filters import bounded_filters, bounded_tests
+from syntagma.templates.sandbox.methods import FormatMethod, call_builtin
+from syntagma.templates.sandbox.operators import OPERATORS, bounded_operator
 
 __all__ = ["BoundedContext", "BoundedEnvironment", "RaisedByTemplate", "environment"]
 
 _LENIENT_METHODS: Final = frozenset({"append", "pop"})
-_MOST_TOKENS: Final = 20_000
+_MAX_TOKENS: Final = 20_000
 
 
 class RaisedByTemplate(Exception):
@@ -39,12 +39,12 @@ class RaisedByTemplate(Exception):
 
 
 class BoundedContext(Context):
-    """A context that carries the account of its render."""
+    """A context that carries the budget of its render."""
 
     budget: Budget
 
     def derived(self, locals: dict[str, Any] | None = None) -> BoundedContext:
-        """A context for an inner scope, on the same account."""
+        """A context for an inner scope, with the same budget."""
         context = super().derived(locals)
         assert isinstance(context, BoundedContext)
         context.budget = self.budget
@@ -63,9 +63,9 @@ class _GenerationExtension(Extension):
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja's immutable sandbox; everything that can grow asks the account of the render first."""
+    """Jinja's immutable sandbox, in which calls and operators check and charge the budget of the render."""
 
-    intercepted_binops = operators.OPERATORS
+    intercepted_binops = OPERATORS
     code_generator_class = BoundedCodeGenerator
     context_class = BoundedContext
 
@@ -97,7 +97,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return TokenStream(_counted(stream), name, filename)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """What a template may reach: nothing private, nothing that changes a value, no back doors of views."""
+        """Whether a template may read an attribute: none that is private, or changes a value.
+
+        A `mapping` proxy is refused, since it leads from a view back to its dictionary.
+        """
         if self.lenient and attr in _LENIENT_METHODS and isinstance(obj, list):
             return True
         if attr == "mapping" and isinstance(value, types.MappingProxyType):
@@ -105,7 +108,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """`format` and `format_map` of strings, held until the call."""
+        """`str.format` and `str.format_map` as a value that only `call` can run."""
         if not isinstance(value, types.MethodType | types.BuiltinMethodType):
             return None
         if value.__name__ not in ("format", "format_map") or not isinstance(value.__self__, str):
@@ -115,7 +118,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """A binary operator within the bounds."""
         assert isinstance(context, BoundedContext)
-        return operators.apply(context.budget, operator, left, right)
+        return bounded_operator(context.budget, operator, left, right)
 
     def join_values(self, context: BoundedContext, values: tuple[Any, ...]) -> str:
         """`a ~ b ~ …` within the bounds."""
@@ -126,14 +129,14 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return markup_join(parts) if escaping else str_join(parts)
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """A call from a template; it pays a step and goes one level deeper."""
+        """A call in a template; it charges a step and counts as one level of nesting."""
         assert isinstance(context, BoundedContext)
         budget = context.budget
         budget.tick()
         if isinstance(obj, types.BuiltinMethodType):
             _drop_scopes(kwargs)
             if isinstance(obj.__self__, types.ModuleType):
-                raise SecurityError(f"{obj.__name__} is not open to templates")
+                raise SecurityError(f"templates may not call {obj.__name__}")
             return call_builtin(budget, obj, args, kwargs)
         if isinstance(obj, FormatMethod):
             _drop_scopes(kwargs)
@@ -156,19 +159,19 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
 def _counted(stream: TokenStream) -> Iterator[Token]:
     for number, token in enumerate(stream):
-        if number >= _MOST_TOKENS:
+        if number >= _MAX_TOKENS:
             raise LimitError(
                 "E-LIMIT-TEMPLATE-SOURCE",
-                f"the template has more than {_MOST_TOKENS:,} tokens",
+                f"the template has more than {_MAX_TOKENS:,} tokens",
                 line=token.lineno,
                 limit="template_bytes",
-                allowed=_MOST_TOKENS,
+                allowed=_MAX_TOKENS,
             )
         yield token
 
 
 def _joined(pieces: Iterable[str]) -> str:
-    # Only `self.block()` and `super()` come here, without an account; the default bound holds for them.
+    # Only `self.block()` and `super()` call this, without a context; the default bound applies to them.
     return Budget(Limits()).concat(pieces)
 
 
@@ -190,5 +193,5 @@ def _raise_exception(message: Any = "") -> None:
 
 @functools.cache
 def environment(*, lenient: bool) -> BoundedEnvironment:
-    """The strict or the lenient environment; shared by everybody and never changed."""
+    """The strict or the lenient environment; made once, immutable, shared."""
     return BoundedEnvironment(lenient=lenient)

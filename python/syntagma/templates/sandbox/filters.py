@@ -1,8 +1,8 @@
-"""Jinja's filters and tests inside the bounds: each pays for what it reads and is asked about what it makes.
+"""Jinja's filters and tests within bounds: each checks the size of its result and charges for what it reads.
 
-The filters themselves are Jinja's; here stands only what they are asked before and what they pay afterwards. `join`
-and `sum` are ours because theirs may build things of any size on the way, `tojson` because chat templates need one that
-does not escape for HTML.
+The filters themselves are Jinja's; this file adds the checks before and the charges after them. `join` and `sum` are
+written anew because Jinja's build values of any size on the way, `tojson` because chat templates need one that does not
+escape for HTML.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from jinja2.tests import TESTS
 from jinja2.utils import pass_context
 from markupsafe import Markup
 
-from syntagma.templates.budget import CONTAINERS, Budget, output_error
-from syntagma.templates.methods import need_replaced, need_search, need_width
-from syntagma.templates.operators import apply, need_percent
+from syntagma.templates.sandbox.budget import CONTAINERS, Budget, output_error
+from syntagma.templates.sandbox.methods import need_replaced, need_search, need_width
+from syntagma.templates.sandbox.operators import bounded_operator, need_percent
 
 __all__ = ["bounded_filters", "bounded_tests"]
 
@@ -29,27 +29,27 @@ _Check: TypeAlias = Callable[[Budget, Any, tuple[Any, ...], dict[str, Any]], Non
 _FILTERS: Final[dict[str, Any]] = dict(FILTERS)
 _TESTS: Final[dict[str, Any]] = dict(TESTS)
 
-_WRITES: Final = frozenset(
+_TO_TEXT: Final = frozenset(
     {
         *("capitalize", "center", "e", "escape", "forceescape", "format", "lower", "replace", "safe", "string"),
         *("striptags", "title", "trim", "truncate", "upper", "urlencode", "wordcount"),
     }
 )
-"""Filters that turn whatever they get into text first."""
+"""Filters that convert their input to text."""
 
 _LAZY: Final = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
-"""Filters that run a test or filter for every item, whether or not anything comes out."""
+"""Filters that run a test or filter for each item, and may yield none."""
 
 _SORTS: Final = frozenset({"dictsort", "groupby", "max", "min", "sort", "unique"})
 """Filters that compare or hash the items with each other."""
 
 _SLOW: Final = frozenset({"pprint", "striptags", "title", "urlize", "wordcount", "wordwrap", "xmlattr"})
-"""Filters that take about a microsecond for every character."""
+"""Filters that take about a microsecond a character."""
 
-_FREE: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
-"""Filters that look at the outside of a value only, and make nothing."""
+_CONSTANT_TIME: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
+"""Filters that take constant time and make no new value."""
 
-_LARGEST_PRECISION: Final = 400
+_MAX_PRECISION: Final = 400
 
 
 def bounded_filters(*, lenient: bool) -> dict[str, _Function]:
@@ -58,8 +58,8 @@ def bounded_filters(*, lenient: bool) -> dict[str, _Function]:
     Args:
         lenient: `tojson` writes a generator as the list of its items instead of refusing it.
     """
-    filters = {name: _bounded(name, function) for name, function in _FILTERS.items() if name not in _FREE}
-    filters |= {name: _FILTERS[name] for name in _FREE}
+    filters = {name: _bounded(name, function) for name, function in _FILTERS.items() if name not in _CONSTANT_TIME}
+    filters |= {name: _FILTERS[name] for name in _CONSTANT_TIME}
     filters |= {"join": _join, "sum": _sum, "tojson": _tojson(lenient=lenient)}
     return filters
 
@@ -69,11 +69,11 @@ def bounded_tests() -> dict[str, _Function]:
     tests: dict[str, _Function] = dict(_TESTS)
     compares = ("==", "!=", "<", "<=", ">", ">=", "eq", "equalto", "ne", "lt", "le", "gt", "ge")
     for name in (*compares, "lessthan", "greaterthan", "in"):
-        tests[name] = _compared(_TESTS[name])
+        tests[name] = _comparing(_TESTS[name])
     for name in ("divisibleby", "even", "odd"):
-        tests[name] = _divided(_TESTS[name])
+        tests[name] = _dividing(_TESTS[name])
     for name in ("lower", "upper"):
-        tests[name] = _written(_TESTS[name])
+        tests[name] = _of_text(_TESTS[name])
     return tests
 
 
@@ -85,7 +85,7 @@ def _budget(context: Context) -> Budget:
 def _bounded(name: str, function: _Function) -> _Function:
     passed = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
     check = _CHECKS.get(name)
-    writes, lazy, sorts, slow = (name in group for group in (_WRITES, _LAZY, _SORTS, _SLOW))
+    to_text, lazy, sorts, slow = (name in group for group in (_TO_TEXT, _LAZY, _SORTS, _SLOW))
 
     @pass_context
     def run(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -95,7 +95,7 @@ def _bounded(name: str, function: _Function) -> _Function:
             budget.charge(len(value) if slow else len(value) >> 10)
         elif lazy and value:
             value = budget.iterate(value)
-        elif writes and not isinstance(value, Undefined):
+        elif to_text and not isinstance(value, Undefined):
             value = budget.text(value)
         elif isinstance(value, CONTAINERS):
             nodes = budget.measure(value).nodes
@@ -172,7 +172,7 @@ def _check_batch(budget: Budget, _value: Any, args: tuple[Any, ...], kwargs: dic
 
 def _check_round(budget: Budget, _value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     precision = _number(_argument(args, kwargs, 0, "precision", 0))
-    if precision > _LARGEST_PRECISION:
+    if precision > _MAX_PRECISION:
         budget.need_bits(budget.limits.template_integer_bits + precision)
 
 
@@ -242,14 +242,14 @@ def _sum(context: Context, iterable: Iterable[Any], attribute: Any = None, start
         raise TypeError("sum() can't sum strings")
     total = start
     for item in items:
-        total = apply(budget, "+", total, item)
+        total = bounded_operator(budget, "+", total, item)
     return total
 
 
 def _json_text(context: Context, value: Any, keywords: dict[str, Any], default: _Function | None) -> str:
     budget = _budget(context)
     budget.tick()
-    most = budget.limits.template_output_bytes
+    max_chars = budget.limits.template_output_bytes
     indent = keywords["indent"]
     if isinstance(value, Iterator) and default is not None:
         value = default(value)
@@ -258,14 +258,14 @@ def _json_text(context: Context, value: Any, keywords: dict[str, Any], default: 
         budget.need_chars(measure.chars)
     step = len(indent) if isinstance(indent, str) else _number(indent)
     separators = keywords["separators"] or ()
-    glue = sum(len(part) for part in separators if isinstance(part, str))
+    separator_chars = sum(len(part) for part in separators if isinstance(part, str))
     budget.charge(measure.nodes if indent is not None else measure.nodes >> 2)
-    per_node = 32 + glue + step * (measure.depth + 1)
-    if measure.nodes * per_node + measure.chars * 6 <= most:
+    per_node = 32 + separator_chars + step * (measure.depth + 1)
+    if measure.nodes * per_node + measure.chars * 6 <= max_chars:
         return json.dumps(value, default=default, **keywords)
-    # Too big to be sure beforehand: write it piece by piece and stop in time.
-    if step * (measure.depth + 1) + glue > most:
-        raise output_error(budget.limits, step * (measure.depth + 1) + glue)
+    # The bound is above the limit, the text may be below it: write it in pieces and stop at the limit.
+    if step * (measure.depth + 1) + separator_chars > max_chars:
+        raise output_error(budget.limits, step * (measure.depth + 1) + separator_chars)
     chars = 0
     pieces: list[str] = []
     for piece in json.JSONEncoder(default=default, **keywords).iterencode(value):
@@ -277,7 +277,7 @@ def _json_text(context: Context, value: Any, keywords: dict[str, Any], default: 
 
 
 def _tojson(*, lenient: bool) -> _Function:
-    def spread(item: Any) -> Any:
+    def generator_items(item: Any) -> Any:
         if isinstance(item, Iterator):
             return list(item)
         raise TypeError(f"Object of type {type(item).__name__} is not JSON serializable")
@@ -297,12 +297,12 @@ def _tojson(*, lenient: bool) -> _Function:
             "separators": separators,
             "sort_keys": sort_keys,
         }
-        return _json_text(context, value, keywords, spread if lenient else None)
+        return _json_text(context, value, keywords, generator_items if lenient else None)
 
     return tojson
 
 
-def _compared(test: _Function) -> _Function:
+def _comparing(test: _Function) -> _Function:
     @pass_context
     def run(context: Context, value: Any, *others: Any) -> Any:
         budget = _budget(context)
@@ -314,7 +314,7 @@ def _compared(test: _Function) -> _Function:
     return run
 
 
-def _divided(test: _Function) -> _Function:
+def _dividing(test: _Function) -> _Function:
     @pass_context
     def run(context: Context, value: Any, *others: Any) -> Any:
         if isinstance(value, str | bytes):
@@ -325,7 +325,7 @@ def _divided(test: _Function) -> _Function:
     return run
 
 
-def _written(test: _Function) -> _Function:
+def _of_text(test: _Function) -> _Function:
     @pass_context
     def run(context: Context, value: Any) -> Any:
         return test(_budget(context).text(value))

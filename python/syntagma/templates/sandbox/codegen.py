@@ -1,4 +1,4 @@
-"""Jinja's code generator with an account: what generated code does without asking the environment is charged here."""
+"""Jinja's code generator; the code it generates charges the budget where it does not call the environment."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _CHEAP: Final = (nodes.Const, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nod
 
 
 class BoundedCodeGenerator(CodeGenerator):
-    """Writes a step into every loop, and a payment around joins, comparisons, slices and computed keys."""
+    """Writes a charge into every loop, and around joins, comparisons, slices and computed keys."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._loop_bodies: set[int] = set()
-        self._filtered: set[int] = set()
+        self._counted_iterables: set[int] = set()
 
     def write_commons(self) -> None:
-        """Give the generated function short names for its account."""
+        """Local names for the budget, at the head of a generated function."""
         self.writeline("budget = context.budget")
         self.writeline("tick = budget.tick")
         self.writeline("visit = budget.visit")
@@ -31,8 +31,8 @@ class BoundedCodeGenerator(CodeGenerator):
         self.writeline("concat = budget.concat")
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
-        """Visit a node; the iterable of a loop with a condition is counted, since its body may never run."""
-        if id(node) not in self._filtered:
+        """Visit a node; the iterable of a loop with a condition is counted, since the loop's body may never run."""
+        if id(node) not in self._counted_iterables:
             return super().visit(node, *args, **kwargs)
         self.write("budget.iterate(")
         super().visit(node, *args, **kwargs)
@@ -40,14 +40,14 @@ class BoundedCodeGenerator(CodeGenerator):
         return None
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802 - names of Jinja's visitor
-        """A loop that pays one step a turn."""
+        """A loop; each iteration charges one step."""
         self._loop_bodies.add(id(node.body))
         if node.test is not None and not node.recursive:
-            self._filtered.add(id(node.iter))
+            self._counted_iterables.add(id(node.iter))
         super().visit_For(node, frame)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        """A block of statements; a loop's begins with its step."""
+        """A block of statements; the body of a loop begins with its charge."""
         if id(nodes) in self._loop_bodies:
             self.writeline("tick()")
         super().blockvisit(nodes, frame)
@@ -61,28 +61,28 @@ class BoundedCodeGenerator(CodeGenerator):
         self.write("))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
-        """A comparison whose operands are paid for, unless one is a constant: then it ends early."""
+        """A comparison that charges for its operands, unless one is a constant: then it ends early."""
         constant = isinstance(node.expr, nodes.Const) or (
             len(node.ops) == 1 and isinstance(node.ops[0].expr, nodes.Const)
         )
         self.write("(")
-        self._operand(node.expr, frame, paid=not constant)
+        self._operand(node.expr, frame, charged=not constant)
         for operand in node.ops:
             membership = operand.op in ("in", "notin")
             self.write(f" {_OPERATORS[operand.op]} ")
-            self._operand(operand.expr, frame, paid=not constant, searched=membership)
+            self._operand(operand.expr, frame, charged=not constant, searched=membership)
         self.write(")")
 
-    def _operand(self, node: nodes.Expr, frame: Frame, *, paid: bool, searched: bool = False) -> None:
-        wrap = ("budget.search(" if searched else "visit(") if paid or searched else ""
+    def _operand(self, node: nodes.Expr, frame: Frame, *, charged: bool, searched: bool = False) -> None:
+        call = ("budget.search(" if searched else "visit(") if charged or searched else ""
         if isinstance(node, _CHEAP) or (searched and isinstance(node, nodes.List | nodes.Tuple)):
-            wrap = ""
-        self.write(wrap)
+            call = ""
+        self.write(call)
         self.visit(node, frame)
-        self.write(")" if wrap else "")
+        self.write(")" if call else "")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
-        """A subscript; slices are paid for by what they make, computed keys by what hashing them visits."""
+        """A subscript; a slice charges for its result, a computed key for its hash."""
         if isinstance(node.arg, nodes.Slice):
             self.write("budget.made(")
             super().visit_Getitem(node, frame)
@@ -97,7 +97,7 @@ class BoundedCodeGenerator(CodeGenerator):
             self.write("))")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
-        """A dictionary; keys that are no constants are paid for, since they are hashed."""
+        """A dictionary; a key that is no constant charges for its hash."""
         self.write("{")
         for pair in node.items:
             constant = isinstance(pair.key, nodes.Const)
@@ -118,7 +118,7 @@ class BoundedCodeGenerator(CodeGenerator):
         self.write("))")
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        # Folding would run filters and joins at compile time, where there is no account.
+        # Folding would run filters and joins while the template is compiled, without a budget.
         if not isinstance(node, nodes.TemplateData):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)

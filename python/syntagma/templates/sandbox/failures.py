@@ -1,4 +1,4 @@
-"""What goes wrong inside a template, as the library's errors with the template's line."""
+"""Exceptions raised inside a template, as the library's errors with the template's line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from jinja2 import TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
 from syntagma.errors import LimitError, SyntagmaError, TemplateError
-from syntagma.templates.environment import RaisedByTemplate
+from syntagma.templates.sandbox.environment import RaisedByTemplate
 
-__all__ = ["FILENAME", "render_error", "syntax_error", "too_deep"]
+__all__ = ["FILENAME", "render_error", "stack_error", "syntax_error"]
 
 FILENAME: Final = "<template>"
-"""The file name of generated code, by which its frames are known in a traceback."""
+"""The file name of generated code; it identifies its frames in a traceback."""
 
-_WIDEST: Final = 160
+_MAX_EXCERPT_CHARS: Final = 160
 
 
 def syntax_error(error: TemplateSyntaxError, source: str) -> TemplateError:
@@ -40,7 +40,7 @@ def render_error(error: Exception, source: str, lines: list[tuple[int, int]]) ->
         error.line = error.line or line
         return error
     if isinstance(error, RecursionError | MemoryError):
-        return too_deep(line)
+        return stack_error(line)
     column, excerpt = _excerpt(source, line, "")
     hint = None
     if isinstance(error, RaisedByTemplate):
@@ -60,8 +60,8 @@ def render_error(error: Exception, source: str, lines: list[tuple[int, int]]) ->
     return TemplateError(code, message, hint=hint, line=line, column=column, excerpt=excerpt)
 
 
-def too_deep(line: int | None) -> LimitError:
-    """The error for what ran out of Python's stack or memory before it met a bound of ours."""
+def stack_error(line: int | None) -> LimitError:
+    """The error for a template that exhausted Python's stack or memory before a limit applied."""
     return LimitError(
         "E-LIMIT-TEMPLATE-NESTING",
         "the template, or a value in it, is nested too deeply",
@@ -96,6 +96,6 @@ def _excerpt(source: str, line: int | None, message: str) -> tuple[int | None, s
     quoted = message.split("'")
     place = row.find(quoted[1]) if len(quoted) > 2 and row.count(quoted[1]) == 1 else -1
     if place < 0:
-        return None, row[:_WIDEST].rstrip()
-    begin = max(0, place - _WIDEST // 2)
-    return place + 1, f"{row[begin : begin + _WIDEST].rstrip()}\n{' ' * (place - begin)}^"
+        return None, row[:_MAX_EXCERPT_CHARS].rstrip()
+    begin = max(0, place - _MAX_EXCERPT_CHARS // 2)
+    return place + 1, f"{row[begin : begin + _MAX_EXCERPT_CHARS].rstrip()}\n{' ' * (place - begin)}^"

@@ -1,4 +1,4 @@
-"""Calls from a template: methods of built-in values that could make something huge are asked about first."""
+"""Methods of built-in values that a template calls; the size of what they make is checked first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 from markupsafe import EscapeFormatter, Markup
 
-from syntagma.templates.budget import CONTAINERS, Budget
+from syntagma.templates.sandbox.budget import CONTAINERS, Budget
 
 __all__ = ["FormatMethod", "call_builtin", "need_replaced", "need_search", "need_width"]
 
@@ -19,7 +19,7 @@ _ENCODINGS: Final = frozenset({"utf-8", "utf8", "ascii", "latin-1", "latin1", "i
 
 
 class FormatMethod:
-    """`text.format` or `text.format_map` on its way from the attribute to the call."""
+    """`text.format` or `text.format_map`, which only `BoundedEnvironment.call` can run."""
 
     __slots__ = ("_environment", "_mapped", "_text")
 
@@ -29,11 +29,11 @@ class FormatMethod:
         self._mapped = mapped
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> str:
-        """Refuse: only the environment may call it, which has the account of the render."""
+        """Refuse: a filter such as `map` would call it without the budget of the render."""
         raise SecurityError("a format method is called directly or not at all")
 
     def run(self, budget: Budget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """The formatted text, every field inside the sandbox and inside the bounds."""
+        """The formatted text; its fields are read in the sandbox, within the bounds."""
         if self._mapped:
             if kwargs or len(args) != 1:
                 raise TypeError("format_map() takes exactly one argument")
@@ -52,7 +52,7 @@ class _BoundedFormatter(SandboxedFormatter):
         self._made = 0
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """One field as text; its width and precision are read as numbers and added up."""
+        """One field as text; the numbers of its format (width, precision) are added up for the check."""
         self._budget.tick()
         digits = "".join(char if char in string.digits else " " for char in format_spec)
         numbers = sum(int(run) if len(run) < 19 else 10**18 for run in digits.split())
@@ -74,7 +74,7 @@ class _BoundedFormatter(SandboxedFormatter):
 
 
 class _BoundedEscapeFormatter(_BoundedFormatter, EscapeFormatter):
-    """The formatter of text that is marked as HTML already; what is put into it is escaped."""
+    """The formatter of `Markup`; what is inserted is escaped."""
 
 
 def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -104,12 +104,12 @@ def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[An
 
 
 def need_width(budget: Budget, text: Any, width: Any) -> None:
-    """Refuse a padded text that would be too long."""
+    """Check the length of a padded text."""
     budget.need_chars(max(len(text), _number(width)))
 
 
 def need_replaced(budget: Budget, text: Any, old: Any, new: Any) -> None:
-    """Refuse `text.replace(old, new)` where the result would be too long."""
+    """Check the length of `text.replace(old, new)`."""
     if isinstance(old, str) is isinstance(text, str) and isinstance(new, str | bytes):
         budget.visit(text)
         times: int = text.count(old)
@@ -117,7 +117,7 @@ def need_replaced(budget: Budget, text: Any, old: Any, new: Any) -> None:
 
 
 def need_search(budget: Budget, text: Any, needle: Any) -> None:
-    """Pay for a search from the right, or for stripping a set of characters: both may look at every pair."""
+    """Charge for a search from the right, or for stripping a set of characters: both may take quadratic time."""
     budget.charge((len(text) * len(needle)) >> 12)
 
 
@@ -186,7 +186,7 @@ def _searched(budget: Budget, owner: Any, args: tuple[Any, ...], _kwargs: dict[s
 def _encoded(_budget: Budget, _owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     encoding = args[0] if args else kwargs.get("encoding", "utf-8")
     if not isinstance(encoding, str) or encoding.lower() not in _ENCODINGS:
-        raise SecurityError(f"the encoding {encoding!r} is not open to templates")
+        raise SecurityError(f"templates may not use the encoding {encoding!r}")
 
 
 _TEXT_METHODS: Final[dict[str, _Check]] = {

@@ -1,4 +1,4 @@
-"""What users hand in, as plain data: a fresh copy without cycles, without methods, without surprises."""
+"""What callers give to a template, copied as plain data: no cycles, no objects with methods of their own."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from typing import Any, Final
 from syntagma.errors import ArgumentTypeError, LimitError, SyntagmaError
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
+from syntagma.templates.sandbox.budget import limit_error
 
-__all__ = ["plain"]
+__all__ = ["plain_data"]
 
-_DEEPEST: Final = 256
-_LONGEST_POINTER: Final = 200
+_MAX_DEPTH: Final = 256
+_MAX_POINTER_CHARS: Final = 200
 _SIMPLE: Final = frozenset({str, float, bool, type(None)})
 
 
-def plain(value: Any, limits: Limits) -> Any:
+def plain_data(value: Any, limits: Limits) -> Any:
     """A copy of `value` that consists of dict, list, tuple, str, int, float, bool and None.
 
     Messages, calls and tools become their OpenAI dictionaries; mappings, sequences, enum members, dataclasses and
-    objects with `model_dump` what they stand for. A dictionary from a caller keeps its keys and their order.
+    objects with `model_dump` what they represent. A dictionary from a caller keeps its keys and their order.
 
     Args:
         value: what a caller gave.
         limits: `template_items` bounds the number of values in all.
 
     Raises:
-        ArgumentTypeError: `E-TEMPLATE-VALUE`, something that is no data, with its pointer.
-        LimitError: `E-LIMIT-TEMPLATE-INPUT`, too many values or too deep; something that holds itself is too deep.
+        ArgumentTypeError: `E-TEMPLATE-VALUE`, a value that is no data, with its pointer.
+        LimitError: `E-LIMIT-TEMPLATE-INPUT`, too many values or too deep; a value that contains itself is too deep.
     """
     try:
         return _Copier(limits).copy(value, 0)
@@ -50,13 +51,13 @@ class _Copier:
         if kind is int:
             self._check_integer(value)
             return value
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise LimitError(
                 "E-LIMIT-TEMPLATE-INPUT",
-                f"the data is nested more than {_DEEPEST} deep",
-                hint="does it hold itself?",
+                f"the data is nested more than {_MAX_DEPTH} deep",
+                hint="does it contain itself?",
                 pointer="",
-                allowed=_DEEPEST,
+                allowed=_MAX_DEPTH,
             )
         if kind is dict or isinstance(value, Mapping):
             return self._mapping(value, depth + 1)
@@ -69,10 +70,10 @@ class _Copier:
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
             items = self._items(value, depth + 1)
             return tuple(items) if isinstance(value, tuple) else items
-        return self.copy(_opened(value), depth + 1)
+        return self.copy(_as_data(value), depth + 1)
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
-        self._pay(len(value))
+        self._count(len(value))
         found = {}
         for key, item in value.items():
             if type(item) in _SIMPLE and type(key) is str:
@@ -86,7 +87,7 @@ class _Copier:
         return found
 
     def _items(self, value: Sequence[Any], depth: int) -> list[Any]:
-        self._pay(len(value))
+        self._count(len(value))
         found = []
         for index, item in enumerate(value):
             try:
@@ -97,18 +98,12 @@ class _Copier:
         return found
 
     def _check_integer(self, value: int) -> None:
-        most = self._limits.template_integer_bits
-        if value.bit_length() > most:
-            raise LimitError(
-                "E-LIMIT-TEMPLATE-INTEGER",
-                f"an integer has more than {most:,} bits",
-                pointer="",
-                limit="template_integer_bits",
-                given=value.bit_length(),
-                allowed=most,
-            )
+        allowed = self._limits.template_integer_bits
+        if value.bit_length() > allowed:
+            message = f"an integer has more than {allowed:,} bits"
+            raise limit_error(self._limits, "template_integer_bits", message, given=value.bit_length(), pointer="")
 
-    def _pay(self, items: int) -> None:
+    def _count(self, items: int) -> None:
         self._left -= items
         if self._left < 0:
             raise LimitError(
@@ -122,7 +117,7 @@ class _Copier:
 
 def _prefix(error: SyntagmaError, key: Any) -> None:
     token = str(key).replace("~", "~0").replace("/", "~1")
-    error.pointer = f"/{token}{error.pointer or ''}"[:_LONGEST_POINTER]
+    error.pointer = f"/{token}{error.pointer or ''}"[:_MAX_POINTER_CHARS]
 
 
 def _key(key: Any) -> Any:
@@ -135,7 +130,7 @@ def _key(key: Any) -> Any:
     )
 
 
-def _opened(value: Any) -> Any:
+def _as_data(value: Any) -> Any:
     if isinstance(value, Message | ToolCall | Tool):
         return value.to_openai()
     if isinstance(value, int):
