@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from syntagma.parsing.arguments.json_machine import JsonMachine
-from syntagma.parsing.headers import Header, HeaderShape, read_header
+from syntagma.parsing.header_router import is_name
+from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.routes import is_name
-from syntagma.parsing.start import start_state
+from syntagma.parsing.prompt_tail import start_state
 from syntagma.parsing.stream_parser import StreamParser
 
 __all__ = [

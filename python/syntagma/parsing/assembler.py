@@ -16,9 +16,9 @@ from syntagma.events import (
     ToolCallStart,
 )
 from syntagma.messages import Diagnostic, Message, ToolCall
+from syntagma.parsing.fast_path import Course
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.straight import Course
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["Assembler"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Literal
 
+from syntagma.parsing.call_matcher import Cursor
+from syntagma.parsing.call_patterns import Block, marker_pieces
 from syntagma.parsing.call_states import ReaderParts
-from syntagma.parsing.cursor import Cursor
+from syntagma.parsing.fast_path import FAR, Straight
+from syntagma.parsing.header_router import Route, RouteKind
 from syntagma.parsing.machine import Machine
-from syntagma.parsing.patterns import Block, marker_pieces
-from syntagma.parsing.routes import Route, RouteKind
-from syntagma.parsing.scanner import Scanner
-from syntagma.parsing.straight import FAR, Straight
+from syntagma.parsing.text.scanner import Scanner
 
 __all__ = ["CallBodies"]
 

@@ -10,14 +10,14 @@ from typing import Literal, NamedTuple, TypeAlias
 from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
-from syntagma.parsing.call_end import CallEnd
-from syntagma.parsing.compiled import CompiledFormat
-from syntagma.parsing.cursor import Cursor
+from syntagma.parsing.after_call import CallEnd
+from syntagma.parsing.call_matcher import Cursor
+from syntagma.parsing.call_patterns import Alternative, Section
+from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
-from syntagma.parsing.patterns import Alternative, Section
+from syntagma.parsing.fast_path import Straight
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.straight import Straight
-from syntagma.parsing.window import Window
+from syntagma.parsing.text.window import Window
 
 __all__ = ["CallStates", "Phase", "ReaderParts", "State"]
 

@@ -19,10 +19,10 @@ from syntagma.events import (
     ToolCallStart,
 )
 from syntagma.parsing.assembler import Assembler
-from syntagma.parsing.fence import FenceFilter
+from syntagma.parsing.code_fence import FenceFilter
+from syntagma.parsing.fast_path import Course
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.straight import Course
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["Emitter"]
 

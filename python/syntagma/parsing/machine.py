@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from syntagma.parsing.call_patterns import Block, marker_pieces
 from syntagma.parsing.call_states import CallStates, Phase, ReaderParts, State
-from syntagma.parsing.compiled import Key
-from syntagma.parsing.patterns import Block, marker_pieces
-from syntagma.parsing.straight import FAR, Straight
+from syntagma.parsing.compiled_format import Key
+from syntagma.parsing.fast_path import FAR, Straight
 
 __all__ = ["Machine"]
 

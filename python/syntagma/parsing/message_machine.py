@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from syntagma.parsing.call_bodies import CallBodies
 from syntagma.parsing.call_states import ReaderParts
-from syntagma.parsing.headers import BLANKS, Header, read_header
+from syntagma.parsing.header_router import Route, RouteKind
 from syntagma.parsing.machine import Machine
-from syntagma.parsing.routes import Route, RouteKind
-from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.message_header import BLANKS, Header, read_header
+from syntagma.parsing.text.scanner import Scanner
 
 __all__ = ["MessageMachine", "machine_for"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from syntagma.parsing.patterns import Alternative, Op
+from syntagma.parsing.call_patterns import Alternative, Op
 
 __all__ = ["Opening"]
 

@@ -12,15 +12,15 @@ from syntagma.format_schema import FormatSpec
 from syntagma.limits import Limits
 from syntagma.messages import Message, ToolChoice, ToolLike, tools_from
 from syntagma.parsing.call_states import ReaderParts
-from syntagma.parsing.compiled import CompiledFormat
-from syntagma.parsing.decoding_text import TextDecoder
+from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
+from syntagma.parsing.fast_path import Lane, Straight
 from syntagma.parsing.message_machine import machine_for
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.start import ReasoningChoice, enter
-from syntagma.parsing.straight import Lane, Straight
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.prompt_tail import ReasoningChoice, enter
+from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.text_decoder import TextDecoder
 
 __all__ = ["StreamParser", "Vocabulary"]
 

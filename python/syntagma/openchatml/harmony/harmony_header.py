@@ -1,4 +1,4 @@
-"""Headers of Harmony messages: what `syntagma.parsing.headers` reads, as the fields of a message."""
+"""Headers of Harmony messages: what `syntagma.parsing.message_header` reads, as the fields of a message."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from syntagma.parsing.arguments.json_machine import WHITESPACE, JsonMachine
 from syntagma.parsing.arguments.json_string import StringReader
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["EnvelopeReader"]
 

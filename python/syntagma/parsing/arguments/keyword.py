@@ -8,7 +8,7 @@ from typing import Literal
 from syntagma.parsing.arguments.json_machine import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
-from syntagma.parsing.patterns import Form, Op
+from syntagma.parsing.call_patterns import Form, Op
 
 __all__ = ["KeywordArguments"]
 

@@ -10,10 +10,10 @@ from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
-from syntagma.parsing.patterns import Alternative, Nesting
-from syntagma.parsing.scanner import Scanner
-from syntagma.parsing.text_buffer import TextBuffer
-from syntagma.parsing.window import Window
+from syntagma.parsing.call_patterns import Alternative, Nesting
+from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.window import Window
 
 __all__ = ["NestedArguments"]
 

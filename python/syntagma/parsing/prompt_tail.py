@@ -12,7 +12,7 @@ from syntagma.errors import ArgumentError
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
 from syntagma.limits import Limits
 from syntagma.parsing.call_states import ReaderParts
-from syntagma.parsing.compiled import CompiledFormat
+from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.machine import Machine
 from syntagma.parsing.message_machine import machine_for

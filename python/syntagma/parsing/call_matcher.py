@@ -17,9 +17,9 @@ from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
 from syntagma.parsing.arguments.xml_escapes import unescaped
-from syntagma.parsing.patterns import Alternative, Op
-from syntagma.parsing.text_buffer import TextBuffer
-from syntagma.parsing.window import Window
+from syntagma.parsing.call_patterns import Alternative, Op
+from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.window import Window
 
 __all__ = ["Cursor"]
 

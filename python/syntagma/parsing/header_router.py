@@ -18,9 +18,9 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.parsing.headers import WORD, Header, HeaderShape
+from syntagma.parsing.call_patterns import Alternative, Block, Op, block_of, form_parts
 from syntagma.parsing.kept import Kept
-from syntagma.parsing.patterns import Alternative, Block, Op, block_of, form_parts
+from syntagma.parsing.message_header import WORD, Header, HeaderShape
 
 __all__ = ["Route", "RouteKind", "Routes", "is_name", "routes_of"]
 

@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from syntagma.format_schema import FormatSpec
-from syntagma.parsing.opening import Opening
-from syntagma.parsing.patterns import (
+from syntagma.parsing.call_patterns import (
     Alternative,
     Block,
     FormParts,
@@ -19,8 +18,9 @@ from syntagma.parsing.patterns import (
     marker_pieces,
     starts_of,
 )
-from syntagma.parsing.routes import Routes, routes_of
-from syntagma.parsing.scanner import Scanner
+from syntagma.parsing.header_router import Routes, routes_of
+from syntagma.parsing.opening import Opening
+from syntagma.parsing.text.scanner import Scanner
 
 __all__ = ["CompiledFormat", "Key", "KeyKind"]
 

@@ -10,7 +10,7 @@ import bisect
 import re
 from collections.abc import Set
 
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["Window"]
 

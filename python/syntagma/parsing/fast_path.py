@@ -7,7 +7,7 @@ from collections.abc import Callable, Set
 from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta
-from syntagma.parsing.text_buffer import TextBuffer
+from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["FAR", "Course", "Lane", "Straight"]
 

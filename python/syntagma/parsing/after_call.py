@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from syntagma.parsing.compiled import CompiledFormat
+from syntagma.parsing.call_patterns import Alternative, Op, Section
+from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
-from syntagma.parsing.patterns import Alternative, Op, Section
-from syntagma.parsing.window import Window
+from syntagma.parsing.text.window import Window
 
 __all__ = ["CallEnd"]
 
