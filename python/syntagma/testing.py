@@ -6,24 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from syntagma.decoding import Backend, Logits, Session, TokenizerInfo
+from syntagma.decoding import Backend, Logits, Session
+from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.errors import ModelError
 
 __all__ = ["ScriptedBackend", "byte_vocabulary"]
 
 _LIKELY = 20.0
 _ENDING = 10.0
-
-
-def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
-    """A vocabulary of the 256 bytes, token id = byte, and special tokens behind them; the first one ends a turn."""
-    table = [bytes([value]) for value in range(256)] + [text.encode() for text in special]
-    return TokenizerInfo.from_tokens(
-        table,
-        eos_token_ids=[256],
-        special_token_ids=list(range(256, 256 + len(special))),
-        vocab_size=vocab_size,
-    )
 
 
 class ScriptedBackend:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.conversations import Call, Turn
+from syntagma.json_types import json_type_of
 
 __all__ = ["Trial", "battery", "tools_of"]
 
@@ -126,10 +127,12 @@ def battery(id_form: str, markers: tuple[str, ...] = ()) -> list[Trial]:
         Trial("same call twice", Turn(calls=(brew, call("brew_tea", {"label": "green", "cups": 3}, 1)))),
         Trial("dotted name", Turn(calls=(call("shelf.look_up", {"label": "mint"}),))),
         Trial("dashed name", Turn(calls=(call("pour-out", {"label": "mint"}),))),
-        Trial("all types", Turn(calls=(call("brew_tea", _ALL_TYPES),)), tuple(map(_kind, _ALL_TYPES.values()))),
+        Trial("all types", Turn(calls=(call("brew_tea", _ALL_TYPES),)), tuple(map(json_type_of, _ALL_TYPES.values()))),
     ]
     trials += [
-        Trial(f"type {_kind(value)} {key}", Turn(calls=(call("brew_tea", {key: value}),)), (_kind(value),))
+        Trial(
+            f"type {json_type_of(value)} {key}", Turn(calls=(call("brew_tea", {key: value}),)), (json_type_of(value),)
+        )
         for key, value in _ALL_TYPES.items()
     ]
     texts = {
@@ -152,8 +155,3 @@ def battery(id_form: str, markers: tuple[str, ...] = ()) -> list[Trial]:
         inside = {"label": "see " + " ".join(markers), "note": "x"}
         trials.append(Trial("markers in a string", Turn(calls=(call("brew_tea", inside),)), ("string",)))
     return trials
-
-
-def _kind(value: Any) -> str:
-    kinds = ((bool, "boolean"), (int, "integer"), (float, "number"), (list, "array"), (dict, "object"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "null" if value is None else "string")

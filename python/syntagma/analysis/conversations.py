@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from syntagma.json_types import json_type_of
+
 __all__ = ["Call", "EmptyContent", "Inputs", "Turn", "assistant_message", "declare"]
 
 EmptyContent: TypeAlias = Literal["text", "null", "absent"]
@@ -119,10 +121,5 @@ def declare(calls: tuple[Call, ...]) -> list[dict[str, Any]]:
         )
         properties = tool["function"]["parameters"]["properties"]
         for key, value in call.arguments.items():
-            properties.setdefault(key, {"type": _json_type(value), "description": "A value."})
+            properties.setdefault(key, {"type": json_type_of(value), "description": "A value."})
     return list(tools.values())
-
-
-def _json_type(value: Any) -> str:
-    kinds = ((bool, "boolean"), (int, "integer"), (float, "number"), (list, "array"), (dict, "object"))
-    return next((name for kind, name in kinds if isinstance(value, kind)), "null" if value is None else "string")

@@ -23,12 +23,11 @@ class GrammarVerdicts:
         self.unsupported: str | None = None
         """why the format has no strict reading, once that is known"""
         try:
-            from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
+            from syntagma.decoding import GrammarCompiler, GrammarMatcher
+            from syntagma.decoding.byte_vocabulary import byte_vocabulary
         except ImportError:
             return
-        tokens = [bytes([byte]) for byte in range(256)] + [b"<end>"]
-        info = TokenizerInfo.from_tokens(tokens, eos_token_ids=[256], special_token_ids=[256])
-        self._compiler = GrammarCompiler(info)
+        self._compiler = GrammarCompiler(byte_vocabulary())
         self._matcher = GrammarMatcher
 
     @property

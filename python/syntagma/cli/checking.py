@@ -6,7 +6,8 @@ import json
 
 import msgspec
 
-from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
+from syntagma.decoding import GrammarCompiler, GrammarMatcher
+from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.errors import ArgumentError
 from syntagma.grammars import Grammar
 
@@ -48,9 +49,7 @@ def check_text(grammar: Grammar, text: str) -> Check:
     Raises:
         GrammarError: the grammar does not compile, for instance because it demands special tokens.
     """
-    end = 256
-    info = TokenizerInfo.from_tokens([bytes([value]) for value in range(256)] + [b"<end>"], eos_token_ids=[end])
-    matcher = GrammarMatcher(GrammarCompiler(info).compile(grammar))
+    matcher = GrammarMatcher(GrammarCompiler(byte_vocabulary()).compile(grammar))
     for offset, character in enumerate(text):
         if not matcher.accept_bytes(character.encode("utf-8", "replace")):
             if offset == len(text) - 1 and character == "\n" and matcher.is_accepting():

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from syntagma.constraints.schemas import schema_grammar, value_notation
 from syntagma.constraints.tagged import properties_of, unsupported
 from syntagma.constraints.text import quoted
-from syntagma.constraints.text_values import TextValue, json_type, resolved, text_value
+from syntagma.constraints.text_values import NOT_TEXT, TextValue, json_type, resolved, text_value
 from syntagma.format_schema import ToolsSpec, pieces
 from syntagma.grammars import Grammar
+from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 
 __all__ = ["ElementArguments"]
@@ -19,7 +20,6 @@ _NOT_IN_KEYS = "<>{}()[]\"'/"
 _NOTES = frozenset(("title", "description", "default", "examples", "$comment", "deprecated", "$defs", "definitions"))
 _OF_OBJECTS = _NOTES | {"type", "properties", "required", "additionalProperties"}
 _OF_ARRAYS = _NOTES | {"type", "items", "minItems", "maxItems"}
-_JSON_TYPES = ("object", "array", "number", "boolean", "null")
 
 
 class ElementArguments:
@@ -115,7 +115,7 @@ class _Builder:
         members = []
         for key in (*properties, *(key for key in required if key not in properties)):
             if _can_be_key(key) and not (inside and key == self._item):
-                place = f"{pointer}/properties/{key.replace('~', '~0').replace('/', '~1')}"
+                place = pointer + pointer_of("properties", key)
                 members.append(_Member(self._argument(key, properties.get(key, True), place), key in required))
             elif key in required and not self._loose:
                 raise unsupported(f"the key {key!r}, which could not be read back,")
@@ -144,9 +144,9 @@ class _Builder:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
         ways = [self._name(value.text)] if value.text is not None else []
         if self._loose and value.text is None:
-            ways += [self._json({"type": kind}, pointer) for kind in _JSON_TYPES]
+            ways += [self._json({"type": kind}, pointer) for kind in NOT_TEXT]
         for one in value.schemas:
-            if self._loose and json_type(one) in _JSON_TYPES[2:]:
+            if self._loose and json_type(one) in NOT_TEXT[2:]:
                 continue
             ways += self._structured(one, pointer)
         return " | ".join(ways) if ways else self._json(schema, pointer)

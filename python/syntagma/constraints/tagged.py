@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias
 
 from syntagma.constraints.schemas import schema_grammar, value_notation
 from syntagma.constraints.text import literal, quoted
-from syntagma.constraints.text_values import TextValue, any_text, json_type, plain_text, text_value
+from syntagma.constraints.text_values import NOT_TEXT, TextValue, any_text, json_type, plain_text, text_value
 from syntagma.errors import FormatError
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import ToolsSpec
 from syntagma.grammars import Grammar
+from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 
 __all__ = ["TaggedArguments", "Value", "properties_of", "unsupported"]
@@ -19,7 +20,6 @@ __all__ = ["TaggedArguments", "Value", "properties_of", "unsupported"]
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a value's closer that is made of these alone could stand inside JSON"""
 _KEY = r"[^\s\x1c-\x1f<>{}()\[\]\"'"
-_JSON_TYPES = ("object", "array", "number", "boolean", "null")
 Value: TypeAlias = tuple[Grammar | None, Sequence[tuple[str, Grammar]]]
 """a value as text, and as JSON of each type"""
 
@@ -69,7 +69,7 @@ class TaggedArguments:
                 if key in required:
                     raise unsupported(f"the key {key!r}, which could not be read back,")
                 continue
-            place = f"{pointer}/properties/{key.replace('~', '~0').replace('/', '~1')}"
+            place = pointer + pointer_of("properties", key)
             string, others = self._held(properties.get(key, True), schema, strict=strict, pointer=place)
             members.append((self._argument(Grammar.literal(key), string, others), key in required))
         further = schema.get("additionalProperties", not properties)
@@ -130,7 +130,7 @@ class TaggedArguments:
 
     def _loose(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
         """Any value for this key: as text, as JSON."""
-        anything = [(kind, self._json({"type": kind})) for kind in _JSON_TYPES]
+        anything = [(kind, self._json({"type": kind})) for kind in NOT_TEXT]
         if self._tools.types:
             return self._text(), anything
         if self._tools.values == "json" and root is None:

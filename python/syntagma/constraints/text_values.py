@@ -9,12 +9,15 @@ from syntagma.constraints.text import held_off, quoted
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar
+from syntagma.json_pointer import referred
+from syntagma.json_types import is_of_type
 
-__all__ = ["TextValue", "any_text", "json_type", "plain_text", "resolved", "text_value"]
+__all__ = ["NOT_TEXT", "TextValue", "any_text", "json_type", "plain_text", "resolved", "text_value"]
 
 _HOPS = 16
 _NOTES = ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
-_OTHERS = ("object", "array", "number", "boolean", "null")
+NOT_TEXT = ("object", "array", "number", "boolean", "null")
+"""types whose values are written as JSON, where a string is written as it is"""
 _UNIONS = ("anyOf", "oneOf")
 _XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
@@ -116,8 +119,8 @@ def _divide(schema: Any, root: Mapping[str, Any], found: TextValue, hops: int) -
         spelled = [_escape(word) if found.escaped else word for word in words]
         found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
         plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
-        for kind in _OTHERS:
-            same = [value for value in values if _kind_of(value) == kind]
+        for kind in NOT_TEXT:
+            same = [value for value in values if is_of_type(value, kind)]
             if same:
                 found.schemas.append({**plain, "type": kind, "enum": same})
         return
@@ -134,7 +137,7 @@ def _divide(schema: Any, root: Mapping[str, Any], found: TextValue, hops: int) -
 def _anything(found: TextValue) -> None:
     _add_text({}, found)
     if found.told:
-        found.schemas += [{"type": kind} for kind in _OTHERS]
+        found.schemas += [{"type": kind} for kind in NOT_TEXT]
 
 
 def _add_text(schema: Mapping[str, Any], found: TextValue) -> None:
@@ -197,17 +200,6 @@ def _escape(word: str) -> str:
     return word.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _kind_of(value: Any) -> str:
-    """The JSON type of a value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
-
-
 def _structured(schema: Any) -> bool:
     if not isinstance(schema, Mapping):
         return False
@@ -217,19 +209,8 @@ def _structured(schema: Any) -> bool:
 def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
     """What a schema refers to, if it is a reference that leads somewhere; else itself."""
     for _ in range(_HOPS):
-        reference = schema.get("$ref") if isinstance(schema, Mapping) else None
-        target = _resolve(reference, root) if isinstance(reference, str) and reference.startswith("#/") else None
-        if target is None:
+        try:
+            schema = referred(schema.get("$ref") if isinstance(schema, Mapping) else None, root)
+        except LookupError:
             break
-        schema = target
     return schema
-
-
-def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
-    at: Any = root
-    for part in reference[2:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(at, Mapping) or key not in at:
-            return None
-        at = at[key]
-    return at

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from syntagma.errors import ArgumentError
+from syntagma.json_pointer import pointer_of
 
 __all__ = ["Report", "Violation"]
 
@@ -72,10 +73,6 @@ class Report(msgspec.Struct, frozen=True):
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         checker = kind(schema, format_checker=kind.FORMAT_CHECKER)
         return tuple(
-            Violation(_pointer(error.absolute_path), _pointer(error.absolute_schema_path), error.message)
+            Violation(pointer_of(*error.absolute_path), pointer_of(*error.absolute_schema_path), error.message)
             for error in checker.iter_errors(instance)
         )
-
-
-def _pointer(steps: Any) -> str:
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)

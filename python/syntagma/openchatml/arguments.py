@@ -12,20 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from syntagma.errors import SyntagmaError
+from syntagma.json_pointer import pointer_of, referred
+from syntagma.json_types import is_of_type
 
 __all__ = ["mismatch"]
 
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (
-        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
-    ),
-}
 _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "minimum": ("number", lambda value, bound: value >= bound),
     "maximum": ("number", lambda value, bound: value <= bound),
@@ -49,7 +40,7 @@ def mismatch(schema: Any, value: Any) -> str | None:
         return _check(schema, value, "", schema)
     except RecursionError:
         return "nested too deeply to be checked"
-    except (TypeError, ValueError, ArithmeticError, SyntagmaError) as error:
+    except (TypeError, ValueError, LookupError, ArithmeticError, SyntagmaError) as error:
         return f"the schema cannot be checked: {error}"
 
 
@@ -59,7 +50,7 @@ def _check(schema: Any, value: Any, at: str, root: Any) -> str | None:
     if not isinstance(schema, Mapping):
         raise TypeError("a schema is an object or a boolean")
     if "$ref" in schema:
-        wrong = _check(_target(schema["$ref"], root), value, at, root)
+        wrong = _check(referred(schema["$ref"], root), value, at, root)
         if wrong is not None:
             return wrong
     return _plain(schema, value, at) or _parts(schema, value, at, root) or _choices(schema, value, at, root)
@@ -72,14 +63,14 @@ def _plain(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
     types = schema.get("type")
     if types is not None:
         allowed = [types] if isinstance(types, str) else types
-        if not any(_TYPES[name](value) for name in allowed if name in _TYPES):
+        if not any(is_of_type(value, name) for name in allowed):
             return f"{where} is not of type {' or '.join(allowed)}"
     if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
         return f"{where} is none of the allowed values"
     if "const" in schema and not _equal(value, schema["const"]):
         return f"{where} is not the allowed value"
     for keyword, (kind, holds) in _BOUNDS.items():
-        if keyword in schema and _TYPES[kind](value) and not holds(value, schema[keyword]):
+        if keyword in schema and is_of_type(value, kind) and not holds(value, schema[keyword]):
             return f"{where} violates {keyword} {schema[keyword]!r}"
     return None
 
@@ -94,7 +85,7 @@ def _parts(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | N
         names = schema.get("propertyNames", True)
         patterns = schema.get("patternProperties", {})
         for name, part in value.items():
-            place = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
+            place = at + pointer_of(name)
             fitting = [known[name]] if name in known else []
             fitting += [item for pattern, item in patterns.items() if _matches(pattern, name)]
             wrong = _check(names, name, place, root)
@@ -129,21 +120,6 @@ def _choices(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str |
     return None
 
 
-def _target(reference: Any, root: Any) -> Any:
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        raise ValueError(f"the reference {reference!r} leads outside")
-    target = root
-    for step in reference[2:].split("/") if len(reference) > 1 else ():
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, list) and name.isdigit() and int(name) < len(target):
-            target = target[int(name)]
-        elif isinstance(target, Mapping) and name in target:
-            target = target[name]
-        else:
-            raise ValueError(f"the reference {reference!r} leads nowhere")
-    return target
-
-
 def _equal(one: Any, two: Any) -> bool:
     """Equal as JSON values: 2 is 2.0, and true is not 1."""
     if isinstance(one, bool) or isinstance(two, bool):
@@ -170,9 +146,8 @@ def _matches(pattern: str, text: str) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _compiled(pattern: str) -> Any:
-    from syntagma.decoding import GrammarCompiler, TokenizerInfo
+    from syntagma.decoding import GrammarCompiler
+    from syntagma.decoding.byte_vocabulary import byte_vocabulary
     from syntagma.grammars import Grammar
 
-    tokens = [bytes([value]) for value in range(256)] + [b"<end>"]
-    compiler = GrammarCompiler(TokenizerInfo.from_tokens(tokens, eos_token_ids=[256]))
-    return compiler.compile(Grammar.from_json_schema({"type": "string", "pattern": pattern}))
+    return GrammarCompiler(byte_vocabulary()).compile(Grammar.from_json_schema({"type": "string", "pattern": pattern}))

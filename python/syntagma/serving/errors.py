@@ -17,6 +17,7 @@ from syntagma.errors import (
     SyntagmaError,
     TemplateError,
 )
+from syntagma.json_pointer import steps_of
 
 __all__ = ["ErrorBody", "error_body", "error_response", "json_response", "param_of"]
 
@@ -50,8 +51,7 @@ def param_of(pointer: str | None) -> str | None:
     if pointer is None:
         return None
     path = ""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
+    for key in steps_of(pointer):
         if key.isdecimal():
             path += f"[{key}]"
         elif _PLAIN_KEY.match(key):

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from syntagma.compat.xgrammar.exception import InvalidStructuralTagError
 from syntagma.errors import SyntagmaError
+from syntagma.json_pointer import follow
 
 __all__ = ["data", "errors", "has_torch", "refuse", "tag_errors"]
 
@@ -52,7 +53,10 @@ def tag_errors(tag: Any, known: Collection[str]) -> Iterator[None]:
     try:
         yield
     except SyntagmaError as error:
-        kind = _at(tag, error.pointer or "")
+        try:
+            kind = follow(tag, error.pointer or "")
+        except LookupError:
+            kind = None
         unheard = (error.pointer or "").endswith("/type") and kind not in known
         if error.code == "E-GRAMMAR-UNSUPPORTED" and not unheard:
             try:
@@ -60,16 +64,3 @@ def tag_errors(tag: Any, known: Collection[str]) -> Iterator[None]:
             except NotImplementedError as refusal:
                 raise NotImplementedError(f"{refusal} ({error.message}, {error.place})") from error
         raise InvalidStructuralTagError(str(error)) from error
-
-
-def _at(value: Any, pointer: str) -> Any:
-    """What a JSON pointer leads to, or None."""
-    for step in pointer.split("/")[1:]:
-        key: Any = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list | tuple):
-            key = int(key) if key.isdecimal() else len(value)
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

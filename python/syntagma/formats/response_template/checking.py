@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from syntagma.errors import FormatError
+from syntagma.json_pointer import pointer_of
 
-__all__ = ["check_template", "escaped"]
+__all__ = ["check_template"]
 
 _TEMPLATE_KEYS = {"version", "defaults", "fields", "start_anchor", "start_anchor_pattern"}
 _FIELD_KEYS = {
@@ -25,11 +26,6 @@ _FIELD_KEYS = {
 }
 
 
-def escaped(step: object) -> str:
-    """A key as a step of a JSON pointer (RFC 6901)."""
-    return str(step).replace("~", "~0").replace("/", "~1")
-
-
 def check_template(template: Mapping[str, Any]) -> None:
     """Refuse what is no template of version 1.
 
@@ -41,7 +37,7 @@ def check_template(template: Mapping[str, Any]) -> None:
     if template.get("version", 1) != 1:
         _refuse("/version", f"version 1 is known, not {template['version']!r}")
     for key in template.keys() - _TEMPLATE_KEYS:
-        _refuse(f"/{escaped(key)}", "an unknown key")
+        _refuse(pointer_of(key), "an unknown key")
     if not isinstance(template.get("defaults", {}), Mapping):
         _refuse("/defaults", "defaults are a mapping")
     fields = template.get("fields")
@@ -49,11 +45,11 @@ def check_template(template: Mapping[str, Any]) -> None:
         _refuse("/fields", "a template has fields")
     _check_anchor(template, "start_anchor", "")
     for name, field in fields.items():
-        pointer = f"/fields/{escaped(name)}"
+        pointer = pointer_of("fields", name)
         if not isinstance(field, Mapping):
             _refuse(pointer, "a field is a mapping")
         for key in field.keys() - _FIELD_KEYS:
-            _refuse(f"{pointer}/{escaped(key)}", "an unknown key")
+            _refuse(pointer + pointer_of(key), "an unknown key")
         for side in ("open", "close"):
             _check_anchor(field, side, pointer)
         options = field.get("content_args")

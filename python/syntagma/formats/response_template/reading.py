@@ -21,8 +21,9 @@ from syntagma.format_schema import (
     write_toml,
 )
 from syntagma.formats.response_template.anchors import Gap, Untranslatable, anchor_texts
-from syntagma.formats.response_template.checking import check_template, escaped
+from syntagma.formats.response_template.checking import check_template
 from syntagma.formats.response_template.not_carried import NotCarried
+from syntagma.json_pointer import pointer_of
 from syntagma.parsing import StreamParser
 
 __all__ = ["read_response_template"]
@@ -51,7 +52,7 @@ class _Reading:
     def result(self) -> tuple[FormatSpec, tuple[NotCarried, ...]]:
         parts: dict[str, Any] = {}
         for name, field in self._template["fields"].items():
-            pointer = f"/fields/{escaped(name)}"
+            pointer = pointer_of("fields", name)
             part = _PARTS.get(name)
             if part is None or part in parts:
                 self._lose(pointer, "a format has thoughts, content and calls, each once")
@@ -229,7 +230,7 @@ class _Places:
             if role in ("name", "arguments", "id") and placeholder and role not in self._paths:
                 self._paths[role] = tuple(placeholder)
             elif path != ("type",):
-                self.other.append("".join(f"/{escaped(step)}" for step in path))
+                self.other.append(pointer_of(*path))
         self.arguments = self._paths.get("arguments", ())
         if not self.arguments:
             raise Untranslatable("a transform that has no place for the arguments")

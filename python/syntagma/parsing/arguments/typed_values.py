@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from syntagma.format_schema import Notation
+from syntagma.json_pointer import referred
+from syntagma.json_types import JSON_TYPES, json_type_of
 from syntagma.parsing.arguments.literal_machine import literal_to_json
 
 __all__ = ["allowed_types", "any_json", "inner_schema", "to_json"]
 
-_EVERY = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
+_EVERY = frozenset(JSON_TYPES)
 _DEPTH = 256
 """nesting, at most, of a value that is typed; a deeper one stays text"""
 _HOPS = 64
@@ -28,7 +30,7 @@ def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
         return _EVERY
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        return _types(_resolve(reference, root), root, fuel - 1)
+        return _types(_referred(reference, root), root, fuel - 1)
     found = _EVERY
     declared = schema.get("type")
     if isinstance(declared, str):
@@ -39,7 +41,7 @@ def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
         schema["enum"] if isinstance(schema.get("enum"), list) else [schema["const"]] if "const" in schema else None
     )
     if values is not None:
-        found &= frozenset(_type_of(value) for value in values)
+        found &= frozenset(json_type_of(value) for value in values)
     for union in ("anyOf", "oneOf"):
         options = schema.get(union)
         if isinstance(options, list) and options:
@@ -58,7 +60,7 @@ def inner_schema(schema: Any, root: Any, key: str | None) -> Any:
         if not isinstance(one, Mapping):
             continue
         if isinstance(one.get("$ref"), str):
-            pending.append(_resolve(one["$ref"], root))
+            pending.append(_referred(one["$ref"], root))
         properties = one.get("properties")
         if key is None:
             found = one.get("items")
@@ -74,28 +76,11 @@ def inner_schema(schema: Any, root: Any, key: str | None) -> Any:
     return None
 
 
-def _resolve(reference: str, root: Any) -> Any:
-    at = root
-    for part in reference.removeprefix("#").split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(at, Mapping) or key not in at:
-            return None
-        at = at[key]
-    return at
-
-
-def _type_of(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
-        (int, "integer"),
-        (float, "number"),
-        (str, "string"),
-        (list, "array"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "object")
+def _referred(reference: str, root: Any) -> Any:
+    try:
+        return referred(reference, root)
+    except LookupError:
+        return None
 
 
 def to_json(text: str, allowed: frozenset[str], notation: Notation = Notation()) -> str:  # noqa: B008  # frozen

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from syntagma.errors import ArgumentTypeError, LimitError, SyntagmaError
+from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates.sandbox.budget import limit_error
@@ -116,8 +117,7 @@ class _Copier:
 
 
 def _prefix(error: SyntagmaError, key: Any) -> None:
-    token = str(key).replace("~", "~0").replace("/", "~1")
-    error.pointer = f"/{token}{error.pointer or ''}"[:_MAX_POINTER_CHARS]
+    error.pointer = (pointer_of(key) + (error.pointer or ""))[:_MAX_POINTER_CHARS]
 
 
 def _key(key: Any) -> Any:

@@ -1,0 +1,24 @@
+"""The vocabulary of the 256 bytes, for whatever asks a grammar about text and has no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+
+__all__ = ["byte_vocabulary"]
+
+
+def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
+    """A vocabulary in which the token of a byte has the byte as its id.
+
+    Args:
+        special: texts of special tokens, whose ids begin at 256; the first one ends a turn.
+        vocab_size: the width of its rows, if a model has more logits than tokens.
+    """
+    return TokenizerInfo.from_tokens(
+        [bytes([value]) for value in range(256)] + [text.encode() for text in special],
+        eos_token_ids=[256],
+        special_token_ids=list(range(256, 256 + len(special))),
+        vocab_size=vocab_size,
+    )

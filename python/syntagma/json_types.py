@@ -1,0 +1,36 @@
+"""The types of JSON, by the names that JSON Schema has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["JSON_TYPES", "is_of_type", "json_type_of"]
+
+JSON_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+"""all names; an integer is a number, too"""
+
+
+def json_type_of(value: Any) -> str:
+    """The type of a value as `json.loads` gives it. A number is an `integer` if Python holds it as one.
+
+    Subclasses count as what they extend, tuples as arrays, and whatever JSON does not know as an object.
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list | tuple) else "object"
+
+
+def is_of_type(value: Any, name: str) -> bool:
+    """Whether a value is of the type that a schema names: integers are numbers, and 2.0 is an integer."""
+    kind = json_type_of(value)
+    if kind == "number":
+        return name == "number" or (name == "integer" and value.is_integer())
+    return name == kind or (kind == "integer" and name == "number")
