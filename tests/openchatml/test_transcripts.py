@@ -22,7 +22,7 @@ from syntagma.openchatml import (
     validate,
     visible,
 )
-from syntagma.openchatml.tokens import LONGEST
+from syntagma.openchatml.tokens import MAX_TOKEN_CHARS
 
 CASES = tomllib.loads(
     (Path(__file__).parents[2] / "conformance" / "openchatml" / "transcripts.toml").read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def test_the_reader_holds_back_less_than_one_token() -> None:
     for at, character in enumerate(text):
         shown += sum(len(event.text) for event in reader.feed(character) if isinstance(event, BodyDelta))
         body = max(0, at + 1 - text.index("a<b"))
-        assert body - shown < LONGEST
+        assert body - shown < MAX_TOKEN_CHARS
 
 
 def test_errors_say_where() -> None:

@@ -1,32 +1,40 @@
 """Text that arrives in pieces: what is left to read, where that is, and the next control token in it.
 
-Behind the cursor nothing is kept, and it stands still only before what may become a control token, a line of the
-document header, or blanks: what is held back never grows with the text.
+Text that was read is not kept, and the cursor waits only before what may become a control token, a line of the document
+header, or whitespace: what waits never grows with the text.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 
-from syntagma.openchatml.tokens import TOKEN, held_from
+from syntagma.openchatml.tokens import TOKEN, incomplete_token_from
 from syntagma.openchatml.transcript import SourceLocation
 
 __all__ = ["Cursor"]
 
+_WHITESPACE = re.compile(r"[ \t\r\n]*")
+
 
 class Cursor:
-    """A reading position in text that arrives in pieces."""
+    """A reading position in text that arrives in pieces.
+
+    Attributes:
+        text: what is left to read, and what was read since the last `settle`.
+        at: index in `text` of the next character to read.
+        parts: text before the next token, decoded, in pieces.
+    """
 
     def __init__(self) -> None:
         self.text = ""
         self.at = 0
         self.parts: list[str] = []
-        """text before the next token, decoded, in pieces"""
-        self._base = 0
-        self._mark = 0
+        self._base = 0  # offset of `text` in the whole text
+        self._counted = 0  # index in `text` up to which lines are counted
         self._line = 1
-        self._line_begin = 0
-        self._after_sign = False
+        self._line_begin = 0  # offset of the first character of that line
+        self._after_escape = False  # the character before `at`, which is not in `text` any more, is `<`
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
     def decode(self, data: str | bytes, *, last: bool = False) -> str:
@@ -36,7 +44,7 @@ class Cursor:
         return self._decode(data, last)
 
     def push(self, text: str) -> None:
-        """Add text behind what is left."""
+        """Append text to what is left."""
         self.text = self.text[self.at :] + text if self.at < len(self.text) else text
         self.at = 0
 
@@ -45,8 +53,14 @@ class Cursor:
         self.place(self.at)
         self._base += self.at
         self.text = self.text[self.at :]
-        self._mark -= self.at
+        self._counted -= self.at
         self.at = 0
+
+    def flush(self) -> None:
+        """What is left is text: it becomes the last of `parts`."""
+        self.parts.append(self.text)
+        self.push("")
+        self.at = len(self.text)
 
     def skip(self, text: str) -> None:
         """Count text that was read without being pushed; nothing may be left when this is called."""
@@ -55,7 +69,7 @@ class Cursor:
             self._line += text.count("\n")
             self._line_begin = self._base + found + 1
         self._base += len(text)
-        self._after_sign = False
+        self._after_escape = False
 
     @property
     def offset(self) -> int:
@@ -63,55 +77,64 @@ class Cursor:
         return self._base + self.at
 
     def place(self, at: int) -> SourceLocation:
-        """The place of index `at` of `text`; places are asked for in their order."""
-        if at > self._mark:
-            lines = self.text.count("\n", self._mark, at)
+        """The location of index `at` of `text`; indexes must be given in ascending order."""
+        if at > self._counted:
+            lines = self.text.count("\n", self._counted, at)
             if lines:
                 self._line += lines
-                self._line_begin = self._base + self.text.rfind("\n", self._mark, at) + 1
-            self._mark = at
+                self._line_begin = self._base + self.text.rfind("\n", self._counted, at) + 1
+            self._counted = at
         offset = self._base + at
         return SourceLocation(offset, self._line, offset - self._line_begin + 1)
 
-    def next_token(self) -> str | None:
-        """Go behind the next control token and give its name; None when more text is needed.
+    def whitespace_end(self) -> int:
+        """The index of the next character that is not whitespace, or of the end of the text."""
+        match = _WHITESPACE.match(self.text, self.at)
+        return match.end() if match else self.at
 
-        The text before it is added to `parts`, without the signs that escape tokens.
+    def next_token(self) -> str | None:
+        """Move past the next control token and return its name; None when more text is needed.
+
+        The text before it is added to `parts`, without the `<` that escape tokens.
         """
         text, at = self.text, self.at
         while True:
             match = TOKEN.search(text, at)
             if match is None:
-                cut = held_from(text, at)
+                cut = incomplete_token_from(text, at)
                 if cut > at:
                     self.parts.append(text[at:cut])
-                    self._after_sign = text[cut - 1] == "<"
+                    self._after_escape = text[cut - 1] == "<"
                 self.at = cut
                 return None
             begin, end = match.span()
-            escaped = text[begin - 1] == "<" if begin > at else self._after_sign
-            self._after_sign = False
+            escaped = text[begin - 1] == "<" if begin > at else self._after_escape
+            self._after_escape = False
             if not escaped:
                 if begin > at:
                     self.parts.append(text[at:begin])
                 self.at = end
                 return match.group(1)
-            # One sign of the run before it goes. Where that sign was given out before, the token's own goes instead.
+            # One `<` of those before it is dropped. Where it was reported already, the token's own is dropped instead.
             self.parts.append(text[at : begin - 1] + match.group() if begin > at else match.group()[1:])
             at = end
 
     def until(self, closer: str) -> bool:
-        """Go behind the next `closer`, which escapes nothing; False when more text is needed."""
+        """Move past the next `closer`, which nothing escapes; False when more text is needed."""
         found = self.text.find(closer, self.at)
         if found >= 0:
             if found > self.at:
                 self.parts.append(self.text[self.at : found])
             self.at = found + len(closer)
-            self._after_sign = False
+            self._after_escape = False
             return True
-        last = self.text.rfind(closer[0], max(self.at, len(self.text) - len(closer) + 1))
-        cut = last if last >= 0 and closer.startswith(self.text[last:]) else len(self.text)
+        cut = self.incomplete_from(closer)
         if cut > self.at:
             self.parts.append(self.text[self.at : cut])
         self.at = cut
         return False
+
+    def incomplete_from(self, token: str) -> int:
+        """The index from which the text may be the beginning of `token`, not before the cursor; else the text's end."""
+        last = self.text.rfind(token[0], max(self.at, len(self.text) - len(token) + 1))
+        return last if last >= 0 and token.startswith(self.text[last:]) else len(self.text)

@@ -29,7 +29,7 @@ _INTENTS = ("preamble", "status", "debug")
 
 
 class MessageHeader(msgspec.Struct):
-    """What a header says; `odd` collects what deserves a warning."""
+    """What a header says; `warnings` collects what deserves a warning."""
 
     role: str = ""
     role_raw: str | None = None
@@ -37,7 +37,7 @@ class MessageHeader(msgspec.Struct):
     constrain: str | None = None
     attributes: dict[str, str] = {}
     extra: dict[str, str] = {}
-    odd: list[str] = []
+    warnings: list[str] = []
 
 
 def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
@@ -87,7 +87,7 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
             fields.channel = words[0]
             _attributes(fields, words[1:], bare=profile == "harmony")
             if "call_id" in fields.attributes and any(word.startswith("call_id=") for word in words):
-                fields.odd.append("call_id behind the channel; its place is the start of the header")
+                fields.warnings.append("call_id behind the channel; its place is the start of the header")
         else:
             if constrain_seen:
                 raise error_for(HEADER, "a header with two constraints")
@@ -99,7 +99,7 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
         raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
     intent = fields.attributes.get("intent")
     if intent is not None and intent not in _INTENTS:
-        fields.odd.append(f"intent {intent!r} is not known and shows nothing")
+        fields.warnings.append(f"intent {intent!r} is not known and shows nothing")
     return fields
 
 
@@ -123,4 +123,4 @@ def _attributes(fields: MessageHeader, words: list[str], *, bare: bool) -> None:
         if known.setdefault(key, value) != value:
             raise error_for(HEADER, f"attribute {key} has two values")
         if known is fields.extra:
-            fields.odd.append(f"attribute {key} is not known")
+            fields.warnings.append(f"attribute {key} is not known")

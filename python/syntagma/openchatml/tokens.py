@@ -11,7 +11,7 @@ import re
 __all__ = [
     "CHANNELS",
     "COT_MARKERS",
-    "LONGEST",
+    "MAX_TOKEN_CHARS",
     "PREFIXES",
     "ROLES",
     "TERMINATORS",
@@ -19,7 +19,7 @@ __all__ = [
     "TOKENS",
     "WORD",
     "escape",
-    "held_from",
+    "incomplete_token_from",
     "spell",
 ]
 
@@ -47,13 +47,13 @@ def spell(name: str) -> str:
 PREFIXES = frozenset(spell(name)[:size] for name in TOKENS for size in range(1, len(spell(name))))
 """every beginning of a control token that is not yet one"""
 
-LONGEST = max(len(spell(name)) for name in TOKENS)
+MAX_TOKEN_CHARS = max(len(spell(name)) for name in TOKENS)
 """length of the longest control token, code points: a reader never holds back as much"""
 
 
-def held_from(text: str, begin: int) -> int:
+def incomplete_token_from(text: str, begin: int) -> int:
     """Where the end of `text` may be the beginning of a control token, not before `begin`; else its length."""
-    last = text.rfind("<", max(begin, len(text) - LONGEST + 1))
+    last = text.rfind("<", max(begin, len(text) - MAX_TOKEN_CHARS + 1))
     return last if last >= 0 and text[last:] in PREFIXES else len(text)
 
 

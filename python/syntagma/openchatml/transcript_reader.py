@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
-from syntagma.errors import SyntagmaError
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+
 from syntagma.limits import Limits
-from syntagma.openchatml.constraint import is_checked
-from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, TRUNCATED
-from syntagma.openchatml.message_header import read_fields
-from syntagma.openchatml.opening import OpeningReading
-from syntagma.openchatml.read_events import BodyDelta, BodyStarted, ReadEvent
-from syntagma.openchatml.tokens import TERMINATORS, spell
-from syntagma.openchatml.transcript import Message, PartialMessage, Problem, Profile, SourceLocation, Transcript
+from syntagma.openchatml.cursor import Cursor
+from syntagma.openchatml.document_header_reader import DocumentHeaderReader
+from syntagma.openchatml.errors import TRUNCATED
+from syntagma.openchatml.legacy_reader import LegacyReader
+from syntagma.openchatml.message_draft import MessageDraft
+from syntagma.openchatml.message_reader import MessageReader
+from syntagma.openchatml.read_events import ReadEvent
+from syntagma.openchatml.reader_output import ReaderOutput
+from syntagma.openchatml.reader_states import TRANSITIONS, Seen, State
+from syntagma.openchatml.transcript import (
+    Dialect,
+    DocumentHeader,
+    PartialMessage,
+    Problem,
+    Profile,
+    Transcript,
+)
 
 __all__ = ["StreamReader", "parse"]
 
-_START = spell("start")
-_END = spell("end")
-_ENDLITERAL = spell("endliteral")
+_WHITESPACE = " \t\r\n\ufeff"
+_BODY = State.BODY
+
+_STEPS: Mapping[State, Callable[[StreamReader], Callable[[], Seen | None]]] = {
+    State.OPENING: attrgetter("_document.opening"),
+    State.DOCUMENT_HEADER: attrgetter("_document.lines"),
+    State.BETWEEN_MESSAGES: attrgetter("_messages.between"),
+    State.STRAY_TEXT: attrgetter("_messages.stray_text"),
+    State.MESSAGE_HEADER: attrgetter("_messages.header"),
+    State.BODY: attrgetter("_messages.body"),
+    State.LITERAL: attrgetter("_messages.literal"),
+    State.LEGACY_BETWEEN: attrgetter("_legacy.between"),
+    State.LEGACY_STRAY_TEXT: attrgetter("_legacy.stray_text"),
+    State.LEGACY_HEADER: attrgetter("_legacy.header"),
+    State.LEGACY_BODY: attrgetter("_legacy.body"),
+}
+"""the step of each state, a method of one of the reader's parts"""
 
 
-class StreamReader(OpeningReading):
+class StreamReader:
     """Reads a transcript, or a model's completion, from text or bytes that arrive in pieces cut anywhere.
 
     `feed` and `finish` return what happened and raise nothing about the text: what is wrong is a `ReadError` among the
     events, and in `errors`. A strict reader stops at the first one.
 
+    A cursor over the text, the document header's reader, the readers of messages in both syntaxes, the message at hand
+    and the output are objects of their own; this class calls the step of the state that it is in, and takes the next
+    state from `reader_states.TRANSITIONS`.
+
     Attributes:
         messages: the complete messages so far.
-        header: the YAML header, once it is read.
-        profile: the profile in force.
         errors: what is wrong so far.
-        warnings: what is odd so far.
-        incomplete: after `finish`: the message that the text ends in.
+        warnings: what is irregular so far.
     """
 
     def __init__(
@@ -47,18 +74,48 @@ class StreamReader(OpeningReading):
         """Prepare to read.
 
         Args:
-            strict: stop at the first error; otherwise go on behind it.
-            profile: rules to read under; None leaves it to the header.
-            role: the text continues a prompt that ended behind the start token and this role.
+            strict: stop at the first error; otherwise continue after it.
+            profile: rules to read under; None leaves it to the document header.
+            role: the text continues a prompt that ended after the start token and this role.
             response: the text is an answer: it must end with a stop token.
             deltas: report the pieces of bodies.
             limits: bounds on headers.
         """
-        super().__init__(strict=strict, profile=profile, response=response, deltas=deltas, limits=limits or Limits())
+        limits = limits or Limits()
+        self._response = response
+        self._cursor = Cursor()
+        self._output = ReaderOutput(strict=strict, limits=limits)
+        self._draft = MessageDraft(self._cursor, self._output, deltas=deltas)
+        self._document = DocumentHeaderReader(self._cursor, self._output, profile=profile, limits=limits)
+        self._messages = MessageReader(self._cursor, self._output, self._draft, self._document)
+        self._legacy = LegacyReader(self._cursor, self._output, self._draft)
+        self._state = State.OPENING
         if role is not None:
-            self._begin_frame(0)
-            self._cursor.parts = [role]
-            self._prompted = True
+            self._messages.begin_prompted(role)
+            self._state = State.MESSAGE_HEADER
+        self.messages = self._output.messages
+        self.errors = self._output.errors
+        self.warnings = self._output.warnings
+
+    @property
+    def header(self) -> DocumentHeader | None:
+        """The document header, once it is read."""
+        return self._document.header
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in force."""
+        return self._document.profile
+
+    @property
+    def dialect(self) -> Dialect:
+        """`v0.1` once a message of the first published syntax has begun the transcript, else `ocm`."""
+        return self._document.dialect
+
+    @property
+    def incomplete(self) -> PartialMessage | None:
+        """After `finish`: the message that the text ends in."""
+        return self._output.incomplete
 
     @property
     def error(self) -> Problem | None:
@@ -68,47 +125,47 @@ class StreamReader(OpeningReading):
     def feed(self, data: str | bytes) -> list[ReadEvent]:
         """Read a piece.
 
+        Args:
+            data: text, or UTF-8, each cut anywhere.
+
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-…`, a header is too long; the reader is of no use any more.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, a header is too long; nothing is read any more.
         """
-        if self._stopped:
+        if self._output.stopped:
             return []
         cursor = self._cursor
         text = cursor.decode(data)
-        if not cursor.text and "<" not in text and self._state == self._body:
+        if self._state is _BODY and not cursor.text and "<" not in text:
             # Most pieces of an answer are this: text of the body and nothing else.
-            if not text:
-                return []
-            cursor.skip(text)
-            if self._rejected:
-                return []
-            cursor.parts.append(text)
-            if not self._deltas:
-                return []
-            self._told = len(cursor.parts)
-            return [BodyDelta(self._index, text)]
+            return self._draft.add_text(text) if text else []
         cursor.push(text)
         return self._read()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
-        """Say that the text is over. `stop`: the token that an engine took off the end (`return`, `call` or `end`)."""
-        if self._stopped:
+        """End the text, and return what that means.
+
+        Args:
+            stop: the token that an engine took off the end: `return`, `call` or `end`.
+
+        Raises:
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+        """
+        output, cursor = self._output, self._cursor
+        if output.stopped:
             return []
-        cursor = self._cursor
         cursor.push(cursor.decode(b"", last=True))
         events = self._read()
-        if self._stopped:
+        if output.stopped:
             return events
-        if stop is not None and self._state == self._body:
-            # The body is complete: what was held back is text.
-            cursor.parts.append(cursor.text)
-            cursor.push("")
-            cursor.at = len(cursor.text)
-            self._close(stop)
+        if stop is not None and self._state is _BODY:
+            # The body is complete, and what waited for more text is text.
+            cursor.flush()
+            self._messages.close(stop)
             cursor.settle()
+            self._state = State.BETWEEN_MESSAGES
         self._finish()
-        self._stopped = True
-        return events + self._take_events()
+        output.stopped = True
+        return events + output.take_events()
 
     @property
     def transcript(self) -> Transcript:
@@ -123,167 +180,32 @@ class StreamReader(OpeningReading):
             incomplete=self.incomplete,
         )
 
-    # Messages.
-
-    def _between(self) -> bool:
-        cursor = self._cursor
-        cursor.at = at = self._blanks()
-        text = cursor.text
-        if text.startswith(_START, at):
-            cursor.at = at + len(_START)
-            self._begin_frame(at)
-            return True
-        if self._absorb and text.startswith(_END, at):
-            cursor.at = at + len(_END)
-            self._absorb = False
-            return True
-        rest = text[at:]
-        if not rest or _START.startswith(rest) or (self._absorb and _END.startswith(rest)):
-            return False
-        self._fail(HEADER, "text outside of any message", cursor.place(at))
-        cursor.parts = []
-        self._state = self._stray
-        return True
-
-    def _stray(self) -> bool:
-        cursor = self._cursor
-        while (name := cursor.next_token()) is not None:
-            if name == "start":
-                self._begin_frame(cursor.at - len(_START))
-                return True
-        cursor.parts.clear()
-        return False
-
-    def _head(self) -> bool:
-        cursor = self._cursor
-        name = cursor.next_token()
-        self._bound("openchatml_message_header_chars", cursor.offset - self._frame.offset)
-        if name is None:
-            return False
-        text = "".join(cursor.parts)
-        if name == "start" and self._prompted and not self._sections:
-            self._begin_frame(cursor.at - len(_START))
-            return True
-        self._sections.append((self._section, text))
-        cursor.parts = []
-        if name in ("channel", "constrain"):
-            self._section = name
-        elif name == "message":
-            self._begin_body()
-        else:
-            if not self._rejected:
-                self._fail(HEADER, f"{spell(name)} in a header", self._frame)
-            self._rejected = True
-            if name == "start":
-                self._begin_frame(cursor.at - len(_START))
-            elif name in TERMINATORS:
-                self._leave(name)
-        return True
-
-    def _begin_body(self) -> None:
-        self._state = self._body
-        self._told = 0
-        self._index = len(self.messages)
-        if self._rejected:
-            self._index = -1
-            return
-        recovered = False
-        try:
-            fields = read_fields(self._sections, self.profile)
-        except SyntagmaError as error:
-            self._fail(error.code, error.message, self._frame)
-            if error.code != CHANNEL_MISSING:
-                self._rejected = True
-                self._index = -1
-                return
-            # Nobody knows whether this was meant to be seen: it is not.
-            fields = read_fields(self._sections, "ocm")
-            fields.channel, recovered = "analysis", True
-        for odd in fields.odd:
-            self._warn("W-HEADER", odd, self._frame)
-        if fields.constrain is not None and not is_checked(fields.constrain):
-            self._warn("W-CONSTRAINT", f"bodies of type {fields.constrain!r} cannot be checked", self._frame)
-        given = fields.attributes
-        self._message = Message(
-            role=fields.role,
-            channel=fields.channel,
-            name=given.get("name"),
-            recipient=given.get("to"),
-            call_id=given.get("call_id"),
-            intent=given.get("intent"),
-            content_type=given.get("content_type"),
-            constrain=fields.constrain,
-            extra=fields.extra,
-            role_raw=fields.role_raw,
-            recovered=recovered,
-            place=self._frame,
-        )
-        self._events.append(BodyStarted(self._index, self._message))
-
-    def _body(self) -> bool:
-        cursor = self._cursor
-        name = cursor.next_token()
-        if self._rejected:
-            cursor.parts.clear()
-        if name is None:
-            return False
-        if name in TERMINATORS:
-            self._close(name)
-        elif name == "literal":
-            self._state = self._literal
-        else:
-            cursor.parts.append(spell(name))
-            place = cursor.place(cursor.at - len(spell(name)))
-            self._warn("W-BODY-TOKEN", f"{spell(name)} in a body is text", place)
-        return True
-
-    def _literal(self) -> bool:
-        closed = self._cursor.until(_ENDLITERAL)
-        if self._rejected:
-            self._cursor.parts.clear()
-        if closed:
-            self._state = self._body
-        return closed
-
-    def _close(self, name: str) -> None:
-        self._tell()
-        if not self._rejected:
-            self._finish_message("".join(self._cursor.parts), name)
-        self._leave(name)
-
-    # The end.
+    def _read(self) -> list[ReadEvent]:
+        output, state = self._output, self._state
+        while not output.stopped and (seen := _STEPS[state](self)()) is not None:
+            self._state = state = TRANSITIONS[state][seen]
+        self._draft.report_body()
+        self._cursor.settle()
+        return output.take_events()
 
     def _finish(self) -> None:
-        cursor = self._cursor
+        """Report what the text ends in."""
+        cursor, output = self._cursor, self._output
         end = cursor.place(len(cursor.text))
-        state = self._state
-        held = cursor.text
-        if state == self._document and not self._delimited:
-            last = cursor.text[cursor.at :]
-            if len(last) > 1 and _START.startswith(last):
-                self._truncated("the text ends inside a control token", end, PartialMessage())
-                return
-            self._yaml.append(last)
-            self._end_document()
-        elif state == self._document:
-            self._truncated("the text ends inside the document header", end, None)
-        elif state in (self._between, self._opening, self._legacy_between, self._stray, self._legacy_stray):
-            if held.strip(" \t\r\n\ufeff") and state not in (self._stray, self._legacy_stray):
-                self._truncated("the text ends inside a control token", end, PartialMessage())
-        elif state in (self._head, self._legacy_head):
-            self._truncated("the text ends inside a message header", end, PartialMessage())
-        else:
-            body = "".join(cursor.parts)
-            draft = self._message
-            known = not self._rejected
-            partial = PartialMessage(draft.role, draft.effective_channel, draft.recipient, body) if known else None
-            self._truncated("the text ends inside a message", end, partial)
+        match self._state:
+            case State.BETWEEN_MESSAGES | State.OPENING | State.LEGACY_BETWEEN:
+                if cursor.text.strip(_WHITESPACE):
+                    output.truncate("the text ends inside a control token", end, PartialMessage())
+            case State.MESSAGE_HEADER | State.LEGACY_HEADER:
+                output.truncate("the text ends inside a message header", end, PartialMessage())
+            case State.BODY | State.LITERAL | State.LEGACY_BODY:
+                output.truncate("the text ends inside a message", end, self._draft.partial())
+            case State.DOCUMENT_HEADER:
+                self._document.finish()
+            case State.STRAY_TEXT | State.LEGACY_STRAY_TEXT:
+                pass  # it has been reported
         if self._response and not self.errors and (not self.messages or self.messages[-1].terminator == "end"):
-            self._fail(TRUNCATED, "the answer ends without a stop token", end)
-
-    def _truncated(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
-        self.incomplete = partial
-        self._fail(TRUNCATED, message, place)
+            output.fail(TRUNCATED, "the answer ends without a stop token", end)
 
 
 def parse(
@@ -299,8 +221,8 @@ def parse(
     Args:
         text: the transcript; bytes are UTF-8, of which every invalid sequence becomes one U+FFFD.
         strict: raise the first error; otherwise keep what can be kept and list the errors.
-        profile: rules to read under; None leaves it to the header.
-        role: the text continues a prompt that ended behind the start token and this role.
+        profile: rules to read under; None leaves it to the document header.
+        role: the text continues a prompt that ended after the start token and this role.
         limits: bounds on headers.
 
     Raises:

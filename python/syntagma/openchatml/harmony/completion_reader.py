@@ -16,7 +16,7 @@ from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
 from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, known_role, read_heading
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
-from syntagma.openchatml.tokens import TERMINATORS, held_from, spell
+from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import called_tool, to_tool
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation
 from syntagma.parsing import JsonMachine
@@ -110,7 +110,7 @@ class HarmonyReader:
                 else:
                     self._on_token(name)
                 at = match.end()
-            cut = held_from(text, at)
+            cut = incomplete_token_from(text, at)
             self._held = text[cut:]
             text = text[at:cut]
         if text:

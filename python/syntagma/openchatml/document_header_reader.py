@@ -1,0 +1,128 @@
+"""The beginning of a transcript: the document header, or what shows that there is none."""
+
+from __future__ import annotations
+
+from syntagma.errors import LimitError, SyntagmaError
+from syntagma.limits import Limits
+from syntagma.openchatml.cursor import Cursor
+from syntagma.openchatml.document_header import read_header
+from syntagma.openchatml.legacy_reader import LEGACY_EDGES, LEGACY_START
+from syntagma.openchatml.reader_output import ReaderOutput
+from syntagma.openchatml.reader_states import Seen
+from syntagma.openchatml.tokens import spell
+from syntagma.openchatml.transcript import Dialect, DocumentHeader, PartialMessage, Profile, SourceLocation
+
+__all__ = ["DocumentHeaderReader"]
+
+_START = spell("start")
+_STARTS = (_START, LEGACY_START, *LEGACY_EDGES)
+_BOM = "\ufeff"
+
+
+class DocumentHeaderReader:
+    """The steps of the states before the first message, and what they find out about the whole transcript.
+
+    Attributes:
+        header: the document header, once it is read.
+        profile: the profile in force: the one that was given, else the header's.
+        dialect: `v0.1` if the first message is of the first published syntax.
+        is_delimited: the document header stands between delimiters.
+    """
+
+    def __init__(self, cursor: Cursor, output: ReaderOutput, *, profile: Profile | None, limits: Limits) -> None:
+        self.header: DocumentHeader | None = None
+        self.profile: Profile = profile or "ocm"
+        self.dialect: Dialect = "ocm"
+        self.is_delimited = False
+        self._cursor = cursor
+        self._output = output
+        self._limits = limits
+        self._profile_given = profile is not None
+        self._lines: list[str] = []
+        self._size = 0  # code points of the lines, line breaks included
+
+    def opening(self) -> Seen | None:
+        """Tell a document header from a first message; a start token is left for the state that follows."""
+        cursor = self._cursor
+        if cursor.offset == 0 and cursor.text.startswith(_BOM, cursor.at):
+            cursor.at += 1
+        rest = cursor.text[cursor.at :]
+        if cursor.offset <= 1 and "---".startswith(rest[:3]):
+            line, line_break, _ = rest.partition("\n")
+            if not line_break:
+                return None
+            if line.rstrip(" \t\r") == "---":
+                cursor.at += len(line) + 1
+                self.is_delimited = True
+                return "delimiter"
+        begin = cursor.whitespace_end()
+        self._output.check_size(
+            "openchatml_message_header_chars", begin - max(cursor.at, cursor.text.rfind("\n", cursor.at, begin))
+        )
+        # Empty lines are dropped at once; whitespace before a first line of YAML is its indentation.
+        cursor.at = cursor.text.rfind("\n", cursor.at, begin) + 1 or cursor.at
+        word = cursor.text[begin:]
+        if not word or any(len(word) < len(start) and start.startswith(word) for start in _STARTS):
+            return None
+        if not word.startswith(_STARTS):
+            return "text"
+        self._output.warn("W-HEADER-MISSING", "a transcript without a document header", cursor.place(begin))
+        return self._first_message(word)
+
+    def lines(self) -> Seen | None:
+        """Lines of the document header; a start token is left for the state that follows."""
+        cursor = self._cursor
+        while True:
+            line_end = cursor.text.find("\n", cursor.at)
+            rest = cursor.text[cursor.at : line_end if line_end >= 0 else len(cursor.text)]
+            if not self.is_delimited and rest.startswith((_START, LEGACY_START)):
+                self._read()
+                return self._first_message(rest)
+            self._output.check_size("openchatml_header_bytes", self._size + len(rest))
+            if line_end < 0:
+                return None
+            cursor.at = line_end + 1
+            if self.is_delimited and rest.rstrip(" \t\r") in ("---", "..."):
+                self._read()
+                return "delimiter"
+            self._lines.append(rest)
+            self._size += len(rest) + 1
+
+    def finish(self) -> None:
+        """The text ends in the document header."""
+        cursor, output = self._cursor, self._output
+        end = cursor.place(len(cursor.text))
+        last = cursor.text[cursor.at :]
+        if self.is_delimited:
+            output.truncate("the text ends inside the document header", end, None)
+        elif len(last) > 1 and _START.startswith(last):
+            output.truncate("the text ends inside a control token", end, PartialMessage())
+        else:
+            self._lines.append(last)
+            self._read()
+
+    def _first_message(self, text: str) -> Seen:
+        """`text` begins with a message; its syntax is that of the whole transcript."""
+        if text.startswith(_START):
+            return "start"
+        self.dialect = "v0.1"
+        return "legacy_start"
+
+    def _read(self) -> None:
+        """The document header is complete.
+
+        Raises:
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+        """
+        start = SourceLocation(0, 1)
+        try:
+            self.header = read_header("\n".join(self._lines), limits=self._limits)
+        except LimitError:
+            raise
+        except SyntagmaError as error:
+            self._output.fail(error.code, error.message, start)
+            return
+        if self.header.number > (2, 2):
+            self._output.warn("W-VERSION", f"version {self.header.version} is newer than 2.2", start)
+        if not self._profile_given:
+            self.profile = self.header.profile

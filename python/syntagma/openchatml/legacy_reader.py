@@ -1,0 +1,130 @@
+"""The first published syntax (v0.1): `<|im_start|>role name=…`, line break, body, `<|im_end|>`.
+
+Four roles, no channels, no escapes; one line break is trimmed on each side of a body. Tokens for the beginning and the
+end of the text may stand between messages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from syntagma.errors import SyntagmaError
+from syntagma.openchatml.cursor import Cursor
+from syntagma.openchatml.errors import HEADER, error_for
+from syntagma.openchatml.message_draft import MessageDraft
+from syntagma.openchatml.reader_output import ReaderOutput
+from syntagma.openchatml.reader_states import Seen
+from syntagma.openchatml.tokens import WORD
+from syntagma.openchatml.transcript import Message, SourceLocation
+
+__all__ = ["LEGACY_EDGES", "LEGACY_START", "LegacyReader"]
+
+LEGACY_START = "<|im_start|>"
+LEGACY_EDGES = ("[BOS]", "[EOS]", "<s>", "</s>")
+"""tokens for the beginning and the end of the text"""
+
+_END = "<|im_end|>"
+_ROLES = ("system", "user", "assistant", "tool")
+_NAME = re.compile(r"name=(.+)", re.DOTALL)
+
+
+class LegacyReader:
+    """The steps of the states of the first published syntax."""
+
+    def __init__(self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft) -> None:
+        self._cursor = cursor
+        self._output = output
+        self._draft = draft
+
+    def between(self) -> Seen | None:
+        """Whitespace and tokens at the edges of the text, then the next message."""
+        cursor = self._cursor
+        cursor.at = at = cursor.whitespace_end()
+        rest = cursor.text[at:]
+        if rest.startswith(LEGACY_EDGES):
+            cursor.at += next(len(edge) for edge in LEGACY_EDGES if rest.startswith(edge))
+            return "legacy_edge"
+        if rest.startswith(LEGACY_START):
+            self._draft.begin(at)
+            cursor.at = at + len(LEGACY_START)
+            return "legacy_start"
+        if any(token.startswith(rest) for token in (LEGACY_START, *LEGACY_EDGES)):
+            return None
+        self._output.fail(HEADER, "text outside of any message", cursor.place(at))
+        return "text"
+
+    def stray_text(self) -> Seen | None:
+        """Text outside of messages is passed over, up to a start token, which is left for the state that follows."""
+        cursor = self._cursor
+        found = cursor.text.find(LEGACY_START, cursor.at)
+        if found >= 0:
+            cursor.at = found
+            return "legacy_start"
+        cursor.at = cursor.incomplete_from(LEGACY_START)
+        return None
+
+    def header(self) -> Seen | None:
+        """The line of a header."""
+        cursor, draft = self._cursor, self._draft
+        line_end = cursor.text.find("\n", cursor.at)
+        size = len(cursor.text) - cursor.at if line_end < 0 else 0
+        self._output.check_size("openchatml_message_header_chars", size)
+        if line_end < 0:
+            return None
+        message = None
+        try:
+            message = _read_line(cursor.text[cursor.at : line_end], draft.place)
+        except SyntagmaError as error:
+            self._output.fail(error.code, error.message, draft.place)
+        cursor.at = line_end + 1
+        draft.begin_body(message)
+        return "line_end"
+
+    def body(self) -> Seen | None:
+        """Text of a body, and its end."""
+        cursor, draft = self._cursor, self._draft
+        found = cursor.text.find(_END, cursor.at)
+        cut = found if found >= 0 else _safe_end(cursor)
+        piece = cursor.text[cursor.at : cut]
+        if found >= 0:
+            piece = _without_line_break(piece)
+            cut += len(_END)
+        cursor.at = cut
+        if piece and not draft.rejected:
+            cursor.parts.append(piece)
+        if found < 0:
+            return None
+        draft.close("end")
+        return "legacy_end"
+
+
+def _read_line(line: str, place: SourceLocation) -> Message:
+    """The message that a header line announces.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`.
+    """
+    words = WORD.findall(line)
+    if not words or words[0] not in _ROLES:
+        raise error_for(HEADER, f"{words[0]!r} is no role of this syntax" if words else "a header without a role")
+    match = _NAME.fullmatch(words[1]) if len(words) == 2 else None
+    if len(words) > 1 and match is None:
+        raise error_for(HEADER, f"{words[-1]!r} does not belong in a header of this syntax")
+    return Message(role=words[0], name=match.group(1) if match else None, place=place)
+
+
+def _safe_end(cursor: Cursor) -> int:
+    """Where the text of an unfinished body ends that can be reported.
+
+    Neither what may begin the end token is reported yet, nor a line break before it.
+    """
+    cut = cursor.incomplete_from(_END)
+    for line_break in ("\r\n", "\n", "\r"):
+        if cursor.text.endswith(line_break, cursor.at, cut):
+            return cut - len(line_break)
+    return cut
+
+
+def _without_line_break(body: str) -> str:
+    """A body without the one line break that ends it."""
+    return body.removesuffix("\n").removesuffix("\r") if body.endswith("\n") else body

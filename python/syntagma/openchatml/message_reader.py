@@ -1,0 +1,159 @@
+"""Reading messages: `<|start|>` header `<|message|>` body and a terminator, and what stands between messages."""
+
+from __future__ import annotations
+
+from syntagma.errors import SyntagmaError
+from syntagma.openchatml.constraint import is_checked
+from syntagma.openchatml.cursor import Cursor
+from syntagma.openchatml.document_header_reader import DocumentHeaderReader
+from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER
+from syntagma.openchatml.message_draft import MessageDraft
+from syntagma.openchatml.message_header import read_fields
+from syntagma.openchatml.reader_output import ReaderOutput
+from syntagma.openchatml.reader_states import SEEN, Seen
+from syntagma.openchatml.tokens import TERMINATORS, spell
+from syntagma.openchatml.transcript import Message
+
+__all__ = ["MessageReader"]
+
+_START = spell("start")
+_END = spell("end")
+_ENDLITERAL = spell("endliteral")
+
+
+class MessageReader:
+    """The steps of the states of messages."""
+
+    def __init__(
+        self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft, document: DocumentHeaderReader
+    ) -> None:
+        self._cursor = cursor
+        self._output = output
+        self._draft = draft
+        self._document = document
+        self._end_is_redundant = False
+
+    def begin_prompted(self, role: str) -> None:
+        """The prompt has begun the header of a message of this role."""
+        self._draft.begin(0)
+        self._draft.prompted = True
+        self._cursor.parts = [role]
+
+    def between(self) -> Seen | None:
+        """Whitespace, then the next message."""
+        cursor = self._cursor
+        cursor.at = at = cursor.whitespace_end()
+        text = cursor.text
+        if text.startswith(_START, at):
+            cursor.at = at + len(_START)
+            return self._begin()
+        if self._end_is_redundant and text.startswith(_END, at):
+            cursor.at = at + len(_END)
+            self._end_is_redundant = False
+            return "terminator"
+        rest = text[at:]
+        if not rest or _START.startswith(rest) or (self._end_is_redundant and _END.startswith(rest)):
+            return None
+        self._output.fail(HEADER, "text outside of any message", cursor.place(at))
+        cursor.parts = []
+        return "text"
+
+    def stray_text(self) -> Seen | None:
+        """Text outside of messages is passed over, up to a start token."""
+        cursor = self._cursor
+        while (name := cursor.next_token()) is not None:
+            if name == "start":
+                return self._begin()
+        cursor.parts.clear()
+        return None
+
+    def header(self) -> Seen | None:
+        """One section of a header, and the token after it."""
+        cursor, draft = self._cursor, self._draft
+        name = cursor.next_token()
+        self._output.check_size("openchatml_message_header_chars", cursor.offset - draft.place.offset)
+        if name is None:
+            return None
+        if name == "start" and draft.prompted and not draft.sections:
+            # The completion repeats the start token that the prompt ended with.
+            return self._begin()
+        draft.next_section(name)
+        if name == "message":
+            draft.begin_body(None if draft.rejected else self._message())
+        elif name not in ("channel", "constrain"):
+            if not draft.rejected:
+                self._output.fail(HEADER, f"{spell(name)} in a header", draft.place)
+            draft.rejected = True
+            if name == "start":
+                return self._begin()
+            if name in TERMINATORS:
+                draft.leave()
+                self._end_is_redundant = name != "end"
+        return SEEN[name]
+
+    def body(self) -> Seen | None:
+        """Text of a body, and the token after it."""
+        cursor, draft = self._cursor, self._draft
+        name = cursor.next_token()
+        if draft.rejected:
+            cursor.parts.clear()
+        if name is None:
+            return None
+        if name in TERMINATORS:
+            self.close(name)
+        elif name != "literal":
+            written = spell(name)
+            cursor.parts.append(written)
+            self._output.warn("W-BODY-TOKEN", f"{written} in a body is text", cursor.place(cursor.at - len(written)))
+        return SEEN[name]
+
+    def literal(self) -> Seen | None:
+        """Text of a literal block, up to its end."""
+        closed = self._cursor.until(_ENDLITERAL)
+        if self._draft.rejected:
+            self._cursor.parts.clear()
+        return "endliteral" if closed else None
+
+    def close(self, terminator: str) -> None:
+        """End the message at hand; an end token after another terminator is redundant."""
+        self._draft.close(terminator)
+        self._end_is_redundant = terminator != "end"
+
+    def _begin(self) -> Seen:
+        """The start token was just read."""
+        self._end_is_redundant = False
+        self._draft.begin(self._cursor.at - len(_START))
+        return "start"
+
+    def _message(self) -> Message | None:
+        """The message that the header announces; None if it cannot be read."""
+        output, draft = self._output, self._draft
+        recovered = False
+        try:
+            header = read_fields(draft.sections, self._document.profile)
+        except SyntagmaError as error:
+            output.fail(error.code, error.message, draft.place)
+            if error.code != CHANNEL_MISSING:
+                return None
+            # Nobody knows whether this was meant to be seen: it is not.
+            header = read_fields(draft.sections, "ocm")
+            header.channel, recovered = "analysis", True
+        for irregular in header.warnings:
+            output.warn("W-HEADER", irregular, draft.place)
+        if header.constrain is not None and not is_checked(header.constrain):
+            output.warn("W-CONSTRAINT", f"bodies of type {header.constrain!r} cannot be checked", draft.place)
+        given = header.attributes
+        return Message(
+            role=header.role,
+            channel=header.channel,
+            name=given.get("name"),
+            recipient=given.get("to"),
+            call_id=given.get("call_id"),
+            intent=given.get("intent"),
+            content_type=given.get("content_type"),
+            constrain=header.constrain,
+            extra=header.extra,
+            role_raw=header.role_raw,
+            recovered=recovered,
+            place=draft.place,
+        )

@@ -1,0 +1,73 @@
+"""What a reading has produced: messages, errors and warnings so far, and the events that nobody has taken yet."""
+
+from __future__ import annotations
+
+from syntagma.errors import LimitError
+from syntagma.limits import Limits
+from syntagma.openchatml.errors import TRUNCATED
+from syntagma.openchatml.read_events import ReadError, ReadEvent
+from syntagma.openchatml.transcript import Message, PartialMessage, Problem, ReadWarning, SourceLocation
+
+__all__ = ["ReaderOutput"]
+
+
+class ReaderOutput:
+    """Collects what the parts of a reader produce.
+
+    Attributes:
+        messages: complete messages.
+        errors: what is wrong.
+        warnings: what is irregular and was read all the same.
+        incomplete: the message that the text ends in.
+        events: events since they were last taken.
+        stopped: nothing is read any more: a strict reader has met an error, a header is too long, or the text is over.
+    """
+
+    def __init__(self, *, strict: bool, limits: Limits) -> None:
+        self.messages: list[Message] = []
+        self.errors: list[Problem] = []
+        self.warnings: list[ReadWarning] = []
+        self.incomplete: PartialMessage | None = None
+        self.events: list[ReadEvent] = []
+        self.stopped = False
+        self._strict = strict
+        self._limits = limits
+
+    def fail(self, code: str, message: str, place: SourceLocation) -> None:
+        """Add an error; a strict reading stops."""
+        problem = Problem(code, message, place, index=len(self.messages))
+        self.errors.append(problem)
+        self.stopped = self.stopped or self._strict
+        self.events.append(ReadError(problem, self.stopped))
+
+    def truncate(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
+        """Add the error `E-STREAM-TRUNCATED`; `partial` is what the text ends in, where anything is known of it."""
+        self.incomplete = partial
+        self.fail(TRUNCATED, message, place)
+
+    def warn(self, code: str, message: str, place: SourceLocation) -> None:
+        """Add a warning."""
+        self.warnings.append(ReadWarning(code, message, place))
+
+    def check_size(self, limit: str, size: int) -> None:
+        """Stop the reading if a header is too long.
+
+        Args:
+            limit: name of the bound, a field of `Limits`.
+            size: code points of the header so far.
+
+        Raises:
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+        """
+        allowed = getattr(self._limits, limit)
+        if size > allowed:
+            self.stopped = True
+            what = "document header" if limit == "openchatml_header_bytes" else "message header"
+            raise LimitError(
+                "E-LIMIT-OPENCHATML-HEADER", f"a {what} longer than {allowed}", limit=limit, given=size, allowed=allowed
+            )
+
+    def take_events(self) -> list[ReadEvent]:
+        """The events since the last call."""
+        events, self.events = self.events, []
+        return events
