@@ -11,7 +11,6 @@ import typing as _typing
 from syntagma import errors, events, formats, testing
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
-from syntagma.constraints import Budgets
 from syntagma.decoding import (
     Backend,
     CompiledGrammar,
@@ -43,6 +42,7 @@ from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.parsing import Policies, StreamParser
+from syntagma.request import Budgets
 from syntagma.templates import ChatTemplate, Prompt
 
 __all__ = [

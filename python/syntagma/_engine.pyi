@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from syntagma.constraints import Budgets
 from syntagma.limits import Limits
+from syntagma.request import Budgets
 
 __all__ = [
     "CompiledGrammar",

@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 
-from syntagma.constraints import Budgets, build_grammar, read_choice, read_response_format
+from syntagma.constraints import build_grammar
 from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
-from syntagma.format_schema import StartState, pieces, read_toml
+from syntagma.format_schema import FormatSpec, StartState, pieces, read_toml
+from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, tools_from
+from syntagma.request import Budgets, read_choice, read_response_format, resolve_request
 
 TOOLS = tools_from([Tool(name="one"), Tool(name="two"), Tool(name="three")])
 SPEC = read_toml('[tools]\ncall = "<c>{name}\\n{arguments}</c>"\n')
+
+
+def build(spec: FormatSpec, tools: Any = None, **options: Any) -> Grammar:
+    return build_grammar(spec, resolve_request(tools, **options), StartState())
 
 
 def names(choice: Any) -> tuple[str, list[str] | None]:
@@ -115,9 +121,9 @@ def test_response_formats_that_are_refused(value: Any, pointer: str) -> None:
 
 def test_too_many_tools() -> None:
     tools = [Tool(name=f"t{n}") for n in range(4)]
-    build_grammar(SPEC, tools[:3], start=StartState(), limits=Limits(tools=3))
+    build(SPEC, tools[:3], limits=Limits(tools=3))
     with pytest.raises(LimitError) as caught:
-        build_grammar(SPEC, tools, start=StartState(), limits=Limits(tools=3))
+        build(SPEC, tools, limits=Limits(tools=3))
     assert (caught.value.code, caught.value.limit, caught.value.given) == ("E-LIMIT-TOOLS", "tools", 4)
 
 
@@ -130,9 +136,9 @@ def test_budgets_below_zero(field: str) -> None:
 
 
 def test_parts_are_labelled_only_for_budgets() -> None:
-    plain = build_grammar(SPEC, start=StartState())
+    plain = build(SPEC)
     assert "@content(" not in plain.to_ebnf()
-    assert "@content(" in build_grammar(SPEC, start=StartState(), budgets=Budgets()).to_ebnf()
+    assert "@content(" in build(SPEC, budgets=Budgets()).to_ebnf()
 
 
 @pytest.mark.parametrize(
@@ -144,24 +150,24 @@ def test_parts_are_labelled_only_for_budgets() -> None:
 )
 def test_forms_without_a_strict_reading_say_so(text: str) -> None:
     with pytest.raises(FormatError) as caught:
-        build_grammar(read_toml(text), TOOLS, start=StartState(), tool_choice="required")
+        build(read_toml(text), TOOLS, tool_choice="required")
     assert caught.value.code == "E-FORMAT-UNSUPPORTED"
 
 
 def test_a_name_that_could_not_be_read_is_refused() -> None:
     with pytest.raises(FormatError) as caught:
-        build_grammar(SPEC, [Tool(name="two words")], start=StartState(), tool_choice="required")
+        build(SPEC, [Tool(name="two words")], tool_choice="required")
     assert caught.value.code == "E-FORMAT-NAME"
 
 
 def test_a_refused_schema_points_into_the_request() -> None:
     tools = [Tool(name="fine"), Tool(name="odd", strict=True, parameters={"properties": {"x": {"$ref": "#/nowhere"}}})]
     with pytest.raises(UnsupportedSchema) as caught:
-        build_grammar(SPEC, tools, start=StartState())
+        build(SPEC, tools)
     assert (caught.value.pointer or "").startswith("/tools/1/function/parameters")
     wanted = {"type": "json_schema", "json_schema": {"schema": {"$ref": "http://elsewhere.test/"}}}
     with pytest.raises(UnsupportedSchema) as caught:
-        build_grammar(SPEC, start=StartState(), response_format=wanted)
+        build(SPEC, response_format=wanted)
     assert (caught.value.pointer or "").startswith("/response_format/json_schema/schema")
 
 

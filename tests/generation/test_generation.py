@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from syntagma.constraints import Budgets
 from syntagma.decoding import CompiledGrammar, GrammarCompiler, TokenizerInfo
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, GrammarError, MatcherError, ModelError
@@ -15,6 +14,7 @@ from syntagma.formats import ChatFormat
 from syntagma.generation import Generation, GenerationOptions, Generator, Metrics
 from syntagma.grammars import Grammar
 from syntagma.messages import Message
+from syntagma.request import Budgets
 from syntagma.testing import ScriptedBackend
 
 GREEDY = Sampling(temperature=0)

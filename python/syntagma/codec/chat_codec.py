@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from syntagma.analysis import Analysis, Capabilities, analyze
-from syntagma.codec.normalise import MessageLike, call_count, shown_message, with_call_ids
-from syntagma.codec.turn import Turn, TurnRequest
-from syntagma.constraints import Budgets, Enforce, read_choice, read_response_format, read_tools
+from syntagma.codec.normalise import MessageLike, shown_message, with_call_ids
+from syntagma.codec.turn import Turn
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
-from syntagma.limits import Limits
-from syntagma.messages import ToolChoice, ToolLike, tools_from
-from syntagma.parsing import Policies
-from syntagma.templates import ChatTemplate, Prompt
+from syntagma.messages import Tool, ToolLike, tools_from
+from syntagma.parsing import Policies, ReadingOptions
+from syntagma.request import RequestOptions, resolve_request
+from syntagma.templates import ChatTemplate, Prompt, RenderOptions
 
 __all__ = ["ChatCodec"]
 
@@ -62,52 +60,45 @@ class ChatCodec:
         """A codec whose format is known; the template, if any, is rendered without being analysed."""
         return cls(fmt, template)
 
-    def render(
-        self,
-        messages: Sequence[MessageLike],
-        *,
-        tools: Sequence[ToolLike] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        add_generation_prompt: bool = True,
-        continue_final_message: bool = False,
-        template_kwargs: Mapping[str, Any] | None = None,
-        now: datetime.date | None = None,
-    ) -> Prompt:
+    def render(self, messages: Sequence[MessageLike], **options: Unpack[RenderOptions]) -> Prompt:
         """The prompt, with messages and tools brought into the form that the template wants.
 
+        Args:
+            messages: the conversation; `Message`s or OpenAI dictionaries.
+            **options: as for `ChatTemplate.render`.
+
         Raises:
-            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template.
+            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-TOOL-…`, `E-MESSAGE-…`.
             TemplateError, LimitError: as `ChatTemplate.render`.
         """
+        return self._rendered(messages, tools_from(options.pop("tools", None)), options)
+
+    def _rendered(
+        self, messages: Sequence[MessageLike], tools: tuple[Tool, ...] | None, options: RenderOptions
+    ) -> Prompt:
+        """The prompt; the tools are read already, and `options` holds none."""
         if self.template is None:
             raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             raise ArgumentTypeError("E-MESSAGE-LIST", f"messages is a list, not {type(messages).__name__}")
         wants = self.capabilities
-        declared: list[dict[str, Any]] | None = [tool.to_openai() for tool in tools_from(tools) or ()]
+        declared: list[dict[str, Any]] | None = [tool.to_openai() for tool in tools or ()]
         if not declared and wants.no_tools in ("none", "undefined"):
             declared = None
         template = self.template.variant(lenient=wants.lenient, omit_none=wants.no_tools == "undefined")
         shown = [shown_message(message, wants) for message in messages]
         if wants.needs_system and not any(message.get("role") == "system" for message in shown):
             shown.insert(0, {"role": "system", "content": ""})
-        render = functools.partial(
-            template.render_prompt,
-            tools=declared,
-            documents=documents,
-            add_generation_prompt=add_generation_prompt,
-            continue_final_message=continue_final_message,
-            template_kwargs={**wants.variables, **(template_kwargs or {})},
-            now=now,
-        )
+        variables = {**wants.variables, **(options.get("template_kwargs") or {})}
+        whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
         try:
-            return render(shown)
+            return template.render_prompt(shown, **whole)
         except TemplateError as refusal:
             # Some templates refuse ids that are not of their own form, such as those of another model's calls.
             if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in shown):
                 raise
             try:
-                return render(with_call_ids(shown, wants.call_id_form))
+                return template.render_prompt(with_call_ids(shown, wants.call_id_form), **whole)
             except TemplateError:
                 raise refusal from None
 
@@ -116,94 +107,54 @@ class ChatCodec:
         messages: Sequence[MessageLike],
         *,
         tools: Sequence[ToolLike] | None = None,
-        tool_choice: ToolChoice = "auto",
-        response_format: Mapping[str, Any] | None = None,
-        parallel_tool_calls: bool = True,
-        template_kwargs: Mapping[str, Any] | None = None,
         documents: Sequence[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = True,
         continue_final_message: bool = False,
-        reasoning: Literal["auto", "open", "closed", "off"] = "auto",
-        reasoning_format: Literal["auto", "none", "deepseek"] = "auto",
+        now: datetime.date | None = None,
         stream_reasoning: bool = True,
-        enforce: Enforce = "off",
-        budgets: Budgets | None = None,
         policies: Policies | None = None,
         id_seed: str | None = None,
         strict: bool = False,
-        now: datetime.date | None = None,
-        limits: Limits | None = None,
+        **asked: Unpack[RequestOptions],
     ) -> Turn:
         """Prepare one turn. The request is checked here; its grammar is built when `Turn.grammar` is first read.
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
-            tools: the declared tools; they stand in the prompt whatever `tool_choice` says.
-            tool_choice: `auto`, `none`, `required`, a tool's name, or one of OpenAI's dictionaries.
-            response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
-            parallel_tool_calls: False: the grammar allows one call at most.
-            template_kwargs: further variables of the template.
+            tools: the declared tools; they stand in the prompt whatever `tool_choice` says. None: undeclared; an empty
+                list: none, so that no call is allowed or read. See the table in `syntagma.request`.
             documents: for templates that quote documents.
             add_generation_prompt: open the assistant's turn at the end of the prompt.
             continue_final_message: let the model go on with the final message.
-            reasoning: overrides what the prompt says about reasoning.
-            reasoning_format: `none` leaves thoughts in content.
-            stream_reasoning: False: reasoning comes whole.
-            enforce: how much of a call the grammar holds in `auto`: nothing, its name, or its parameters too.
-            budgets: bounds on the parts of the turn; a turn with bounds always has a grammar.
-            policies: what the parser does with odd calls.
-            id_seed: makes minted call ids repeatable.
-            strict: the parser raises instead of recovering.
-            now: the clock behind the template's `strftime_now`.
-            limits: bounds on the request.
+            now: the clock of the template's `strftime_now`.
+            stream_reasoning: False: the parser hands reasoning out in one piece, when it is over.
+            policies: what the parser does where there is more than one right answer; None: the defaults.
+            id_seed: what the ids of calls that bring none are made of; None: random.
+            strict: the parser raises at the first thing that is malformed instead of recovering.
+            **asked: `tool_choice`, `parallel_tool_calls`, `response_format`, `reasoning`, `reasoning_format`,
+                `enforce`, `budgets`, `template_kwargs` and `limits`; see `syntagma.request.RequestOptions`. A turn
+                with budgets always has a grammar.
 
         Raises:
             RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
-            ArgumentError: `E-CODEC-TEMPLATE`, `E-TOOL-…`, `E-MESSAGE-…`.
+            ArgumentError: `E-CODEC-TEMPLATE`, `E-TOOL-…`, `E-MESSAGE-…`, `E-ARGUMENT-REASONING`,
+                `E-ARGUMENT-REASONING-FORMAT`.
             LimitError: `E-LIMIT-TOOLS`, or as `ChatTemplate.render`.
             TemplateError: as `ChatTemplate.render`.
         """
-        declared = read_tools(tools, limits or Limits())
-        choice = read_choice(tool_choice, declared)
-        answer = read_response_format(response_format)
-        callable_tools = choice.tools or ()
-        held = (
-            enforce != "off"
-            or not parallel_tool_calls
-            or len(callable_tools) < len(declared or ())
-            or any(tool.strict for _, tool in callable_tools)
-        )
-        constrained = (
-            choice.forced
-            or answer.kind != "text"
-            or (choice.mode == "auto" and bool(callable_tools) and held)
-            or (choice.mode == "none" and bool(declared))
-            or (budgets is not None and bool(budgets.bounds()))
-        )
-        prompt = self.render(
+        request = resolve_request(tools, **asked)
+        prompt = self._rendered(
             messages,
-            tools=declared,
-            documents=documents,
-            add_generation_prompt=add_generation_prompt,
-            continue_final_message=continue_final_message,
-            template_kwargs=template_kwargs,
-            now=now,
+            request.tools,
+            {
+                "documents": documents,
+                "add_generation_prompt": add_generation_prompt,
+                "continue_final_message": continue_final_message,
+                "template_kwargs": request.template_kwargs,
+                "now": now,
+            },
         )
-        request = TurnRequest(
-            tools=declared,
-            tool_choice=tool_choice,
-            parallel_tool_calls=parallel_tool_calls,
-            response_format=response_format,
-            enforce=enforce,
-            budgets=budgets,
-            reasoning=reasoning,
-            reasoning_format=reasoning_format,
-            stream_reasoning=stream_reasoning,
-            template_kwargs=template_kwargs,
-            policies=policies if policies is not None else Policies(),
-            history_calls=sum(call_count(message) for message in messages),
-            id_seed=id_seed,
-            strict=strict,
-            limits=limits,
+        reading = ReadingOptions(
+            id_seed=id_seed, stream_reasoning=stream_reasoning, policies=policies or Policies(), strict=strict
         )
-        return Turn(prompt, self.format, request, constrained=constrained)
+        return Turn(prompt, self.format, request, reading)

@@ -11,15 +11,9 @@ from syntagma.analysis import Capabilities
 from syntagma.errors import ArgumentTypeError
 from syntagma.messages import Message
 
-__all__ = ["MessageLike", "call_count", "shown_message", "with_call_ids"]
+__all__ = ["MessageLike", "shown_message", "with_call_ids"]
 
 MessageLike = Message | Mapping[str, Any]
-
-
-def call_count(message: MessageLike) -> int:
-    """How many calls a message holds."""
-    calls = message.tool_calls if isinstance(message, Message) else message.get("tool_calls")
-    return len(calls or ())
 
 
 def shown_message(message: MessageLike, wants: Capabilities) -> dict[str, Any]:

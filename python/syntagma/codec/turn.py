@@ -3,77 +3,52 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
-
-from syntagma.constraints import Budgets, Enforce, build_grammar
+from syntagma.constraints import build_grammar
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
-from syntagma.limits import Limits
-from syntagma.messages import Tool, ToolChoice
-from syntagma.parsing import Policies, StreamParser, start_state
+from syntagma.messages import Tool
+from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.request import ResolvedRequest
 from syntagma.templates import Prompt
 
-__all__ = ["Turn", "TurnRequest"]
-
-
-class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one turn was asked to be, and how it is to be read."""
-
-    tools: tuple[Tool, ...] | None
-    tool_choice: ToolChoice
-    parallel_tool_calls: bool
-    response_format: Mapping[str, Any] | None
-    enforce: Enforce
-    budgets: Budgets | None
-    reasoning: Literal["auto", "open", "closed", "off"]
-    reasoning_format: Literal["auto", "none", "deepseek"]
-    stream_reasoning: bool
-    template_kwargs: Mapping[str, Any] | None
-    policies: Policies
-    history_calls: int
-    id_seed: str | None
-    strict: bool
-    limits: Limits | None
+__all__ = ["Turn"]
 
 
 class Turn:
-    """One turn of a model: what it is given, what it may write, and how that is read.
+    """One turn of a model: what it is given, what it may write, and how that is read. Threads may share it.
 
     Attributes:
         prompt: the rendered prompt; `prompt.start` is where the assistant's turn begins in it.
         format: the format that the model writes.
+        request: what was asked of the turn, read and checked; grammar and parser both follow it.
     """
 
-    def __init__(self, prompt: Prompt, fmt: ChatFormat, request: TurnRequest, *, constrained: bool) -> None:
+    def __init__(self, prompt: Prompt, fmt: ChatFormat, request: ResolvedRequest, reading: ReadingOptions) -> None:
         self.prompt = prompt
         self.format = fmt
-        self._request = request
-        self._constrained = constrained
+        self.request = request
+        self._reading = reading
+        self._unused: list[StreamParser] = []
+        """a parser that was made to read the prompt and that nobody has asked for yet"""
 
     @property
     def tools(self) -> tuple[Tool, ...] | None:
         """The declared tools; None if none were declared."""
-        return self._request.tools
+        return self.request.tools
 
     @functools.cached_property
     def start(self) -> StartState:
-        """What the prompt has already begun."""
-        request = self._request
-        return start_state(
-            self.format.spec,
-            prompt=self.prompt,
-            reasoning=request.reasoning,
-            reasoning_format=request.reasoning_format,
-            template_kwargs=request.template_kwargs,
-        )
+        """What the prompt has already begun, as the parser of the turn reads it."""
+        parser = self._new_parser()
+        self._unused.append(parser)
+        return parser.start_state
 
     @functools.cached_property
     def grammar(self) -> Grammar | None:
-        """What the model may write, built when first asked for; None where the request holds the model to nothing.
+        """What the model may write, built when first asked for; None where the request constrains nothing.
 
         That is so with a text answer where no tools are declared, or where any of them may be called any number of
         times: `tool_choice="auto"`, `enforce="off"`, no tool that is strict. The parser then reads whatever the model
@@ -82,40 +57,17 @@ class Turn:
         Raises:
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
         """
-        if not self._constrained:
-            return None
-        request = self._request
-        return build_grammar(
-            self.format.spec,
-            request.tools,
-            start=self.start,
-            tool_choice=request.tool_choice,
-            parallel_tool_calls=request.parallel_tool_calls,
-            response_format=request.response_format,
-            enforce=request.enforce,
-            budgets=request.budgets,
-            limits=request.limits,
-        )
+        return build_grammar(self.format.spec, self.request, self.start) if self.request.constrains else None
 
     def parser(self) -> StreamParser:
         """A fresh parser for one answer to the prompt."""
-        request = self._request
-        return StreamParser(
-            self.format.spec,
-            request.tools,
-            prompt=self.prompt,
-            id_seed=request.id_seed,
-            reasoning=request.reasoning,
-            reasoning_format=request.reasoning_format,
-            stream_reasoning=request.stream_reasoning,
-            tool_choice=request.tool_choice,
-            response_format=request.response_format,
-            template_kwargs=request.template_kwargs,
-            policies=request.policies,
-            history_calls=request.history_calls,
-            strict=request.strict,
-            limits=request.limits,
-        )
+        try:
+            return self._unused.pop()
+        except IndexError:
+            return self._new_parser()
+
+    def _new_parser(self) -> StreamParser:
+        return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self._reading)
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -131,3 +83,6 @@ class Turn:
     def preserved_tokens(self) -> tuple[str, ...]:
         """Markers: tokens that a detokenizer must not drop."""
         return self.format.preserved_tokens
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Turn, (self.prompt, self.format, self.request, self._reading)

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.elements import ElementArguments
 from syntagma.constraints.keywords import LiteralArguments
-from syntagma.constraints.parts import Parts
-from syntagma.constraints.request import Choice, Enforce
 from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
 from syntagma.constraints.tagged import TaggedArguments, unsupported
 from syntagma.constraints.text import literal
@@ -32,6 +31,7 @@ from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar, ValueNotation
 from syntagma.limits import Limits
 from syntagma.messages import Tool
+from syntagma.request import ResolvedRequest
 
 __all__ = ["calls_grammar", "ends_in_marker"]
 
@@ -41,9 +41,7 @@ _NUMBER = r"0|[1-9][0-9]*"
 _UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
-def calls_grammar(
-    spec: FormatSpec, choice: Choice, *, enforce: Enforce, parallel: bool, limits: Limits, labels: Parts
-) -> Grammar:
+def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits, labels: BudgetLabels) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
 
     Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
@@ -56,8 +54,8 @@ def calls_grammar(
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
-    call = _any_call(_CallWriter(spec, tools, labels), choice, tools, enforce=enforce, limits=limits)
-    if parallel and choice.mode != "named":
+    call = _any_call(_CallWriter(spec, tools, labels), request, tools, limits)
+    if request.parallel_tool_calls and request.choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
         calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
     else:
@@ -78,7 +76,8 @@ def ends_in_marker(tools: ToolsSpec) -> bool:
     return bool(closer) and pieces(closer)[-1].is_marker
 
 
-def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce: Enforce, limits: Limits) -> Grammar:
+def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> Grammar:
+    choice = request.choice
     tagged: TaggedArguments | ElementArguments | None = None
     if tools.argument and writer.bare_arguments:
         if tools.element is not None:
@@ -91,7 +90,7 @@ def _any_call(writer: _CallWriter, choice: Choice, tools: ToolsSpec, *, enforce:
         anything = anything.inside_json_string()
     if choice.tools is None:
         return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
-    everything = choice.forced or enforce == "parameters"
+    everything = choice.forced or request.enforce == "parameters"
     held = [entry for entry in choice.tools if everything or entry[1].strict]
     free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
     parts = []
@@ -141,7 +140,7 @@ class _Item(NamedTuple):
 class _CallWriter:
     """Fills the placeholders of the first call pattern."""
 
-    def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: Parts) -> None:
+    def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: BudgetLabels) -> None:
         self._tools = tools
         self._labels = labels
         self._headers = shown_headers(spec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.constraints.parts import Parts
+from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.text import answer_text, literal, reasoning_text, unclosed_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, StartState, answer_before_calls
@@ -19,7 +19,7 @@ def message_parts(
     forced: bool,
     shaped: Grammar | None,
     calls: Grammar | None,
-    labels: Parts,
+    labels: BudgetLabels,
 ) -> list[Grammar]:
     """Thoughts, then an answer, or calls, or an answer and calls; the prompt holds what opens the first message.
 
@@ -61,7 +61,7 @@ def _rest(
     forced: bool,
     shaped: Grammar | None,
     calls: Grammar | None,
-    labels: Parts,
+    labels: BudgetLabels,
 ) -> Grammar:
     """What follows the thoughts."""
     if forced and calls is not None:
@@ -91,7 +91,7 @@ def _behind_open_answer(
     forced: bool,
     shaped: Grammar | None,
     calls: Grammar | None,
-    labels: Parts,
+    labels: BudgetLabels,
 ) -> list[Grammar]:
     """The prompt holds the header of an answer."""
     assert spec.content is not None
@@ -112,7 +112,7 @@ def _answer(
     messages: MessagesSpec,
     block: Pattern,
     shaped: Grammar | None,
-    labels: Parts,
+    labels: BudgetLabels,
     *,
     followed: bool = False,
 ) -> list[Grammar]:

@@ -7,26 +7,25 @@ from typing import Any
 
 import msgspec
 
-from syntagma.constraints.request import ResponseFormat
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, ValueNotation
 from syntagma.grammars.placing import placed
 from syntagma.limits import Limits
 from syntagma.messages import Tool
+from syntagma.request import ResponseFormat
 
 __all__ = ["arguments_schema", "model_limits", "schema_grammar", "shaped_answer", "tag_grammar", "value_notation"]
 
 _BLANKS = 8
 
 
-def model_limits(limits: Limits | None) -> Limits:
+def model_limits(limits: Limits) -> Limits:
     """The limits for JSON that a model writes: at most eight blanks in a row.
 
     Models that are held to JSON may fall into endless blanks, the one thing that the grammar lets them repeat; a
     document that fits its token limit must not be lost to them.
     """
-    bounds = limits or Limits()
-    return msgspec.structs.replace(bounds, json_whitespace=min(bounds.json_whitespace, _BLANKS))
+    return msgspec.structs.replace(limits, json_whitespace=min(limits.json_whitespace, _BLANKS))
 
 
 def arguments_schema(tool: Tool) -> dict[str, Any]:

@@ -2,91 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
+from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.calls import calls_grammar, ends_in_marker
 from syntagma.constraints.messages import message_parts
-from syntagma.constraints.parts import Parts
-from syntagma.constraints.request import Budgets, Choice, Enforce, read_choice, read_response_format, read_tools
 from syntagma.constraints.schemas import model_limits, shaped_answer
 from syntagma.constraints.text import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Pattern, StartState
 from syntagma.grammars import Grammar
-from syntagma.limits import Limits
-from syntagma.messages import ToolChoice, ToolLike
+from syntagma.request import ResolvedRequest
 
 __all__ = ["build_grammar"]
 
 
-def build_grammar(
-    spec: FormatSpec,
-    tools: Sequence[ToolLike] | None = None,
-    *,
-    start: StartState,
-    tool_choice: ToolChoice = "auto",
-    parallel_tool_calls: bool = True,
-    response_format: Mapping[str, Any] | None = None,
-    enforce: Enforce = "off",
-    budgets: Budgets | None = None,
-    limits: Limits | None = None,
-) -> Grammar:
-    """What the model may write next, as far as the request and the start state say.
+def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
+    """What the model may write next, as far as the request and the start state constrain it.
 
     The turn is `[reasoning] [content] [calls] [content]`. With `tool_choice`
 
     * `none`: no calls;
-    * `auto`: text, then calls if the model wants them; names are declared ones, arguments are JSON objects, held by
-      schema with `enforce="parameters"` and for tools that are `strict`;
-    * `required`: calls and no content, arguments held by schema;
-    * a tool: exactly one call of it, held by schema.
+    * `auto`: text, then calls if the model wants them; names are declared ones, arguments are JSON objects, which
+      keep to the schema with `enforce="parameters"` and for tools that are `strict`;
+    * `required`: calls and no content, arguments by schema;
+    * a tool: exactly one call of it, arguments by schema.
 
-    A `response_format` other than text replaces the free text; in `auto` the model then writes either that or calls of
+    A response format other than text replaces the free text; in `auto` the model then writes either that or calls of
     declared tools.
     Every string of the grammar is read by `syntagma.parsing` without anything malformed, unless a response format lets
     a marker stand inside a JSON string. Only the first alternative of every pattern is written. The end of the turn is
-    not part of it: a matcher opens the end tokens where the grammar accepts.
+    not part of it: a matcher allows the end tokens where the grammar accepts.
 
     Args:
         spec: the format.
-        tools: the declared tools; None: undeclared, calls may have any name; empty: no calls.
+        request: what is asked of the turn.
         start: what the prompt has already begun.
-        tool_choice: as OpenAI's.
-        parallel_tool_calls: False: one call at most.
-        response_format: as OpenAI's, `{"type": "grammar", "grammar": EBNF text}`, or a structural tag.
-        enforce: how much of a call is held in `auto`.
-        budgets: bounds on the parts, for the grammar's matchers; a budget without bounds labels the parts, so that
-            each matcher may have its own.
-        limits: bounds on the request.
 
     Raises:
-        RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
         FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading (yet); `E-FORMAT-NAME`.
         GrammarError: a schema or grammar of the request that is refused, with its pointer.
-        ArgumentError: `E-TOOL-…`.
         LimitError: `E-LIMIT-…`.
     """
-    labels = Parts(budgets is not None)
-    bounds = model_limits(limits)
-    choice = read_choice(tool_choice, read_tools(tools, bounds))
-    if spec.tools is None and choice.forced:
+    labels = BudgetLabels(request.budgets)
+    limits = model_limits(request.limits)
+    forced = request.choice.forced
+    if spec.tools is None and forced:
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
-    answer = read_response_format(response_format)
     calls = None
-    undeclared = choice.tools is None and answer.kind != "text" and not choice.forced
-    if spec.tools is not None and choice.mode != "none" and not undeclared:
-        calls = calls_grammar(spec, choice, enforce=enforce, parallel=parallel_tool_calls, limits=bounds, labels=labels)
-    held = answer.kind != "text" and not (choice.forced and calls is not None)
-    shaped = labels.content(shaped_answer(answer, bounds)) if held else None
+    if spec.tools is not None and request.allows_calls:
+        calls = calls_grammar(spec, request, limits=limits, labels=labels)
+    answer = None
+    if not request.response_format.is_text and not (forced and calls is not None):
+        answer = labels.content(shaped_answer(request.response_format, limits))
     if spec.messages is not None:
-        parts = message_parts(
-            spec, spec.messages, start, forced=choice.forced, shaped=shaped, calls=calls, labels=labels
-        )
+        parts = message_parts(spec, spec.messages, start, forced=forced, shaped=answer, calls=calls, labels=labels)
     else:
-        parts = _Turn(spec, start, choice=choice, shaped=shaped, calls=calls, labels=labels).parts()
-    whole = Grammar.concat(*literal(start.pending), *parts)
-    return whole if budgets is None else budgets.applied(whole)
+        parts = _Turn(spec, start, forced=forced, shaped=answer, calls=calls, labels=labels).parts()
+    return labels.bounded(Grammar.concat(*literal(start.pending), *parts))
 
 
 class _Turn:
@@ -97,14 +68,14 @@ class _Turn:
         spec: FormatSpec,
         start: StartState,
         *,
-        choice: Choice,
+        forced: bool,
         shaped: Grammar | None,
         calls: Grammar | None,
-        labels: Parts,
+        labels: BudgetLabels,
     ) -> None:
         self._spec = spec
         self._start = start
-        self._choice = choice
+        self._forced = forced
         self._shaped = shaped
         self._calls = calls
         self._labels = labels
@@ -145,7 +116,7 @@ class _Turn:
         """What follows the reasoning: answer and calls."""
         wrapper = self._wrapper(thought=thought)
         begun = self._start.content_open
-        if self._choice.forced and self._calls is not None:
+        if self._forced and self._calls is not None:
             closed = literal(wrapper.closer) if wrapper is not None and begun else []
             return Grammar.concat(*closed, self._calls)
         if self._shaped is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Unpack
 
-from syntagma.constraints import Budgets, Enforce, build_grammar, preserved_tokens, stop_strings, triggers
+from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, read_toml, write_toml
 from syntagma.formats.json_text import same_json
@@ -13,45 +13,11 @@ from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
 from syntagma.formats.writing import unwritable, write_message
 from syntagma.grammars import Grammar
-from syntagma.limits import Limits
-from syntagma.messages import Message, ToolChoice, ToolLike
-from syntagma.parsing import Policies, StreamParser, start_state
+from syntagma.messages import Message, ToolLike
+from syntagma.parsing import ParserOptions, StreamParser
+from syntagma.request import RequestOptions, resolve_request
 
-__all__ = ["ChatFormat", "ParserOptions"]
-
-
-class ParserOptions(TypedDict, total=False):
-    """Keyword arguments of `ChatFormat.parser`.
-
-    Attributes:
-        prompt: the prompt behind which the output stands; its tail says whether reasoning is open.
-        id_seed: makes minted call ids repeatable.
-        reasoning: overrides what the prompt says.
-        reasoning_format: `none` leaves thoughts in content.
-        stream_reasoning: False: reasoning comes at its end.
-        tool_choice: what the request asked for.
-        response_format: what the request asked for.
-        template_kwargs: variables the prompt was rendered with.
-        policies: what happens to odd calls.
-        history_calls: calls in the conversation so far, for running numbers.
-        keep_raw: keep the raw text.
-        strict: raise instead of recover.
-        limits: bounds on held text.
-    """
-
-    prompt: str | None
-    id_seed: str | None
-    reasoning: Literal["auto", "open", "closed", "off"]
-    reasoning_format: Literal["auto", "none", "deepseek"]
-    stream_reasoning: bool
-    tool_choice: ToolChoice
-    response_format: Mapping[str, Any] | None
-    template_kwargs: Mapping[str, Any] | None
-    policies: Policies
-    history_calls: int
-    keep_raw: bool
-    strict: bool
-    limits: Limits | None
+__all__ = ["ChatFormat"]
 
 
 class ChatFormat:
@@ -140,9 +106,9 @@ class ChatFormat:
 
         Args:
             tools: the declared tools; None: undeclared, calls are read untyped; empty: none allowed.
-            **options: see `ParserOptions`.
+            **options: see `syntagma.parsing.ParserOptions`.
         """
-        return StreamParser(self.spec, tools, **options)
+        return StreamParser(self, tools, **options)
 
     def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
         """The message in a whole raw text; arguments as for `parser`."""
@@ -155,44 +121,23 @@ class ChatFormat:
         self,
         tools: Sequence[ToolLike] | None = None,
         *,
-        tool_choice: ToolChoice = "auto",
-        parallel_tool_calls: bool = True,
         prompt: str | None = None,
-        reasoning: Literal["auto", "open", "closed", "off"] = "auto",
-        response_format: Mapping[str, Any] | None = None,
-        enforce: Enforce = "off",
-        budgets: Budgets | None = None,
-        template_kwargs: Mapping[str, Any] | None = None,
-        limits: Limits | None = None,
+        **options: Unpack[RequestOptions],
     ) -> Grammar:
-        """What a model may write behind `prompt`; see `syntagma.constraints.build_grammar`.
+        """What a model may write after `prompt`; see `syntagma.constraints.build_grammar`.
 
         Args:
-            tools: the declared tools.
-            tool_choice: as OpenAI's.
-            parallel_tool_calls: False: one call at most.
+            tools: the declared tools; None: undeclared, calls of any name; empty: none allowed.
             prompt: its tail says what is open already.
-            reasoning: overrides what the prompt says.
-            response_format: as OpenAI's, or `{"type": "grammar", "grammar": EBNF text}`.
-            enforce: how much of a call is held where none is required.
-            budgets: bounds on the parts, for the grammar's matchers.
-            template_kwargs: variables the prompt was rendered with.
-            limits: bounds on the request.
+            **options: see `syntagma.request.RequestOptions`.
 
         Raises:
-            RequestError, FormatError, GrammarError, ArgumentError, LimitError: as `build_grammar`.
+            RequestError, ArgumentError, LimitError: as `syntagma.request.resolve_request`.
+            FormatError, GrammarError: as `build_grammar`.
         """
-        return build_grammar(
-            self.spec,
-            tools,
-            start=start_state(self.spec, prompt=prompt, reasoning=reasoning, template_kwargs=template_kwargs),
-            tool_choice=tool_choice,
-            parallel_tool_calls=parallel_tool_calls,
-            response_format=response_format,
-            enforce=enforce,
-            budgets=budgets,
-            limits=limits,
-        )
+        request = resolve_request(tools, **options)
+        start = StreamParser.from_request(self, request, prompt=prompt).start_state
+        return build_grammar(self.spec, request, start)
 
     def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
         """The canonical raw text of a message, without the end of the turn.

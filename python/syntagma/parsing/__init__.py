@@ -5,15 +5,17 @@ from __future__ import annotations
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.header_router import is_name
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
+from syntagma.parsing.options import ParserOptions, ReadingOptions
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.prompt_tail import start_state
-from syntagma.parsing.stream_parser import StreamParser
+from syntagma.parsing.stream_parser import StreamParser, start_state
 
 __all__ = [
     "Header",
     "HeaderShape",
     "JsonMachine",
+    "ParserOptions",
     "Policies",
+    "ReadingOptions",
     "StreamParser",
     "is_name",
     "read_header",

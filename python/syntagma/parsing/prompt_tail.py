@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 
-from syntagma.errors import ArgumentError
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
-from syntagma.limits import Limits
-from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.machine import Machine
-from syntagma.parsing.message_machine import machine_for
-from syntagma.parsing.policies import Policies
+from syntagma.request import ResolvedRequest
 
-__all__ = ["ReasoningChoice", "enter", "start_state"]
-
-ReasoningChoice: TypeAlias = Literal["auto", "open", "closed", "off"]
+__all__ = ["enter"]
 
 
 def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
@@ -48,38 +42,29 @@ def _switched(spec: ReasoningSpec, template_kwargs: Mapping[str, Any] | None) ->
 
 
 def enter(
-    machine: Machine,
-    compiled: CompiledFormat,
-    out: Emitter,
-    *,
-    prompt: str | None,
-    reasoning: ReasoningChoice,
-    inline: bool,
-    template_kwargs: Mapping[str, Any] | None,
-) -> bool:
-    """Bring the machine to where the output begins; whether reasoning is off.
-
-    Raises:
-        ArgumentError: `E-ARGUMENT-REASONING`, an unknown value of `reasoning`.
-    """
-    if reasoning not in ("auto", "open", "closed", "off"):
-        raise ArgumentError(
-            "E-ARGUMENT-REASONING", f"reasoning={reasoning!r}", hint='one of "auto", "open", "closed", "off"'
-        )
+    machine: Machine, compiled: CompiledFormat, out: Emitter, request: ResolvedRequest, prompt: str | None
+) -> StartState:
+    """Bring the machine to where the output begins; what is open there."""
     spec = compiled.spec.reasoning
+    reasoning = request.reasoning
     off = reasoning == "off"
-    told = False
+    decided = False
     out.mute()
     prefilled = ""
     if prompt is not None:
-        told = _read_tail(machine, compiled, prompt)
+        decided = _read_tail(machine, compiled, prompt)
         prefilled = machine.prefilled_opener
     if spec is not None and reasoning in ("closed", "off") and machine.phase in ("reasoning", "interrupted"):
         machine.close_reasoning()
     elif spec is not None and reasoning == "open" and machine.phase != "reasoning":
         machine.open_reasoning(None)
-    elif spec is not None and reasoning == "auto" and not told and not (inline and prompt is None):
-        state = _switched(spec, template_kwargs)
+    elif (
+        spec is not None
+        and reasoning == "auto"
+        and not decided
+        and not (request.reasoning_in_content and prompt is None)
+    ):
+        state = _switched(spec, request.template_kwargs)
         off = state == "off"
         if state not in ("closed", "off"):
             machine.open_reasoning(None if state == "open" else state)
@@ -89,7 +74,19 @@ def enter(
         # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
         prefilled = prefilled or compiled.blocks[0].opener
     out.unmute(prefilled, at_once=into_content)
-    return off
+    return _state(machine, compiled.spec, off=off, prompted=prompt is not None)
+
+
+def _state(machine: Machine, spec: FormatSpec, *, off: bool, prompted: bool) -> StartState:
+    """What is open where the output begins."""
+    open_now = machine.phase in ("reasoning", "interrupted")
+    done = off or machine.thinking_done
+    state = StartState(
+        reasoning="open" if open_now else "done" if done else "possible", content_open=machine.wrapper_open
+    )
+    if not prompted or open_now or machine.wrapper_open:
+        return state
+    return _pending(spec, state, machine.begun)
 
 
 def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
@@ -128,39 +125,6 @@ def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
         machine.thinking_done = before
     machine.thinking_done = machine.thinking_done or machine.wrapper_open
     return True
-
-
-def start_state(
-    spec: FormatSpec,
-    *,
-    prompt: str | None = None,
-    reasoning: ReasoningChoice = "auto",
-    reasoning_format: Literal["auto", "none", "deepseek"] = "auto",
-    template_kwargs: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> StartState:
-    """What is open before the first character of output, as the lenient reader sees it.
-
-    Raises:
-        ArgumentError: `E-ARGUMENT-REASONING`.
-        FormatError: `E-FORMAT-UNSUPPORTED`.
-    """
-    compiled = CompiledFormat(spec, calls=True)
-    policies = Policies()
-    out = Emitter(policies, inline=False, stream_reasoning=True, unfence=False, id_seed="", strict=False)
-    machine = machine_for(ReaderParts(compiled, out, limits or Limits(), policies, None))
-    inline = reasoning_format == "none"
-    off = enter(
-        machine, compiled, out, prompt=prompt, reasoning=reasoning, inline=inline, template_kwargs=template_kwargs
-    )
-    open_now = machine.phase in ("reasoning", "interrupted")
-    done = off or machine.thinking_done
-    state = StartState(
-        reasoning="open" if open_now else "done" if done else "possible", content_open=machine.wrapper_open
-    )
-    if prompt is None or open_now or machine.wrapper_open:
-        return state
-    return _pending(spec, state, machine.begun)
 
 
 def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:

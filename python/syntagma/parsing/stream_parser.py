@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence, Set
+from typing import Protocol, Unpack
 
 from syntagma.errors import ArgumentError
 from syntagma.events import Event
-from syntagma.format_schema import FormatSpec
-from syntagma.limits import Limits
-from syntagma.messages import Message, ToolChoice, ToolLike, tools_from
+from syntagma.format_schema import FormatSpec, StartState
+from syntagma.messages import Message, ToolLike
 from syntagma.parsing.call_states import ReaderParts
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import Lane, Straight
 from syntagma.parsing.message_machine import machine_for
+from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.prompt_tail import ReasoningChoice, enter
+from syntagma.parsing.prompt_tail import enter
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.text_decoder import TextDecoder
+from syntagma.request import ResolvedRequest, SharedOptions, resolve_request
 
-__all__ = ["StreamParser", "Vocabulary"]
+__all__ = ["HasSpec", "StreamParser", "Vocabulary", "start_state"]
 
 
 class Vocabulary(Protocol):
@@ -38,6 +39,15 @@ class Vocabulary(Protocol):
         ...
 
 
+class HasSpec(Protocol):
+    """What the parser needs of a `ChatFormat`."""
+
+    @property
+    def spec(self) -> FormatSpec:
+        """The description of the format."""
+        ...
+
+
 class StreamParser:
     """Reads one message as a format writes it.
 
@@ -45,23 +55,22 @@ class StreamParser:
     Bad text never raises, unless `strict`.
 
     Args:
-        spec: the format.
+        fmt: the format: a `ChatFormat`, or its description.
         tools: the tools that were declared; None: undeclared, calls are read untyped; an empty list: none is allowed,
             nothing is read as a call.
-        prompt: the rendered prompt, whose tail says what is open already: an `sg.Prompt`, or a plain string.
-        id_seed: what the ids of calls without one are made of; random unless given.
-        reasoning: the state at the start; "auto": by the prompt, the template's variables and the format.
-        reasoning_format: "none" leaves thoughts in content, with their tags; "deepseek" is "auto".
-        stream_reasoning: False: thoughts come in one piece, when they are over.
-        tool_choice: as in the request; "none": nothing is read as a call.
-        response_format: as in the request; where it asks for JSON, a code fence around the answer is taken off. An
-            answer with a shape is not searched for calls unless tools were declared.
-        template_kwargs: the template's variables.
-        policies: choices of the lenient reading.
-        history_calls: calls in the conversation so far, for formats that count them.
-        keep_raw: keep the text, for `raw`.
-        strict: raise at the first oddity instead of recovering.
-        limits: bounds on headers and arguments.
+        prompt: see `ParserOptions`, as all that follow.
+        id_seed: the same.
+        stream_reasoning: the same.
+        policies: the same.
+        history_calls: has no effect: running numbers of calls are read and ignored.
+        keep_raw: see `ParserOptions`.
+        strict: the same.
+        **asked: what the request said; see `syntagma.request.SharedOptions`. With `tool_choice="none"` nothing is read
+            as a call. Where `response_format` asks for JSON, a code fence around the answer is taken off; an answer
+            with a shape is not searched for calls unless tools were declared.
+
+    Attributes:
+        start_state: what the prompt had already begun, before the first character of output.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know.
@@ -70,56 +79,66 @@ class StreamParser:
 
     def __init__(
         self,
-        spec: FormatSpec,
+        fmt: FormatSpec | HasSpec,
         tools: Sequence[ToolLike] | None = None,
         *,
         prompt: str | None = None,
         id_seed: str | None = None,
-        reasoning: ReasoningChoice = "auto",
-        reasoning_format: Literal["auto", "none", "deepseek"] = "auto",
         stream_reasoning: bool = True,
-        tool_choice: ToolChoice = "auto",
-        response_format: Mapping[str, Any] | None = None,
-        template_kwargs: Mapping[str, Any] | None = None,
         policies: Policies = Policies(),  # noqa: B008  # frozen
-        history_calls: int = 0,  # noqa: ARG002  # running numbers are read and ignored
+        history_calls: int = 0,  # noqa: ARG002  # has no effect
         keep_raw: bool = True,
         strict: bool = False,
-        limits: Limits | None = None,
+        **asked: Unpack[SharedOptions],
     ) -> None:
-        if reasoning_format not in ("auto", "none", "deepseek"):
-            raise ArgumentError(
-                "E-ARGUMENT-REASONING-FORMAT",
-                f"reasoning_format={reasoning_format!r}",
-                hint='one of "auto", "none", "deepseek"',
-            )
-        declared = tools_from(tools)
-        by_name = None if declared is None else {tool.name: tool for tool in declared}
-        inline = reasoning_format == "none" or (spec.reasoning is not None and spec.reasoning.to == "content")
-        shaped = _is_shaped(response_format)
-        no_calls = by_name == {} or tool_choice == "none" or (shaped and by_name is None)
-        compiled = CompiledFormat(spec, calls=not no_calls)
+        reading = ReadingOptions(
+            id_seed=id_seed, stream_reasoning=stream_reasoning, policies=policies, keep_raw=keep_raw, strict=strict
+        )
+        self._begin(fmt, resolve_request(tools, for_reading=True, **asked), prompt, reading)
+
+    @classmethod
+    def from_request(
+        cls,
+        fmt: FormatSpec | HasSpec,
+        request: ResolvedRequest,
+        *,
+        prompt: str | None = None,
+        reading: ReadingOptions = ReadingOptions(),  # noqa: B008  # frozen
+    ) -> StreamParser:
+        """A parser for a request that was read already.
+
+        Args:
+            fmt: the format: a `ChatFormat`, or its description.
+            request: what was asked; the grammar of the turn is built from the same value.
+            prompt: the rendered prompt, whose tail says what is open already; None: there is none.
+            reading: how text is read.
+
+        Raises:
+            FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know.
+        """
+        parser = cls.__new__(cls)
+        parser._begin(fmt, request, prompt, reading)
+        return parser
+
+    def _begin(
+        self, fmt: FormatSpec | HasSpec, request: ResolvedRequest, prompt: str | None, reading: ReadingOptions
+    ) -> None:
+        spec = fmt if isinstance(fmt, FormatSpec) else fmt.spec
+        compiled = CompiledFormat(spec, calls=request.allows_calls)
         self._out = Emitter(
-            policies,
-            inline=inline,
-            stream_reasoning=stream_reasoning,
-            unfence=_asks_for_json(response_format),
-            id_seed=secrets.token_hex(16) if id_seed is None else id_seed,
-            strict=strict,
+            reading.policies,
+            inline=request.reasoning_in_content or (spec.reasoning is not None and spec.reasoning.to == "content"),
+            stream_reasoning=reading.stream_reasoning,
+            unfence=request.response_format.is_json,
+            id_seed=secrets.token_hex(16) if reading.id_seed is None else reading.id_seed,
+            strict=reading.strict,
         )
-        self._machine = machine_for(ReaderParts(compiled, self._out, limits or Limits(), policies, by_name))
-        enter(
-            self._machine,
-            compiled,
-            self._out,
-            prompt=prompt,
-            reasoning=reasoning,
-            inline=reasoning_format == "none",
-            template_kwargs=template_kwargs,
-        )
+        by_name = None if request.tools is None else {tool.name: tool for tool in request.tools}
+        self._machine = machine_for(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
+        self.start_state = enter(self._machine, compiled, self._out, request, prompt)
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(spec.end_of_turn)
-        self._raw = TextBuffer() if keep_raw else None
+        self._raw = TextBuffer() if reading.keep_raw else None
         self._length = 0
         self._finished = False
         self._lane: Lane | None = None
@@ -246,10 +265,11 @@ class StreamParser:
             self._machine.read()
 
 
-def _is_shaped(response_format: Mapping[str, Any] | None) -> bool:
-    """Whether the answer has a shape of its own, so that a marker in it is a part of it."""
-    return response_format is not None and response_format.get("type", "text") != "text"
+def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
+    """What is open before the first character of output.
 
-
-def _asks_for_json(response_format: Mapping[str, Any] | None) -> bool:
-    return response_format is not None and response_format.get("type") in ("json_object", "json_schema")
+    Raises:
+        ArgumentError: `E-ARGUMENT-REASONING`.
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    return StreamParser(fmt, prompt=prompt, id_seed="", **asked).start_state

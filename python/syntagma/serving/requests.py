@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from syntagma.constraints import Budgets
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError
 from syntagma.generation import GenerationOptions
 from syntagma.limits import Limits
 from syntagma.messages import Tool, tools_from
+from syntagma.request import Budgets
 from syntagma.serving.settings import Settings
 from syntagma.serving.wire import ChatRequest
 
