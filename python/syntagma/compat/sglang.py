@@ -4,8 +4,8 @@ A server that was written for `ReasoningParser` and `FunctionCallParser` changes
 alias and plug-in is a name here; nothing is written for one model.
 
 What differs: results never depend on how the text is cut; text around a call, and around one that is malformed, is
-kept; a call that the end cuts is passed on as far as it came; `parse_stream_end` returns what is still held, and must
-be called.
+kept; a call that the end cuts is passed on as far as it came; `parse_stream_end` returns what is still held back, and
+must be called.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StreamingParseResult(msgspec.Struct):
 
     Attributes:
         normal_text: text for the next parser, or for the user.
-        reasoning_text: thoughts.
+        reasoning_text: reasoning.
         calls: calls, or pieces of them.
     """
 
@@ -67,14 +67,14 @@ class StreamingParseResult(msgspec.Struct):
 
 
 class ReasoningDetector:
-    """Parts thoughts from the rest; calls stay in the rest as they were written.
+    """Separates reasoning from the rest; calls stay in the rest as they were written.
 
     Args:
         model_type: name or alias of a format that has reasoning.
-        stream_reasoning: False: thoughts come in one piece, when they are over.
-        force_reasoning: True: the text begins inside thoughts (formats whose thoughts come in several blocks excepted);
+        stream_reasoning: False: reasoning comes in one piece, when it is over.
+        force_reasoning: True: the text begins inside reasoning (except in formats with several blocks of reasoning);
             False: it does not, where the format lets a request say so; None: as the format has it.
-        continue_final_message: the model goes on from `previous_content`, which says whether thoughts are open.
+        continue_final_message: the model goes on from `previous_content`, which says whether reasoning is open.
         previous_content: what the message held before.
         **request: further flags of the request that a template reads, such as `reasoning_effort`.
 
@@ -101,12 +101,12 @@ class ReasoningDetector:
 
     @property
     def think_start_token(self) -> str:
-        """The marker that opens thoughts, without the blanks around it."""
+        """The marker that opens reasoning, without the whitespace around it."""
         return self._spec.block[0].opener.strip()
 
     @property
     def think_end_token(self) -> str:
-        """The marker that closes thoughts, without the blanks around it."""
+        """The marker that closes reasoning, without the whitespace around it."""
         return self._spec.block[0].closer.strip()
 
     def detect_and_parse(self, text: str) -> StreamingParseResult:
@@ -121,7 +121,7 @@ class ReasoningDetector:
         return _result(self._parser.feed(new_text))
 
     def finish(self) -> StreamingParseResult:
-        """The stream is over: what is still held."""
+        """The stream is over: what was held back."""
         return _result((self._parser or self._new_parser()).finish())
 
     def _new_parser(self) -> StreamParser:
@@ -140,7 +140,7 @@ class ReasoningDetector:
 
 
 class FunctionCallDetector:
-    """Finds the calls in text; thoughts stay in the rest, with their tags.
+    """Finds the calls in text; reasoning stays in the rest, with its tags.
 
     Args:
         tool_call_parser: name or alias of a format that has calls.
@@ -187,7 +187,7 @@ class FunctionCallDetector:
         return _result(self._parser.feed(new_text))
 
     def finish(self, tools: Sequence[Any] | None = None) -> StreamingParseResult:
-        """The stream is over: what is still held."""
+        """The stream is over: what was held back."""
         return _result((self._parser or self._new_parser(tools)).finish())
 
     def _new_parser(self, tools: Sequence[Any] | None) -> StreamParser:
@@ -221,7 +221,7 @@ class _Detectors(Mapping[str, Callable[..., _Detector]], Generic[_Detector]):
 
 
 class ReasoningParser:
-    """Thoughts and the rest of what a model writes; arguments as `ReasoningDetector`'s.
+    """Reasoning and the rest of what a model writes; arguments as `ReasoningDetector`'s.
 
     Raises:
         ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, no name, or a format without reasoning.
@@ -255,7 +255,7 @@ class ReasoningParser:
         return found.reasoning_text, found.normal_text
 
     def parse_stream_end(self) -> tuple[str, str]:
-        """`(reasoning_text, normal_text)` that was held until the end."""
+        """`(reasoning_text, normal_text)` that was held back until the end."""
         found = self.detector.finish()
         return found.reasoning_text, found.normal_text
 
@@ -296,7 +296,7 @@ class FunctionCallParser:
         return found.normal_text, found.calls
 
     def parse_stream_end(self) -> tuple[str, list[ToolCallItem]]:
-        """`(normal_text, pieces)` that were held until the end."""
+        """`(normal_text, pieces)` that were held back until the end."""
         found = self.detector.finish(self.tools)
         return found.normal_text, found.calls
 
@@ -339,7 +339,7 @@ def _reasoning_of(spec: FormatSpec, name: str) -> ReasoningSpec:
 
 
 def _off_switch(spec: ReasoningSpec) -> dict[str, Any]:
-    """The template variable, if there is one, that keeps thoughts closed."""
+    """The template variable, if there is one, that keeps reasoning closed."""
     for variable, states in spec.switch.items():
         if states.get("false") in ("off", "closed"):
             return {variable: False}

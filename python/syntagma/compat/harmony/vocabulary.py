@@ -74,7 +74,7 @@ class Spelled:
 
 
 def _text_encoder(backend: Any, special: Collection[str]) -> Callable[[str], list[int]]:
-    """Encodes text that may spell special tokens: each is cut behind its first character, so that it stays text."""
+    """Encodes text that may spell special tokens: each is cut after its first character, so that it stays text."""
     spelled = Spelled(special)
 
     def encode(text: str) -> list[int]:

@@ -8,9 +8,6 @@ installed, else NumPy arrays.
 
 from __future__ import annotations
 
-from typing import Any
-
-from syntagma.compat.xgrammar import bitmask as _bitmask
 from syntagma.compat.xgrammar import exception, structural_tag, testing
 from syntagma.compat.xgrammar.bitmask import (
     allocate_token_bitmask,
@@ -41,6 +38,7 @@ from syntagma.compat.xgrammar.models import (
     register_model_structural_tag,
 )
 from syntagma.compat.xgrammar.structural_tag import StructuralTag, StructuralTagItem
+from syntagma.compat.xgrammar.support import bitmask_dtype_of
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo, VocabType
 
 __all__ = [
@@ -77,7 +75,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "bitmask_dtype":
-        return _bitmask.bitmask_dtype
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = bitmask_dtype_of(__name__)

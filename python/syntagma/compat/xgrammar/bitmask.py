@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from syntagma import decoding
-from syntagma.compat.xgrammar.support import has_torch
+from syntagma.compat.xgrammar.support import bitmask_dtype_of, has_torch
 from syntagma.errors import ArgumentError
 
 __all__ = [
@@ -23,15 +23,7 @@ __all__ = [
 _BACKENDS = ("auto", "cpu", "cuda", "triton", "torch_compile", "torch_native")
 
 
-def __getattr__(name: str) -> Any:
-    # torch is loaded by whoever asks for its types, not by an import of this module.
-    if name == "bitmask_dtype":
-        if not has_torch():
-            return np.dtype(np.int32)
-        import torch
-
-        return torch.int32
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = bitmask_dtype_of(__name__)
 
 
 def get_bitmask_shape(batch_size: int, vocab_size: int) -> tuple[int, int]:
@@ -81,7 +73,7 @@ def apply_token_bitmask_inplace(
     """Set logits that the bitmask denies to minus infinity.
 
     Args:
-        logits: floats [vocab] or [batch, vocab], in place; those behind `vocab_size` are left alone.
+        logits: floats [vocab] or [batch, vocab], in place; those from `vocab_size` on are left alone.
         bitmask: int32 [words] or [batch, words], on the device of the logits.
         vocab_size: tokens that are meant; None: those that both have, with a warning where the logits have more.
         indices: the rows that are meant.

@@ -75,11 +75,11 @@ class Grammar:
 
         Args:
             schema: JSON text, a dictionary or a pydantic model.
-            any_whitespace: allow blanks between tokens of JSON; False: the layout that `indent` and `separators` say.
+            any_whitespace: allow whitespace between tokens of JSON; False: only what `indent` and `separators` say.
             indent: spaces a level, as `json.dumps` takes them.
-            separators: comma and colon with their blanks; None: `(",", ": ")` with an indent, else `(", ", ": ")`.
+            separators: comma and colon with their whitespace; None: `(",", ": ")` with an indent, else `(", ", ": ")`.
             strict_mode: objects have the properties that they declare and no others; tuples no further items.
-            max_whitespace_cnt: blanks in a row; None: the library's own bound of 64.
+            max_whitespace_cnt: whitespace characters in a row; None: the library's own bound of 64.
             print_converted_ebnf: print the grammar.
             any_order: properties in any order; required ones must come and none comes twice all the same.
 

@@ -6,10 +6,9 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from syntagma import decoding
-from syntagma.compat.xgrammar import bitmask as _bitmask
 from syntagma.compat.xgrammar.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -18,7 +17,7 @@ from syntagma.compat.xgrammar.bitmask import (
     reset_token_bitmask,
 )
 from syntagma.compat.xgrammar.compiler import CompiledGrammar
-from syntagma.compat.xgrammar.support import errors, refuse
+from syntagma.compat.xgrammar.support import bitmask_dtype_of, errors, refuse
 
 __all__ = [
     "BatchGrammarMatcher",
@@ -30,10 +29,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "bitmask_dtype":
-        return _bitmask.bitmask_dtype
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+_Value = TypeVar("_Value")
+
+__getattr__ = bitmask_dtype_of(__name__)
 
 
 class GrammarMatcher:
@@ -304,11 +302,7 @@ class BatchGrammarMatcher:
         Raises:
             RuntimeError: lists of different lengths.
         """
-        _same_length(matchers, tokens)
-        return [
-            matcher.accept_token(token, debug_print=debug_print)
-            for matcher, token in zip(matchers, tokens, strict=True)
-        ]
+        return [matcher.accept_token(token, debug_print=debug_print) for matcher, token in _pairs(matchers, tokens)]
 
     @staticmethod
     def batch_accept_string(
@@ -319,11 +313,7 @@ class BatchGrammarMatcher:
         Raises:
             RuntimeError: lists of different lengths.
         """
-        _same_length(matchers, strings)
-        return [
-            matcher.accept_string(text, debug_print=debug_print)
-            for matcher, text in zip(matchers, strings, strict=True)
-        ]
+        return [matcher.accept_string(text, debug_print=debug_print) for matcher, text in _pairs(matchers, strings)]
 
     @staticmethod
     def batch_rollback(matchers: list[GrammarMatcher], num_tokens: list[int] | int = 1) -> None:
@@ -333,8 +323,7 @@ class BatchGrammarMatcher:
             RuntimeError: lists of different lengths, or a matcher that had fewer steps.
         """
         steps = [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens
-        _same_length(matchers, steps)
-        for matcher, count in zip(matchers, steps, strict=True):
+        for matcher, count in _pairs(matchers, steps):
             matcher.rollback(count)
 
 
@@ -347,9 +336,15 @@ def _row(rows: Any, index: int, vocab_size: int) -> Any:
     return rows[index]
 
 
-def _same_length(matchers: Sequence[Any], values: Sequence[Any]) -> None:
+def _pairs(matchers: Sequence[GrammarMatcher], values: Sequence[_Value]) -> list[tuple[GrammarMatcher, _Value]]:
+    """Each matcher with its value.
+
+    Raises:
+        RuntimeError: lists of different lengths.
+    """
     if len(matchers) != len(values):
         raise RuntimeError(f"there are {len(values)} values for {len(matchers)} matchers")
+    return list(zip(matchers, values, strict=True))
 
 
 def _print_state(matcher: GrammarMatcher, wanted: bool) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NoReturn
 
 from syntagma.compat.xgrammar.support import refuse
@@ -35,18 +36,9 @@ def get_builtin_structural_tag(
     refuse("get_builtin_structural_tag")
 
 
-def get_model_structural_tag(
-    model: str,
-    tools: Any = None,
-    tool_choice: Any = "auto",
-    reasoning: Any = "enabled",
-    force_reasoning: bool = False,
-    any_order: bool = False,
-    exclude_special_tokens: bool = True,
-    max_whitespace_cnt: int | None = None,
-    parallel_tool_calls: bool = True,
-) -> NoReturn:
-    """Not offered.
+@functools.wraps(get_builtin_structural_tag, assigned=())
+def get_model_structural_tag(*args: Any, **kwargs: Any) -> NoReturn:
+    """Not offered; parameters as of `get_builtin_structural_tag`.
 
     Raises:
         NotImplementedError: always.

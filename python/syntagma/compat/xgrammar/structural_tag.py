@@ -6,10 +6,11 @@ means, and a format is checked when a grammar is made of it.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, dataclass_transform
 
 from syntagma.compat.xgrammar.schemas import schema_text
 
@@ -41,12 +42,13 @@ __all__ = [
 ]
 
 
+@dataclass
 class _Model:
-    """What all of them can do."""
+    """What structural tags and formats have in common: plain data and JSON text, both ways."""
 
     def model_dump(self) -> dict[str, Any]:
         """Plain data."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
 
     def model_dump_json(self, *, indent: int | None = None) -> str:
         """JSON text."""
@@ -63,7 +65,7 @@ class _Model:
             return obj
         if not isinstance(obj, Mapping):
             raise ValueError(f"{cls.__name__} is made of an object, not {type(obj).__name__}")
-        known = {one.name for one in fields(cls)}  # type: ignore[arg-type]
+        known = {one.name for one in fields(cls)}
         values = {name: _typed(name, value) for name, value in obj.items() if name in known}
         try:
             return cls(**values)
@@ -102,19 +104,33 @@ def _typed(name: str, value: Any) -> Any:
     return value
 
 
+FORMATS: dict[str, type[Format]] = {}
+"""the formats by their `type`"""
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 @dataclass(kw_only=True)
-class ConstStringFormat(_Model):
+class Format(_Model):
+    """Any of the formats. A subclass declares its fields, and its `type` as an argument of the class."""
+
+    type: str = ""
+
+    def __init_subclass__(cls, *, type: str) -> None:
+        cls.type = type
+        cls.__annotations__ = {"type": "str", **inspect.get_annotations(cls)}
+        dataclass(kw_only=True)(cls)
+        FORMATS[type] = cls
+
+
+class ConstStringFormat(Format, type="const_string"):
     """Exactly this text."""
 
-    type: str = "const_string"
     value: str
 
 
-@dataclass(kw_only=True)
-class JSONSchemaFormat(_Model):
+class JSONSchemaFormat(Format, type="json_schema"):
     """JSON by a schema."""
 
-    type: str = "json_schema"
     json_schema: bool | dict[str, Any]
     style: str = "json"
     any_order: bool = False
@@ -122,96 +138,74 @@ class JSONSchemaFormat(_Model):
     excludes: list[str] = field(default_factory=list)
 
 
-@dataclass(kw_only=True)
-class QwenXMLParameterFormat(_Model):
+class QwenXMLParameterFormat(Format, type="qwen_xml_parameter"):
     """An older name of a style of `JSONSchemaFormat`."""
 
-    type: str = "qwen_xml_parameter"
     json_schema: bool | dict[str, Any]
 
 
-@dataclass(kw_only=True)
-class AnyTextFormat(_Model):
+class AnyTextFormat(Format, type="any_text"):
     """Free text."""
 
-    type: str = "any_text"
     excludes: list[str] = field(default_factory=list)
     max_tokens: int | None = None
     max_chars: int | None = None
 
 
-@dataclass(kw_only=True)
-class TokenFormat(_Model):
+class TokenFormat(Format, type="token"):
     """One token."""
 
-    type: str = "token"
     token: int | str
 
 
-@dataclass(kw_only=True)
-class ExcludeTokenFormat(_Model):
+class ExcludeTokenFormat(Format, type="exclude_token"):
     """Any token but these."""
 
-    type: str = "exclude_token"
     exclude_tokens: list[int | str] = field(default_factory=list)
 
 
-@dataclass(kw_only=True)
-class AnyTokensFormat(_Model):
+class AnyTokensFormat(Format, type="any_tokens"):
     """Any number of tokens but these."""
 
-    type: str = "any_tokens"
     exclude_tokens: list[int | str] = field(default_factory=list)
     max_tokens: int | None = None
 
 
-@dataclass(kw_only=True)
-class GrammarFormat(_Model):
+class GrammarFormat(Format, type="grammar"):
     """By a grammar."""
 
-    type: str = "grammar"
     grammar: str
 
 
-@dataclass(kw_only=True)
-class RegexFormat(_Model):
+class RegexFormat(Format, type="regex"):
     """By a regular expression."""
 
-    type: str = "regex"
     pattern: str
 
 
-@dataclass(kw_only=True)
-class SequenceFormat(_Model):
+class SequenceFormat(Format, type="sequence"):
     """One after another."""
 
-    type: str = "sequence"
     elements: list[Format]
 
 
-@dataclass(kw_only=True)
-class OrFormat(_Model):
+class OrFormat(Format, type="or"):
     """Any one."""
 
-    type: str = "or"
     elements: list[Format]
 
 
-@dataclass(kw_only=True)
-class TagFormat(_Model):
+class TagFormat(Format, type="tag"):
     """A begin, a content and an end."""
 
-    type: str = "tag"
     begin: str | TokenFormat
     content: Format
     end: str | list[str] | TokenFormat
 
 
-@dataclass(kw_only=True)
-class TriggeredTagsFormat(_Model):
+class TriggeredTagsFormat(Format, type="triggered_tags"):
     """Free text and tags."""
 
-    type: str = "triggered_tags"
     triggers: list[str]
     tags: list[TagFormat]
     at_least_one: bool = False
@@ -219,11 +213,9 @@ class TriggeredTagsFormat(_Model):
     excludes: list[str] = field(default_factory=list)
 
 
-@dataclass(kw_only=True)
-class TokenTriggeredTagsFormat(_Model):
+class TokenTriggeredTagsFormat(Format, type="token_triggered_tags"):
     """Tokens and tags."""
 
-    type: str = "token_triggered_tags"
     trigger_tokens: list[int | str]
     tags: list[TagFormat]
     exclude_tokens: list[int | str] = field(default_factory=list)
@@ -231,83 +223,55 @@ class TokenTriggeredTagsFormat(_Model):
     stop_after_first: bool = False
 
 
-@dataclass(kw_only=True)
-class TagsWithSeparatorFormat(_Model):
+class TagsWithSeparatorFormat(Format, type="tags_with_separator"):
     """Tags and nothing else."""
 
-    type: str = "tags_with_separator"
     tags: list[TagFormat]
     separator: str
     at_least_one: bool = False
     stop_after_first: bool = False
 
 
-@dataclass(kw_only=True)
-class OptionalFormat(_Model):
+class OptionalFormat(Format, type="optional"):
     """Once or not at all."""
 
-    type: str = "optional"
     content: Format
 
 
-@dataclass(kw_only=True)
-class PlusFormat(_Model):
+class PlusFormat(Format, type="plus"):
     """Once or more often."""
 
-    type: str = "plus"
     content: Format
 
 
-@dataclass(kw_only=True)
-class StarFormat(_Model):
+class StarFormat(Format, type="star"):
     """Any number of times."""
 
-    type: str = "star"
     content: Format
 
 
-@dataclass(kw_only=True)
-class RepeatFormat(_Model):
+class RepeatFormat(Format, type="repeat"):
     """Between `min` and `max` times; -1 is no bound."""
 
-    type: str = "repeat"
     min: int
     max: int
     content: Format
 
 
-@dataclass(kw_only=True)
-class DispatchFormat(_Model):
-    """Free text; behind a text of `rules`, its format."""
+class DispatchFormat(Format, type="dispatch"):
+    """Free text; after a text of `rules`, its format."""
 
-    type: str = "dispatch"
     rules: list[tuple[str, Format]]
     loop: bool = True
     excludes: list[str] = field(default_factory=list)
 
 
-@dataclass(kw_only=True)
-class TokenDispatchFormat(_Model):
-    """Free tokens; behind a token of `rules`, its format."""
+class TokenDispatchFormat(Format, type="token_dispatch"):
+    """Free tokens; after a token of `rules`, its format."""
 
-    type: str = "token_dispatch"
     rules: list[tuple[int | str, Format]]
     loop: bool = True
     exclude_tokens: list[int | str] = field(default_factory=list)
-
-
-Format: TypeAlias = _Model
-"""any of the formats"""
-
-FORMATS: dict[str, type[_Model]] = {
-    str(kind.__dataclass_fields__["type"].default): kind
-    for kind in (
-        *(ConstStringFormat, JSONSchemaFormat, QwenXMLParameterFormat, AnyTextFormat, TokenFormat, ExcludeTokenFormat),
-        *(AnyTokensFormat, GrammarFormat, RegexFormat, SequenceFormat, OrFormat, TagFormat, TriggeredTagsFormat),
-        *(TokenTriggeredTagsFormat, TagsWithSeparatorFormat, OptionalFormat, PlusFormat, StarFormat, RepeatFormat),
-        *(DispatchFormat, TokenDispatchFormat),
-    )
-}
 
 
 @dataclass(init=False)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
+import numpy as np
+
 from syntagma.compat.xgrammar.exception import InvalidStructuralTagError
 from syntagma.errors import SyntagmaError
 from syntagma.json_pointer import follow
 
-__all__ = ["data", "errors", "has_torch", "refuse", "tag_errors"]
+__all__ = ["bitmask_dtype_of", "data", "errors", "has_torch", "refuse", "tag_errors"]
 
 
 @cache
@@ -38,6 +40,21 @@ def has_torch() -> bool:
     return find_spec("torch") is not None
 
 
+def bitmask_dtype_of(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that has the name `bitmask_dtype`: torch is loaded when its type is asked for."""
+
+    def get(name: str) -> Any:
+        if name != "bitmask_dtype":
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        if not has_torch():
+            return np.dtype(np.int32)
+        import torch
+
+        return torch.int32
+
+    return get
+
+
 @contextmanager
 def errors() -> Iterator[None]:
     """The library's errors as `RuntimeError`, which is what xgrammar raises; the error itself is the cause."""
@@ -49,7 +66,7 @@ def errors() -> Iterator[None]:
 
 @contextmanager
 def tag_errors(tag: Any, known: Collection[str]) -> Iterator[None]:
-    """The same for a structural tag; `known` are the types of formats that have a name here, held or not."""
+    """The same for a structural tag; `known` are the types of formats that have a name here, supported or not."""
     try:
         yield
     except SyntagmaError as error:

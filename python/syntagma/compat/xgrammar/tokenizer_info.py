@@ -28,7 +28,7 @@ class VocabType(Enum):
     RAW = 0
     """as they are"""
     BYTE_FALLBACK = 1
-    """`<0x0A>` is one byte, `▁` is a blank"""
+    """`<0x0A>` is one byte, `▁` is a space"""
     BYTE_LEVEL = 2
     """every character is one byte of the byte-level alphabet"""
 
@@ -107,7 +107,7 @@ class TokenizerInfo:
 
         Args:
             tokenizer: the tokenizer.
-            vocab_size: width of the model's logits; tokens behind it are left out. None: the tokenizer's own.
+            vocab_size: width of the model's logits; tokens from there on are left out. None: the tokenizer's own.
             stop_token_ids: tokens that end a turn; None: the tokenizer's `eos_token_id`.
 
         Raises:
@@ -154,7 +154,7 @@ class TokenizerInfo:
 
     @property
     def add_prefix_space(self) -> bool:
-        """Whether the tokenizer puts a blank before text."""
+        """Whether the tokenizer puts a space before text."""
         return self._add_prefix_space
 
     @property
