@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from syntagma.openchatml import Message, RoutedTool, ToolRouter, parse, render
-from syntagma.openchatml.arguments import mismatch
+from syntagma.openchatml.argument_check import mismatch
 
 
 def call(call_id: str | None, recipient: str = "functions.f", body: str = "{}", **fields: Any) -> Message:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from syntagma.openchatml.arguments import mismatch
+from syntagma.openchatml.argument_check import mismatch
 from syntagma.openchatml.constraint import arguments_of, violation
 from syntagma.openchatml.errors import (
     CALL_SCHEMA,
