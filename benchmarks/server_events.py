@@ -28,7 +28,7 @@ from support.tables import Table, number
 from syntagma.codec import ChatCodec
 from syntagma.decoding.sampling import Sampling
 from syntagma.formats import ChatFormat
-from syntagma.generation import GenerationOptions
+from syntagma.generation import GenerationOptions, Generator
 from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
@@ -100,6 +100,7 @@ class Served:
         self._answer = answer
         codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(TEMPLATE))
         self.model = ServedModel(ScriptedBackend(answer.script(size)), codec)
+        self._generator = Generator(self.model.backend)
         self._app = create_app(self.model, answer.settings)
         request: dict[str, Any] = {
             "messages": MESSAGES,
@@ -146,7 +147,7 @@ class Served:
         """CPU time of the same tokens without server and parser, microseconds."""
         turn = self.model.codec.prepare(MESSAGES, tools=self._answer.tools, enforce=self._answer.settings.enforce)
         options = GenerationOptions(sampling=Sampling(temperature=0.0))
-        generation = self.model.generator.start(turn.prompt, grammar=turn.grammar, options=options)
+        generation = self._generator.start(turn.prompt, grammar=turn.grammar, options=options)
         began = time.process_time_ns()
         for _ in generation:
             pass
@@ -164,8 +165,6 @@ async def measure(answer: Answer, runs: int) -> tuple[float, float, float]:
             requests.append(one.cpu_us)
             events.append((many.cpu_us - one.cpu_us) / (many.events - one.events))
             generating.append(without)
-    short.model.generator.close()
-    long.model.generator.close()
     return statistics.median(requests), statistics.median(events), statistics.median(generating)
 
 

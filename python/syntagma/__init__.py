@@ -1,7 +1,8 @@
 """Everything between an LLM's raw token stream and a typed chat message.
 
-The doors most people enter by: `analyze` (chat template → format), `ChatCodec` (prompt, grammar and parser of one
-model), `formats` (the named formats), `Grammar`, `GrammarCompiler` and `GrammarMatcher` (constrained decoding).
+Where most people begin: `analyze` (chat template → format), `ChatCodec` (prompt, grammar and parser of one model),
+`formats` (the named formats), `Grammar`, `GrammarCompiler` and `GrammarMatcher` (constrained decoding), `load` (a model
+that answers).
 """
 
 from __future__ import annotations
@@ -87,12 +88,14 @@ __all__ = [
     "events",
     "fill_next_token_bitmask_batch",
     "formats",
+    "load",
     "openchatml",
     "testing",
 ]
 
 if _typing.TYPE_CHECKING:
     from syntagma import openchatml
+    from syntagma.generation import load
 
 __version__ = "0.1.0"
 
@@ -103,4 +106,9 @@ def __getattr__(name: str) -> _typing.Any:
         from importlib import import_module
 
         return import_module("syntagma.openchatml")
+    # So do models.
+    if name == "load":
+        from syntagma.generation import load
+
+        return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syntagma.codec.chat_codec import ChatCodec
+from syntagma.codec.normalise import MessageLike
 from syntagma.codec.turn import Turn
 
-__all__ = ["ChatCodec", "Turn"]
+__all__ = ["ChatCodec", "MessageLike", "Turn"]

@@ -80,7 +80,7 @@ class _Server:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self._model.generator.close()
+        self._model.model.close()
 
     async def health(self, _: Request) -> Response:
         return json_response({"status": "ok"})

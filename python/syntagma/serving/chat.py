@@ -160,15 +160,8 @@ class ChatRun:
         if index and options.sampling.seed is not None:
             sampling = msgspec.structs.replace(options.sampling, seed=options.sampling.seed + index)
             options = msgspec.structs.replace(options, sampling=sampling)
-        options = msgspec.structs.replace(options, stop=(*options.stop, *self._endings(turn)))
-        generation = self._model.generator.start(turn.prompt, grammar=turn.grammar, options=options)
+        generation = self._model.model.start(turn, options)
         return _ChoiceReader(generation, turn, self._model.backend.tokenizer_info, options)
-
-    def _endings(self, turn: Turn) -> list[str]:
-        """What ends a turn in this format and is no end-of-sequence token of the vocabulary."""
-        info = self._model.backend.tokenizer_info
-        ends = {info.token_bytes(token) for token in info.eos_token_ids}
-        return [text for text in turn.stop_strings if text.encode() not in ends]
 
     def _chunk(self, choice: ChunkChoice | None, with_usage: bool, usage: Usage | None = None) -> bytes:
         return event(

@@ -1,0 +1,167 @@
+"""`Model`: a backend with its codec, which turns messages into a message; and `load`, which finds one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Unpack
+
+import msgspec
+
+from syntagma.codec import ChatCodec, MessageLike, Turn
+from syntagma.decoding import GrammarCompiler
+from syntagma.decoding.backend import Backend
+from syntagma.decoding.sampling import Sampling
+from syntagma.errors import ModelError
+from syntagma.events import Event
+from syntagma.generation.generator import Generator
+from syntagma.generation.loop import Generation
+from syntagma.generation.values import GenerationOptions
+from syntagma.messages import Message, ToolLike
+from syntagma.parsing import StreamParser
+from syntagma.request import RequestOptions
+
+__all__ = ["ChatOptions", "Model", "load"]
+
+SHIPPED = "embedded"
+
+
+class ChatOptions(RequestOptions, total=False):
+    """Keyword arguments of `Model.chat` and `Model.stream`, with those of `RequestOptions`. All can be left out.
+
+    `enforce` is `parameters` here if it is left out.
+
+    Attributes:
+        tools: the declared tools. None, or an empty list: none, so that the answer holds no calls.
+        temperature: 0 takes the likeliest token; 1, the default, samples from the model's own distribution.
+        top_p: sample from the smallest set of tokens whose probability reaches this share. The default is 1.
+        seed: the same seed gives the same answer. None, the default, draws a fresh one.
+        max_tokens: tokens of the answer at most. None, the default: as many as the context holds.
+        stop: texts that end the answer and do not appear in it. The default is none.
+    """
+
+    tools: Sequence[ToolLike] | None
+    temperature: float
+    top_p: float
+    seed: int | None
+    max_tokens: int | None
+    stop: Sequence[str]
+
+
+class Model:
+    """A model that answers conversations. Threads may share it.
+
+    Args:
+        backend: what computes the logits.
+        codec: renders prompts for it, constrains it and reads what it writes.
+        compiler: compiles grammars for the backend's vocabulary; None makes one.
+
+    Attributes:
+        backend: the same.
+        codec: the same.
+        generator: runs single generations; for those who want tokens rather than messages.
+    """
+
+    def __init__(self, backend: Backend, codec: ChatCodec, *, compiler: GrammarCompiler | None = None) -> None:
+        self.backend = backend
+        self.codec = codec
+        self.generator = Generator(backend, compiler=compiler)
+
+    @property
+    def compiler(self) -> GrammarCompiler:
+        """Compiles grammars for the model's vocabulary, and keeps what it compiled."""
+        return self.generator.compiler
+
+    def chat(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Message:
+        """The model's answer to a conversation.
+
+        Args:
+            messages: the conversation; `Message`s or OpenAI dictionaries.
+            **options: see `ChatOptions`.
+
+        Raises:
+            RequestError, ArgumentError, LimitError, TemplateError: as `ChatCodec.prepare`.
+            FormatError, GrammarError: as `Turn.grammar`.
+            ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
+        """
+        generation, parser, markers = self._begin(messages, **options)
+        for _ in _events(generation, parser, markers):
+            pass
+        return parser.message
+
+    def stream(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Iterator[Event]:
+        """The events of the answer, as the model writes it. Closing the iterator stops the model.
+
+        Args:
+            messages: the conversation; `Message`s or OpenAI dictionaries.
+            **options: see `ChatOptions`.
+
+        Raises:
+            SyntagmaError: as `chat`, before the first event.
+        """
+        return _events(*self._begin(messages, **options))
+
+    def start(self, turn: Turn, options: GenerationOptions) -> Generation:
+        """Begin one answer to a prepared turn: its grammar holds, and what ends a turn of the format ends it.
+
+        Raises:
+            FormatError, GrammarError, LimitError: as `Turn.grammar`.
+            ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
+        """
+        info = self.backend.tokenizer_info
+        end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
+        ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
+        options = msgspec.structs.replace(options, stop=(*options.stop, *ends))
+        return self.generator.start(turn.prompt, grammar=turn.grammar, options=options)
+
+    def close(self) -> None:
+        """Stop the compiling threads."""
+        self.generator.close()
+
+    def _begin(
+        self,
+        messages: Sequence[MessageLike],
+        *,
+        tools: Sequence[ToolLike] | None = None,
+        temperature: float = 1.0,
+        top_p: float = 1.0,
+        seed: int | None = None,
+        max_tokens: int | None = None,
+        stop: Sequence[str] = (),
+        **asked: Unpack[RequestOptions],
+    ) -> tuple[Generation, StreamParser, frozenset[str]]:
+        constrained: RequestOptions = {"enforce": "parameters", **asked}
+        turn = self.codec.prepare(messages, tools=tools or (), **constrained)
+        sampling = Sampling(temperature=temperature, top_p=top_p, seed=seed)
+        options = GenerationOptions(sampling=sampling, max_tokens=max_tokens, stop=tuple(stop))
+        return self.start(turn, options), turn.parser(), frozenset(turn.preserved_tokens)
+
+
+def _events(generation: Generation, parser: StreamParser, markers: frozenset[str]) -> Iterator[Event]:
+    with closing(generation):
+        for _, events in generation.read(parser, markers=markers):
+            yield from events
+
+
+def load(source: str | os.PathLike[str]) -> Model:
+    """Load a model with its codec and its compiler.
+
+    Args:
+        source: `"embedded"`: the model that comes with the library. Nothing else can be loaded yet.
+
+    Raises:
+        ModelError: `E-MODEL-SOURCE`, the source is not supported; `E-MODEL-DEPENDENCY`, the `tokenizers` library is
+            missing (`pip install 'syntagma[embedded]'`).
+    """
+    if source != SHIPPED:
+        raise ModelError(
+            "E-MODEL-SOURCE",
+            f"{str(source)!r} cannot be loaded: folders, GGUF files and URLs are not supported yet",
+            hint=f'load("{SHIPPED}") loads the model that comes with the library; for a model of your own, pass its '
+            "backend and its codec to syntagma.generation.Model",
+        )
+    from syntagma import embedded
+
+    shipped = embedded.load()
+    return Model(shipped, ChatCodec.from_pretrained(shipped.path))
