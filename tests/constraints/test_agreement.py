@@ -13,8 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from syntagma import formats
-from syntagma.constraints.literals import forbidden_in_content
-from syntagma.constraints.text import has_bare_calls
+from syntagma.constraints.literals import forbidden_in_content, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat

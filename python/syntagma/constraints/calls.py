@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from syntagma.constraints.arguments import arguments_grammar
+from syntagma.constraints.arguments.values import unsupported
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.elements import ElementArguments
-from syntagma.constraints.keywords import LiteralArguments
-from syntagma.constraints.schemas import arguments_schema, schema_grammar, value_notation
-from syntagma.constraints.tagged import TaggedArguments, unsupported
-from syntagma.constraints.text import literal
+from syntagma.constraints.literals import literal
+from syntagma.constraints.schemas import arguments_schema
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     Envelope,
@@ -28,7 +27,7 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.grammars import Grammar, ValueNotation
+from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.request import ResolvedRequest
@@ -50,7 +49,7 @@ def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits,
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading yet; `E-FORMAT-NAME`, a tool's name cannot
             be written in it.
-        UnsupportedSchema: the parameters of a tool that must be held are refused; the pointer says where.
+        UnsupportedSchema: the parameters of a tool whose calls must keep to them are refused; the pointer says where.
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
@@ -71,59 +70,35 @@ def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits,
 
 
 def ends_in_marker(tools: ToolsSpec) -> bool:
-    """Whether the last thing of a section is a marker, so that text behind it cannot be taken for a part of it."""
+    """Whether the last thing of a section is a marker, so that text after it cannot be taken for a part of it."""
     closer = tools.section[0].closer.strip() or tools.call[0].closer.strip()
     return bool(closer) and pieces(closer)[-1].is_marker
 
 
 def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> Grammar:
     choice = request.choice
-    tagged: TaggedArguments | ElementArguments | None = None
-    if tools.argument and writer.bare_arguments:
-        if tools.element is not None:
-            tagged = ElementArguments(tools, limits)
-        else:
-            tagged = (LiteralArguments if tools.values == "literal" else TaggedArguments)(tools, limits)
-    notation = value_notation(tools.literals)
-    anything = schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits, notation=notation)
-    if writer.encoded:
-        anything = anything.inside_json_string()
+    arguments = arguments_grammar(tools, limits, in_object=not writer.bare_arguments, encoded=writer.encoded)
     if choice.tools is None:
-        return writer.call([_Part(None, tagged.anything(None) if tagged is not None else anything)])
-    everything = choice.forced or request.enforce == "parameters"
-    held = [entry for entry in choice.tools if everything or entry[1].strict]
-    free = [tool.name for _, tool in choice.tools if not (everything or tool.strict)]
-    parts = []
-    for index, tool in held:
-        arguments = _arguments(index, tool, tagged, notation, limits)
-        parts.append(_Part((tool.name,), arguments.inside_json_string() if writer.encoded else arguments))
-    if tagged is not None:
-        loose = [tool for _, tool in choice.tools if tool.name in free]
-        parts += [_Part((tool.name,), tagged.anything(tool.parameters or {})) for tool in loose]
-    elif free and writer.names == 1:
-        # Tools whose arguments are any object share one grammar; only their names differ.
-        parts.append(_Part(tuple(free), anything))
+        return writer.call([_Part(None, arguments.anything(None))])
+    parts: list[_Part] = []
+    unconstrained: list[Tool] = []
+    for index, tool in choice.tools:
+        if choice.forced or request.enforce == "parameters" or tool.strict:
+            pointer = f"/tools/{index}/function/parameters"
+            by_schema = arguments.by_schema(arguments_schema(tool), strict=tool.strict, pointer=pointer)
+            parts.append(_Part((tool.name,), by_schema))
+        else:
+            unconstrained.append(tool)
+    if unconstrained and not arguments.any_differs and writer.names == 1:
+        # Only the names of these tools differ: they share one grammar.
+        parts.append(_Part(tuple(tool.name for tool in unconstrained), arguments.anything(None)))
     else:
-        parts += [_Part((name,), anything) for name in free]
+        parts += [_Part((tool.name,), arguments.anything(tool.parameters or {})) for tool in unconstrained]
     return writer.call(parts)
 
 
-def _arguments(
-    index: int,
-    tool: Tool,
-    tagged: TaggedArguments | ElementArguments | None,
-    notation: ValueNotation | None,
-    limits: Limits,
-) -> Grammar:
-    schema = arguments_schema(tool)
-    pointer = f"/tools/{index}/function/parameters"
-    if tagged is not None:
-        return tagged.by_schema(schema, strict=tool.strict, pointer=pointer)
-    return schema_grammar(schema, strict=tool.strict, pointer=pointer, limits=limits, notation=notation)
-
-
 class _Part(NamedTuple):
-    """What differs between tools: the names that a call may have (None: any), and the arguments behind them."""
+    """What differs between tools: the names that a call may have (None: any), and the arguments that follow."""
 
     names: tuple[str, ...] | None
     arguments: Grammar
@@ -166,11 +141,11 @@ class _CallWriter:
         """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""
         items = list(self._items())
         differs = [i for i, item in enumerate(items) if item.placeholder in self._differing]
-        first, behind = differs[0], differs[-1] + 1
+        first, after = differs[0], differs[-1] + 1
         return Grammar.concat(
             *self._sequence(items[:first], parts[0]),
-            Grammar.union(*(Grammar.concat(*self._sequence(items[first:behind], part)) for part in parts)),
-            *self._sequence(items[behind:], parts[0]),
+            Grammar.union(*(Grammar.concat(*self._sequence(items[first:after], part)) for part in parts)),
+            *self._sequence(items[after:], parts[0]),
         )
 
     def _items(self) -> Iterator[_Item]:
@@ -253,7 +228,7 @@ def _raw(name: str) -> str:
         raise FormatError(
             "E-FORMAT-NAME",
             f"the tool's name {name!r} cannot be read back from this format",
-            hint="blanks, quotes, brackets, commas and equals signs cannot stand in a name that is written bare",
+            hint="whitespace, quotes, brackets, commas and equals signs cannot stand in a name that is written bare",
         )
     return name
 

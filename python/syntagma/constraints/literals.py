@@ -1,18 +1,31 @@
-"""What follows from the literals of a format: markers, triggers, stop strings, and what free text may not hold."""
+"""The literals of a format: markers, triggers, stop strings; literals as grammars; text that holds none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, Placeholder, ToolsSpec, pieces
+from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, Placeholder, ToolsSpec, message_ends, pieces
 from syntagma.format_schema import Literal as LiteralItem
+from syntagma.grammars import Grammar
 
-__all__ = ["core", "forbidden_in_content", "forbidden_in_reasoning", "preserved_tokens"]
-__all__ += ["stop_strings", "triggers"]
+__all__ = [
+    "answer_text",
+    "forbidden_in_content",
+    "forbidden_in_reasoning",
+    "has_bare_calls",
+    "literal",
+    "preserved_tokens",
+    "quoted",
+    "reasoning_text",
+    "stop_strings",
+    "text_without",
+    "triggers",
+    "unterminated_text",
+]
 
 
-def core(literal: str) -> str:
-    """What a reader looks for to find an opener: its first marker, or its text up to the first blank."""
+def _search_key(literal: str) -> str:
+    """What a reader looks for to find an opener: its first marker, or its text up to the first whitespace."""
     bare = literal.strip()
     first = next(iter(pieces(bare)), None)
     if first is None:
@@ -59,24 +72,24 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
     if spec.messages is not None:
         return _framing(spec)
     found = list(_markers(_structure(spec)))
-    found += [core(literal) for literal in _openers(spec)]
+    found += [_search_key(literal) for literal in _openers(spec)]
     if spec.reasoning is not None:
-        found += [core(block.closer) for block in spec.reasoning.block]
+        found += [_search_key(block.closer) for block in spec.reasoning.block]
     if spec.content is not None:
-        found += [core(block.closer) for block in spec.content.block]
+        found += [_search_key(block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
     return _shortest(found)
 
 
 def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
-    """What thoughts may not hold beside their own closer: what interrupts them, other closers, the end of the turn."""
+    """What reasoning may not hold beside its own closer: what interrupts it, other closers, the end of the turn."""
     if spec.reasoning is None:
         return ()
     if spec.messages is not None:
         return _framing(spec)
-    found = [core(marker) for marker in spec.reasoning.interrupt]
-    found += [core(block.closer) for block in spec.reasoning.block]
+    found = [_search_key(marker) for marker in spec.reasoning.interrupt]
+    found += [_search_key(block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
     return _shortest(found)
 
@@ -164,3 +177,64 @@ def _shortest(texts: Iterable[str]) -> tuple[str, ...]:
     """Without those that hold another: forbidding the shorter one forbids them too."""
     unique = _unique(texts)
     return tuple(text for text in unique if not any(other != text and other in text for other in unique))
+
+
+def literal(text: str) -> list[Grammar]:
+    """A literal as its pieces: markers, and the text between them with its whitespace as written."""
+    return [Grammar.marker(piece.text) if piece.is_marker else Grammar.literal(piece.text) for piece in pieces(text)]
+
+
+def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
+    """Reasoning up to (and without) the closer of `block`."""
+    return _free(forbidden_in_reasoning(spec), _search_key(block.closer))
+
+
+def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
+    """Text of the answer that no reader takes for anything else; `closer` is the literal that follows it."""
+    forbidden = forbidden_in_content(spec)
+    if not has_bare_calls(spec):
+        return _free(forbidden, _search_key(closer))
+    # A call without opener is tried at the first character that is no whitespace: no object may begin there.
+    listed = " | ".join(quoted(text) for text in forbidden)
+    free = f"except!({listed})" if listed else "any!"
+    return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
+
+
+def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
+    """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
+    ends = message_ends(messages)
+    return Grammar.from_ebnf(f"start ::= {text_without(ends, forbidden_in_content(spec), followed=followed)} ;")
+
+
+def text_without(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:
+    """EBNF of text that holds none of `ends` and `others`; `followed`: nor does it with one of `ends` after it."""
+    listed = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *others)))
+    joined = {
+        end[:size]
+        for end in ends
+        for size in range(1, len(end))
+        for following in ends
+        if (end[:size] + following).startswith(end)
+    }
+    edges = "".join(f" & ~(any! {quoted(text)})" for text in sorted(joined)) if followed else ""
+    return f"except!({listed}){edges}"
+
+
+def has_bare_calls(spec: FormatSpec) -> bool:
+    """Whether a call may begin with its JSON object, without any literal before it."""
+    return spec.tools is not None and any(
+        not section.opener.strip() and not call.opener.strip() and call.placeholders[:1] == ("envelope",)
+        for form in spec.tools.forms
+        for section in form.section
+        for call in form.call
+    )
+
+
+def quoted(text: str) -> str:
+    """Text as a string of the grammar language."""
+    return '"' + "".join(char if char.isalnum() else f"\\u{{{ord(char):x}}}" for char in text) + '"'
+
+
+def _free(without: Sequence[str], closer: str) -> Grammar:
+    others = tuple(text for text in without if text != closer)
+    return Grammar.text(without=others, closer=closer or None)

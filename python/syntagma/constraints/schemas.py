@@ -14,18 +14,26 @@ from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.request import ResponseFormat
 
-__all__ = ["arguments_schema", "model_limits", "schema_grammar", "shaped_answer", "tag_grammar", "value_notation"]
+__all__ = [
+    "ValueWriter",
+    "arguments_schema",
+    "model_limits",
+    "schema_grammar",
+    "shaped_answer",
+    "value_notation",
+]
 
-_BLANKS = 8
+_MAX_WHITESPACE = 8
+"""whitespace characters in a row"""
 
 
 def model_limits(limits: Limits) -> Limits:
-    """The limits for JSON that a model writes: at most eight blanks in a row.
+    """The limits for JSON that a model writes: at most eight whitespace characters in a row.
 
-    Models that are held to JSON may fall into endless blanks, the one thing that the grammar lets them repeat; a
-    document that fits its token limit must not be lost to them.
+    Models that must write JSON may fall into endless whitespace, the one thing that the grammar lets them repeat. A
+    document that fits its token limit must not be lost to it.
     """
-    return msgspec.structs.replace(limits, json_whitespace=min(limits.json_whitespace, _BLANKS))
+    return msgspec.structs.replace(limits, json_whitespace=min(limits.json_whitespace, _MAX_WHITESPACE))
 
 
 def arguments_schema(tool: Tool) -> dict[str, Any]:
@@ -50,6 +58,24 @@ def value_notation(notation: Notation) -> ValueNotation | None:
     )
 
 
+class ValueWriter:
+    """Writes values as JSON, or as literals of a format's notation.
+
+    Args:
+        notation: the format's.
+        limits: bounds on schemas.
+    """
+
+    def __init__(self, notation: Notation, limits: Limits) -> None:
+        self.notation = notation
+        self._spelling = value_notation(notation)
+        self._limits = limits
+
+    def write(self, schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str) -> Grammar:
+        """A value by its schema; see `schema_grammar`."""
+        return schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=self._spelling)
+
+
 def schema_grammar(
     schema: Mapping[str, Any] | bool,
     *,
@@ -58,7 +84,7 @@ def schema_grammar(
     limits: Limits,
     notation: ValueNotation | None = None,
 ) -> Grammar:
-    """JSON, or a literal of a notation, by a schema; with `strict` one that can only be held approximately is refused.
+    """JSON, or a literal of a notation, by a schema; with `strict`, one that can only be approximated is refused.
 
     Raises:
         UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
@@ -68,15 +94,6 @@ def schema_grammar(
         pointer,
         lambda: Grammar.from_json_schema(whole, allow_widened=not strict, notation=notation, limits=limits),
     )
-
-
-def tag_grammar(tag: Mapping[str, Any], *, pointer: str, limits: Limits) -> Grammar:
-    """What a structural tag allows.
-
-    Raises:
-        GrammarError, LimitError: pointers begin with `pointer`, the tag's place in the request.
-    """
-    return placed(pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
 
 
 def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
@@ -90,5 +107,6 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
     if answer.kind == "grammar":
         return Grammar.from_ebnf(answer.grammar, limits=limits)
     if answer.tag is not None:
-        return tag_grammar(answer.tag, pointer=answer.pointer, limits=limits)
+        tag = answer.tag
+        return placed(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
     return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=limits)

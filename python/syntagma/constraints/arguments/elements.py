@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from syntagma.constraints.schemas import schema_grammar, value_notation
-from syntagma.constraints.tagged import properties_of, unsupported
-from syntagma.constraints.text import quoted
-from syntagma.constraints.text_values import NOT_TEXT, TextValue, json_type, resolved, text_value
+from syntagma.constraints.arguments.text_values import SplitSchema, split_schema
+from syntagma.constraints.arguments.values import (
+    ALSO_JSON,
+    json_type,
+    properties_of,
+    required_of,
+    resolved,
+    unsupported,
+    with_definitions,
+)
+from syntagma.constraints.literals import quoted
+from syntagma.constraints.schemas import ValueWriter
 from syntagma.format_schema import ToolsSpec, pieces
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
@@ -17,17 +25,21 @@ from syntagma.limits import Limits
 __all__ = ["ElementArguments"]
 
 _NOT_IN_KEYS = "<>{}()[]\"'/"
-_NOTES = frozenset(("title", "description", "default", "examples", "$comment", "deprecated", "$defs", "definitions"))
-_OF_OBJECTS = _NOTES | {"type", "properties", "required", "additionalProperties"}
-_OF_ARRAYS = _NOTES | {"type", "items", "minItems", "maxItems"}
+_ANNOTATIONS = frozenset(
+    ("title", "description", "default", "examples", "$comment", "deprecated", "$defs", "definitions")
+)
+_OF_OBJECTS = _ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
+_OF_ARRAYS = _ANNOTATIONS | {"type", "items", "minItems", "maxItems"}
 
 
 class ElementArguments:
-    """The grammar of `{arguments}` in a form whose arguments are elements.
+    """The grammar of `{arguments}` in a form whose arguments are elements; an `ArgumentsGrammar`.
 
     An element closes with its own key. Any key at all would make that a language of repeated words, which is not
     context-free: only keys that a schema declares can be written.
     """
+
+    any_differs = True
 
     def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
         self._tools = tools
@@ -35,16 +47,13 @@ class ElementArguments:
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
         """Any arguments with declared keys; none where nothing is declared."""
-        return _Builder(self._tools, self._limits, schema or {}, strict=False, pointer="", loose=True).arguments()
+        wanted = _Wanted(schema or {}, strict=False, any_values=True)
+        return _Rules(self._tools, self._limits, wanted).arguments("")
 
     def by_schema(self, schema: Mapping[str, Any], *, strict: bool, pointer: str) -> Grammar:
-        """Declared keys in their order, the required ones once, each value by its schema.
-
-        Raises:
-            FormatError: `E-FORMAT-UNSUPPORTED`, a required key cannot be written.
-            UnsupportedSchema: a value's schema is refused; the pointer says where.
-        """
-        return _Builder(self._tools, self._limits, schema, strict=strict, pointer=pointer, loose=False).arguments()
+        """See `ArgumentsGrammar.by_schema`."""
+        wanted = _Wanted(schema, strict=strict, any_values=False)
+        return _Rules(self._tools, self._limits, wanted).arguments(pointer)
 
 
 class _Member(NamedTuple):
@@ -54,37 +63,37 @@ class _Member(NamedTuple):
     required: bool
 
 
-class _Builder:
-    """The rules of one tool's arguments, as text, and what they name."""
+class _Wanted(NamedTuple):
+    """What the arguments of one tool must be."""
 
-    def __init__(
-        self,
-        tools: ToolsSpec,
-        limits: Limits,
-        root: Mapping[str, Any],
-        *,
-        strict: bool,
-        pointer: str,
-        loose: bool,
-    ) -> None:
+    schema: Mapping[str, Any]
+    strict: bool
+    """refuse what can only be approximated"""
+    any_values: bool
+    """only the keys are those of the schema; values may be anything, and a key may be left out or come again"""
+
+
+class _Rules:
+    """The rules of one tool's arguments, as text, and the grammars that they name."""
+
+    def __init__(self, tools: ToolsSpec, limits: Limits, wanted: _Wanted) -> None:
         assert tools.element is not None
         self._element = tools.element
         self._item = tools.item
         self._tools = tools
         self._limits = limits
-        self._root = root
-        self._strict = strict
-        self._loose = loose
-        self._pointer = pointer
+        self._writer = ValueWriter(tools.literals, limits)
+        self._root, self._strict, self._any_values = wanted
         self._rules: list[str] = []
         self._named: dict[str, Grammar] = {}
-        self._known: dict[tuple[int, str], str] = {}
+        self._contents: dict[tuple[int, str], str] = {}
+        """the rule of what stands in an element, by its schema and key"""
 
-    def arguments(self) -> Grammar:
-        """All that stands in a call."""
-        members = self._members(self._root, self._pointer, inside=False)
+    def arguments(self, pointer: str) -> Grammar:
+        """All that stands in a call; the schema stands at `pointer`."""
+        members = self._members(self._root, pointer, inside=False)
         separator = _text(self._tools.argument_separator) if self._tools.argument_separator else ""
-        if self._loose:
+        if self._any_values:
             each = " | ".join(member.text for member in members)
             body = f"[ ({each}){{1,}}{f' % ({separator})' if separator else ''} ]" if members else '""'
         else:
@@ -98,9 +107,9 @@ class _Builder:
             return " ".join(one.text if one.required else f"[ {one.text} ]" for one in members) or '""'
         first = later = '""'
         for one in reversed(members):
-            here, behind = f"{one.text} {later}", f"{separator} {one.text} {later}"
-            first = self._rule(here if one.required else f"{here} | {first}")
-            later = self._rule(behind if one.required else f"{behind} | {later}")
+            begins, follows = f"{one.text} {later}", f"{separator} {one.text} {later}"
+            first = self._rule(begins if one.required else f"{begins} | {first}")
+            later = self._rule(follows if one.required else f"{follows} | {later}")
         return first
 
     def _rule(self, body: str) -> str:
@@ -111,13 +120,13 @@ class _Builder:
     def _members(self, schema: Mapping[str, Any], pointer: str, *, inside: bool) -> list[_Member]:
         """The declared members of an object; `inside`: of one that stands in an element."""
         properties = properties_of(schema)
-        required = [key for key in schema.get("required", ()) if isinstance(key, str)]
+        required = required_of(schema)
         members = []
         for key in (*properties, *(key for key in required if key not in properties)):
             if _can_be_key(key) and not (inside and key == self._item):
                 place = pointer + pointer_of("properties", key)
                 members.append(_Member(self._argument(key, properties.get(key, True), place), key in required))
-            elif key in required and not self._loose:
+            elif key in required and not self._any_values:
                 raise unsupported(f"the key {key!r}, which could not be read back,")
         return members
 
@@ -125,34 +134,34 @@ class _Builder:
         """One element, with what it holds as a rule of its own; a schema that leads back to itself is one rule."""
         start, start_end, end, end_end = self._element
         target = resolved(schema, self._root)
-        known = self._known.get((id(target), key))
-        if known is None:
-            known = f"c{len(self._known)}"
-            self._known[id(target), key] = known
-            self._rules.append(f"{known} ::= {self._content(key, target, pointer)} ;")
-        return " ".join((_text(start + key + start_end), known, _text(end + key + end_end)))
+        content = self._contents.get((id(target), key))
+        if content is None:
+            content = f"c{len(self._contents)}"
+            self._contents[id(target), key] = content
+            self._rules.append(f"{content} ::= {self._content(key, target, pointer)} ;")
+        return " ".join((_text(start + key + start_end), content, _text(end + key + end_end)))
 
     def _content(self, key: str, schema: Any, pointer: str) -> str:
         """What stands between the opener and the closer of an element of this key."""
         _, _, end, end_end = self._element
         closer = end.lstrip() + key + end_end.rstrip()
-        value = self._divided(schema, closer)
+        value = self._split(schema, closer)
         if value.text is not None and not _is_text(schema):
             # What begins as an element is one, wherever a value may be more than text.
-            value = self._divided(schema, closer, not_first=self._element[0].lstrip())
-        if self._strict and value.loose:
+            value = self._split(schema, closer, not_first=self._element[0].lstrip())
+        if self._strict and value.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
-        ways = [self._name(value.text)] if value.text is not None else []
-        if self._loose and value.text is None:
-            ways += [self._json({"type": kind}, pointer) for kind in NOT_TEXT]
+        alternatives = [self._name(value.text)] if value.text is not None else []
+        if self._any_values and value.text is None:
+            alternatives += [self._json({"type": kind}, pointer) for kind in ALSO_JSON]
         for one in value.schemas:
-            if self._loose and json_type(one) in NOT_TEXT[2:]:
+            if self._any_values and json_type(one) in ALSO_JSON[2:]:
                 continue
-            ways += self._structured(one, pointer)
-        return " | ".join(ways) if ways else self._json(schema, pointer)
+            alternatives += self._structured(one, pointer)
+        return " | ".join(alternatives) if alternatives else self._json(schema, pointer)
 
-    def _divided(self, schema: Any, closer: str, not_first: str = "") -> TextValue:
-        return text_value(schema, self._root, closer=closer, escaped=False, told=False, not_first=not_first)
+    def _split(self, schema: Any, closer: str, not_first: str = "") -> SplitSchema:
+        return split_schema(schema, self._root, closer=closer, escaped=False, explicit_types=False, not_first=not_first)
 
     def _structured(self, schema: Any, pointer: str) -> list[str]:
         """A value of one type that is no text: as elements, or as JSON where its schema says too little for them."""
@@ -165,9 +174,9 @@ class _Builder:
         return [self._json(schema, pointer)]
 
     def _object(self, schema: Mapping[str, Any], pointer: str) -> list[str]:
-        self._hold(schema, _OF_OBJECTS, pointer)
+        self._check(schema, _OF_OBJECTS, pointer)
         members = self._members(schema, pointer, inside=True)
-        if self._loose:
+        if self._any_values:
             each = " | ".join(member.text for member in members)
             return [f"({each}){{1,}}", '"{}"'] if members else ['"{}"']
         if any(member.required for member in members):
@@ -180,27 +189,23 @@ class _Builder:
         return [*([some] if some else []), '"{}"']
 
     def _array(self, schema: Mapping[str, Any], pointer: str) -> list[str]:
-        self._hold(schema, _OF_ARRAYS, pointer)
+        self._check(schema, _OF_ARRAYS, pointer)
         assert self._item is not None
-        low, high = (0, None) if self._loose else (schema.get("minItems", 0), schema.get("maxItems"))
+        low, high = (0, None) if self._any_values else (schema.get("minItems", 0), schema.get("maxItems"))
         element = self._argument(self._item, schema["items"], f"{pointer}/items")
-        ways = ['"[]"'] if not low else []
+        alternatives = ['"[]"'] if not low else []
         if high is None or high > 0:
-            ways.append(f"({element}){{{max(1, low)},{'' if high is None else high}}}")
-        return ways
+            alternatives.append(f"({element}){{{max(1, low)},{'' if high is None else high}}}")
+        return alternatives
 
-    def _hold(self, schema: Mapping[str, Any], known: frozenset[str], pointer: str) -> None:
+    def _check(self, schema: Mapping[str, Any], known: frozenset[str], pointer: str) -> None:
         more = sorted(set(schema) - known)
         if self._strict and more:
             raise unsupported(f"{', '.join(more)} at {pointer}, of a value that is written as elements,")
 
     def _json(self, schema: Any, pointer: str) -> str:
-        shared = {key: self._root[key] for key in ("$defs", "definitions") if key in self._root}
-        whole = {**shared, **schema} if isinstance(schema, Mapping) else schema
-        notation = value_notation(self._tools.literals)
-        return self._name(
-            schema_grammar(whole, strict=self._strict, pointer=pointer, limits=self._limits, notation=notation)
-        )
+        whole = with_definitions(schema, self._root)
+        return self._name(self._writer.write(whole, strict=self._strict, pointer=pointer))
 
     def _name(self, grammar: Grammar) -> str:
         name = f"g{len(self._named)}"

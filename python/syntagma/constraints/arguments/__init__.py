@@ -1,0 +1,30 @@
+"""The arguments of a call as grammars: one object, or each argument with its key and its value."""
+
+from __future__ import annotations
+
+from syntagma.constraints.arguments.elements import ElementArguments
+from syntagma.constraints.arguments.objects import ObjectArguments
+from syntagma.constraints.arguments.separate import SeparateArguments
+from syntagma.constraints.arguments.values import ArgumentsGrammar
+from syntagma.constraints.schemas import ValueWriter
+from syntagma.format_schema import ToolsSpec
+from syntagma.limits import Limits
+
+__all__ = ["ArgumentsGrammar", "arguments_grammar"]
+
+
+def arguments_grammar(tools: ToolsSpec, limits: Limits, *, in_object: bool, encoded: bool) -> ArgumentsGrammar:
+    """The grammars of `{arguments}` in a form of calls.
+
+    Args:
+        tools: the form.
+        limits: bounds on schemas.
+        in_object: they stand in an envelope, so they are an object there.
+        encoded: that object is written as a JSON string.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading.
+    """
+    if in_object or not tools.argument:
+        return ObjectArguments(ValueWriter(tools.literals, limits), encoded=encoded)
+    return SeparateArguments(tools, limits) if tools.element is None else ElementArguments(tools, limits)

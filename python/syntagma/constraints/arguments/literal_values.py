@@ -1,0 +1,59 @@
+"""Values that are literals, as the arguments of a call in a program are, as grammars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from syntagma.constraints.arguments.values import Value, unsupported, with_definitions
+from syntagma.constraints.literals import quoted
+from syntagma.constraints.schemas import ValueWriter
+from syntagma.errors import FormatError
+from syntagma.format_schema import ToolsSpec
+from syntagma.grammars import Grammar
+
+__all__ = ["LiteralValues"]
+
+_CONTINUES_LITERAL = re.compile(r"[\w.+-]")
+"""what would be read as more of a number or word"""
+_KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]_.$\-]+"
+"""what the reader takes for a key, with the letters that every supported Python knows"""
+
+
+class LiteralValues:
+    """The grammars of keys and values where every value is a literal of the format's notation.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, the end of a literal could not be found.
+    """
+
+    def __init__(self, tools: ToolsSpec, writer: ValueWriter) -> None:
+        self._writer = writer
+        if tools.item is not None:
+            raise unsupported("literals that nest")
+        after = (tools.argument_separator, tools.call[0].around("arguments")[1])
+        if any(not text or _CONTINUES_LITERAL.match(text) for text in after):
+            raise FormatError(
+                "E-FORMAT-UNSUPPORTED",
+                "what follows a literal would be read as more of a number, so no grammar of literals is exact",
+                hint="a separator or closer that begins with neither a letter, a digit, a sign nor a point",
+            )
+
+    def any_value(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
+        """Any literal."""
+        return Value(None, [("any", self._writer.write(True, strict=False, pointer=""))])
+
+    def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
+        """A literal by its schema."""
+        whole = with_definitions(schema, root)
+        return Value(None, [("any", self._writer.write(whole, strict=strict, pointer=pointer))])
+
+    def any_key(self, declared: Mapping[str, Any]) -> Grammar:
+        """A key that can be read back and is not declared."""
+        others = "".join(f" & ~{quoted(key)}" for key in declared)
+        return Grammar.from_ebnf(f"start ::= #'{_KEY}'{others} ;")
+
+    def can_be_key(self, key: str) -> bool:
+        """Whether a key can be read back."""
+        return bool(key) and all(char.isalnum() or char in "_-.$" for char in key)

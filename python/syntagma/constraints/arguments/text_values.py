@@ -1,0 +1,273 @@
+"""Values that are written as raw text where they are strings, and as JSON where they are not, as grammars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from syntagma.constraints.arguments.values import (
+    ALSO_JSON,
+    MAX_REFERENCES,
+    Value,
+    json_type,
+    resolved,
+    unsupported,
+    with_definitions,
+)
+from syntagma.constraints.literals import quoted, text_without
+from syntagma.constraints.schemas import ValueWriter
+from syntagma.errors import GrammarError
+from syntagma.format_schema import Notation, ToolsSpec
+from syntagma.grammars import Grammar
+from syntagma.json_types import is_of_type
+
+__all__ = ["SplitSchema", "TextValues", "split_schema"]
+
+_ANNOTATIONS = frozenset(
+    ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
+)
+_UNIONS = ("anyOf", "oneOf")
+_XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
+"""what a reader may take for an object or array"""
+_IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
+"""a closer of values that is made of these alone could stand inside JSON"""
+_NOT_IN_KEYS = "<>{}()[]\"'"
+_KEY = r"[^\s\x1c-\x1f<>{}()\[\]\"'"
+
+
+class TextValues:
+    """The grammars of keys and values where strings are written as raw text.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, the end of a value could not be found.
+    """
+
+    def __init__(self, tools: ToolsSpec, writer: ValueWriter) -> None:
+        self._writer = writer
+        self._by_looks = tools.values == "json"
+        self._explicit_types = bool(tools.types)
+        self._escaped = "values" in tools.escape
+        pattern = tools.argument[0].written
+        self._after_key = pattern.around("key")[1]
+        before, after = pattern.around("value")
+        self._closer = after.strip()
+        if not before.strip() or not set(self._closer) - _IN_JSON:
+            raise unsupported("arguments whose values have no marker on both sides")
+
+    def any_value(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
+        """Any value: as text, as JSON."""
+        anything = [(kind, self._json({"type": kind})) for kind in ALSO_JSON]
+        text = _any_text(closer=self._closer, escaped=self._escaped)
+        if self._explicit_types:
+            return Value(text, anything)
+        if self._by_looks and root is None:
+            plain = _plain_text(closer=self._closer, notation=self._writer.notation)
+            return Value(plain, [*anything, ("string", self._json({"type": "string"}))])
+        return Value(text, []) if self._split(schema, root or {}).text is not None else Value(None, anything)
+
+    def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
+        """A value by its schema: as text, as JSON."""
+        found = self._split(schema, root)
+        if strict and found.approximate:
+            raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
+        others = [with_definitions(one, root) for one in found.schemas]
+        return Value(
+            found.text, [(json_type(one), self._writer.write(one, strict=strict, pointer=pointer)) for one in others]
+        )
+
+    def any_key(self, declared: Mapping[str, Any]) -> Grammar:
+        """A key that can be read back and is not declared."""
+        sign = self._after_key[:1]
+        more = f"\\{sign}" if sign and sign not in _NOT_IN_KEYS and not sign.isspace() else ""
+        others = "".join(f" & ~{quoted(key)}" for key in declared)
+        return Grammar.from_ebnf(f"start ::= #'{_KEY.replace(chr(39), chr(92) + chr(39))}{more}]+'{others} ;")
+
+    def can_be_key(self, key: str) -> bool:
+        """Whether a key can be read back."""
+        after = self._after_key.strip()
+        bad = any(char.isspace() or char in _NOT_IN_KEYS for char in key)
+        return bool(key) and not bad and not (after and after in key)
+
+    def _split(self, schema: Any, root: Mapping[str, Any]) -> SplitSchema:
+        return split_schema(
+            schema, root, closer=self._closer, escaped=self._escaped, explicit_types=self._explicit_types
+        )
+
+    def _json(self, schema: Mapping[str, Any]) -> Grammar:
+        return self._writer.write(schema, strict=False, pointer="")
+
+
+def _any_text(*, closer: str, escaped: bool) -> Grammar:
+    """Any text before `closer`; where it is escaped, its escape is the only way to write what begins a tag."""
+    return Grammar.from_regex("[^<]*") if escaped else Grammar.text(closer=closer)
+
+
+def _plain_text(*, closer: str, notation: Notation) -> Grammar:
+    """Text before `closer` that no reader takes for JSON, or for a literal of the notation."""
+    words = (*notation.quotes, *notation.true, *notation.false, *notation.null)
+    signs = "".join(f"\\u{{{ord(sign):x}}}" for sign in sorted({word[0] for word in words} - set('"tfn')))
+    plain = f"""#'([^\\s\\x1c-\\x1f"{{\\[tfn0-9{signs}-](?s:.)*)?'"""
+    return Grammar.from_ebnf(f"start ::= {text_without([closer])} & {plain} ;")
+
+
+class SplitSchema:
+    """The schema of a value, split into what is written as text and what is written as JSON.
+
+    Attributes:
+        texts: what is text, each alternative as a grammar.
+        schemas: what is JSON, each of one type.
+        approximate: the schema says more of the text than the grammars do.
+    """
+
+    def __init__(self, closer: str, *, escaped: bool, explicit_types: bool, not_first: str, not_json: bool) -> None:
+        self.closer = closer
+        self.not_first = not_first
+        self.not_json = not_json
+        self.escaped = escaped
+        self.explicit_types = explicit_types
+        self.texts: list[Grammar] = []
+        self.schemas: list[Any] = []
+        self.approximate = False
+
+    @property
+    def text(self) -> Grammar | None:
+        """The value as text that a reader takes for a string; None: it is no string."""
+        return Grammar.union(*self.texts) if self.texts else None
+
+
+def split_schema(
+    schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bool, explicit_types: bool, not_first: str = ""
+) -> SplitSchema:
+    """Split a value's schema.
+
+    Args:
+        schema: the value's.
+        root: the schema that it is a part of.
+        closer: what text may not hold.
+        escaped: text is written with XML escapes.
+        explicit_types: the format writes a type for each value, so that text cannot be taken for anything else.
+        not_first: what text may not begin with, whitespace before it or not.
+    """
+    found = SplitSchema(closer, escaped=escaped, explicit_types=explicit_types, not_first=not_first, not_json=False)
+    _split(schema, root, found, MAX_REFERENCES)
+    if explicit_types or not found.texts:
+        return found
+    if any(json_type(one) in ("object", "array") for one in found.schemas):
+        found = SplitSchema(closer, escaped=escaped, explicit_types=False, not_first=not_first, not_json=True)
+        _split(schema, root, found, MAX_REFERENCES)
+    if found.texts:
+        # Beside text, the spelling of a number or boolean is read as text; a reader knows objects, arrays and null by
+        # what they look like.
+        found.schemas = [one for one in found.schemas if _structured(one)]
+    return found
+
+
+def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references: int) -> None:
+    """Add what a schema allows; `references`: how many may still be followed."""
+    if not isinstance(schema, Mapping):
+        _anything(found)
+        return
+    target = resolved(schema, root) if references else schema
+    if target is not schema:
+        _split(target, root, found, references - 1)
+        return
+    union = next((key for key in _UNIONS if isinstance(schema.get(key), list)), None)
+    if union is not None and set(schema) <= _ANNOTATIONS | {union}:
+        for option in schema[union]:
+            _split(option, root, found, references)
+        return
+    values = schema["enum"] if isinstance(schema.get("enum"), list) else None
+    values = [schema["const"]] if "const" in schema else values
+    declared = schema.get("type")
+    kinds = [declared] if isinstance(declared, str) else declared
+    if values is not None:
+        words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
+        spelled = [_escape(word) if found.escaped else word for word in words]
+        found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
+        plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
+        for kind in ALSO_JSON:
+            same = [value for value in values if is_of_type(value, kind)]
+            if same:
+                found.schemas.append({**plain, "type": kind, "enum": same})
+        return
+    if not isinstance(kinds, list):
+        if declared is None and any(key not in _ANNOTATIONS for key in schema):
+            found.approximate = True
+        _anything(found)
+        return
+    if "string" in kinds:
+        _add_text(schema, found)
+    found.schemas += [{**schema, "type": kind} for kind in kinds if kind != "string"]
+
+
+def _anything(found: SplitSchema) -> None:
+    _add_text({}, found)
+    if found.explicit_types:
+        found.schemas += [{"type": kind} for kind in ALSO_JSON]
+
+
+def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
+    """Text by `pattern` and lengths; what else a string's schema may say is not constrained."""
+    pattern = schema.get("pattern")
+    lengths = (schema.get("minLength", 0), schema.get("maxLength", ""))
+    text = _matching(pattern, lengths, found) if isinstance(pattern, str) else None
+    found.approximate = found.approximate or (isinstance(pattern, str) and text is None)
+    text = text or _of_lengths(lengths, found)
+    if text is None:
+        found.texts.append(_any_text(closer=found.closer, escaped=found.escaped))
+    else:
+        found.texts.append(text.spelled(_XML) if found.escaped else text)
+
+
+def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
+    """Text of these lengths that a reader takes for text; None: any text before the closer."""
+    parts = []
+    if found.not_first:
+        parts.append(f"~(#'\\s*' {quoted(found.not_first)} any!)")
+    if found.not_json:
+        parts.append(f"~#'{_STRUCTURE}'")
+    if lengths != (0, ""):
+        parts.append(f"#'(?s:.){{{lengths[0]},{lengths[1]}}}'")
+    if not parts:
+        return None
+    first = "any!" if found.escaped else text_without([found.closer])
+    return Grammar.from_ebnf(f"start ::= {' & '.join((first, *parts))} ;")
+
+
+def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
+    """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
+    unwanted = [f"\\s*{_exactly(found.not_first)}"] if found.not_first else []
+    unwanted += [f"{_STRUCTURE}$"] if found.not_json else []
+    if not found.escaped:
+        closer = found.closer
+        joined = [closer[:n] for n in range(1, len(closer)) if (closer[:n] + closer).startswith(closer)]
+        unwanted += [f"[^]*{_exactly(closer)}", *(f"[^]*{_exactly(edge)}$" for edge in joined)]
+    ahead = "".join(f"(?!{one})" for one in unwanted)
+    ahead += f"(?=[^]{{{lengths[0]},{lengths[1]}}}$)" if lengths != (0, "") else ""
+    try:
+        Grammar.from_regex(pattern, dialect="ecma")  # it must be a pattern without what is put around it
+        return Grammar.from_regex(f"{ahead}[^]*(?:{pattern})[^]*", dialect="ecma")
+    except GrammarError:
+        return None
+
+
+def _exactly(text: str) -> str:
+    """A text as a pattern."""
+    return "".join(f"\\u{{{ord(char):x}}}" for char in text)
+
+
+def _can_be_text(word: str, found: SplitSchema) -> bool:
+    begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
+    structured = found.not_json and (word.strip()[:1] + word.strip()[-1:]) in ("{}", "[]")
+    return (word + found.closer).find(found.closer) == len(word) and not begins and not structured
+
+
+def _escape(word: str) -> str:
+    return word.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _structured(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return False
+    return schema.get("type") in ("object", "array", "null")

@@ -1,0 +1,87 @@
+"""The grammar of a turn whose reasoning, answer and calls stand in one text, marked off by literals."""
+
+from __future__ import annotations
+
+from syntagma.constraints.calls import ends_in_marker
+from syntagma.constraints.literals import answer_text, has_bare_calls, literal, reasoning_text
+from syntagma.constraints.turn_context import TurnContext
+from syntagma.format_schema import Pattern
+from syntagma.grammars import Grammar
+
+__all__ = ["inline_parts"]
+
+
+def inline_parts(turn: TurnContext) -> list[Grammar]:
+    """Reasoning, then what follows it; without what the prompt has already written."""
+    spec, start = turn.spec, turn.start
+    reasoning = spec.reasoning
+    over = start.reasoning == "done" or (start.content_open and start.reasoning != "open")
+    if reasoning is None or over:
+        return [_rest(turn, after_reasoning=False)]
+    if start.reasoning == "open":
+        # Which block the prompt has opened is not known; each closer ends its own.
+        ends = {block.closer: _block_text(turn, block) for block in reasoning.block}
+        text = Grammar.union(*ends.values())
+        if reasoning.to == "content":
+            # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.
+            text = Grammar.optional(text)
+        return [text, _rest(turn, after_reasoning=True)]
+    block = reasoning.block[0]
+    whole = [*literal(block.opener), _block_text(turn, block)]
+    if _wrapper(turn, after_reasoning=True) == _wrapper(turn, after_reasoning=False):
+        return [Grammar.optional(Grammar.concat(*whole)), _rest(turn, after_reasoning=False)]
+    with_reasoning = Grammar.concat(*whole, _rest(turn, after_reasoning=True))
+    return [Grammar.union(with_reasoning, _rest(turn, after_reasoning=False))]
+
+
+def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
+    """The text of a block of reasoning that is open, with its closer."""
+    return Grammar.concat(turn.labels.reasoning(reasoning_text(turn.spec, block)), *literal(block.closer))
+
+
+def _wrapper(turn: TurnContext, *, after_reasoning: bool) -> Pattern | None:
+    """What stands around the answer, if anything does."""
+    content = turn.spec.content
+    if content is None or not content.block:
+        return None
+    if content.when == "reasoning" and not (after_reasoning or turn.start.content_open):
+        return None
+    return content.block[0]
+
+
+def _rest(turn: TurnContext, *, after_reasoning: bool) -> Grammar:
+    """What follows the reasoning: answer and calls."""
+    wrapper = _wrapper(turn, after_reasoning=after_reasoning)
+    begun = turn.start.content_open
+    if turn.forced_calls is not None:
+        closed = literal(wrapper.closer) if wrapper is not None and begun else []
+        return Grammar.concat(*closed, turn.forced_calls)
+    if turn.answer is not None:
+        content = _wrapped(turn.answer, wrapper, begun=begun)
+        return content if turn.calls is None or begun else Grammar.union(content, turn.calls)
+    return _text_and_calls(turn, wrapper)
+
+
+def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
+    begun, tools, calls = turn.start.content_open, turn.spec.tools, turn.calls
+    closer = "" if wrapper is None else wrapper.closer
+    if calls is not None and tools is not None and wrapper is None:
+        closer = tools.section[0].opener or tools.call[0].opener
+    content = _wrapped(turn.labels.content(answer_text(turn.spec, closer=closer)), wrapper, begun=begun)
+    if calls is None or tools is None:
+        return content
+    if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
+        # A call without opener is one only where the answer begins.
+        return content if begun else Grammar.union(content, calls)
+    tail = [calls]
+    if ends_in_marker(tools) and wrapper is None and not has_bare_calls(turn.spec):
+        tail.append(Grammar.optional(turn.labels.content(answer_text(turn.spec))))
+    first = content if wrapper is None or begun else Grammar.optional(content)
+    return Grammar.concat(first, Grammar.optional(Grammar.concat(*tail)))
+
+
+def _wrapped(content: Grammar, wrapper: Pattern | None, *, begun: bool) -> Grammar:
+    if wrapper is None:
+        return content
+    opener = [] if begun else literal(wrapper.opener)
+    return Grammar.concat(*opener, content, *literal(wrapper.closer))

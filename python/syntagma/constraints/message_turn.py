@@ -1,0 +1,88 @@
+"""The grammar of a turn that is a sequence of messages with headers."""
+
+from __future__ import annotations
+
+from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
+from syntagma.constraints.turn_context import TurnContext
+from syntagma.errors import FormatError
+from syntagma.format_schema import MessagesSpec, Pattern, answer_before_calls
+from syntagma.grammars import Grammar
+
+__all__ = ["message_parts"]
+
+
+def message_parts(turn: TurnContext, messages: MessagesSpec) -> list[Grammar]:
+    """Reasoning, then an answer, or calls, or an answer and calls; the prompt holds what opens the first message.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, an answer is wanted of a format that has none.
+    """
+    return _MessageTurn(turn, messages).parts()
+
+
+class _MessageTurn:
+    def __init__(self, turn: TurnContext, messages: MessagesSpec) -> None:
+        self._turn = turn
+        self._messages = messages
+        self._between = literal(messages.start[0] if messages.start else "")
+        """what opens a message after the first"""
+
+    def parts(self) -> list[Grammar]:
+        turn, reasoning = self._turn, self._turn.spec.reasoning
+        if turn.start.content_open and turn.start.reasoning != "open":
+            return self._after_answer_header()
+        rest = self._rest()
+        if reasoning is None or turn.start.reasoning == "done":
+            return [rest]
+        block = reasoning.block[0]
+        if self._messages.end:
+            text = reasoning_text(turn.spec, block)
+        else:
+            text = unterminated_text(turn.spec, self._messages, followed=True)
+        message = [turn.labels.reasoning(text), *literal(block.closer), *self._between]
+        if turn.start.reasoning == "open":
+            return [*message, rest]
+        return [Grammar.optional(Grammar.concat(*literal(block.opener), *message)), rest]
+
+    def _rest(self) -> Grammar:
+        """What follows the reasoning."""
+        turn, content = self._turn, self._turn.spec.content
+        if turn.forced_calls is not None:
+            return turn.forced_calls
+        if content is None or not content.block:
+            if turn.calls is None:
+                raise FormatError("E-FORMAT-UNSUPPORTED", "the format has no answers")
+            return turn.calls
+        answer = content.block[0]
+        alternatives = [Grammar.concat(*literal(answer.opener), *self._answer(answer, turn.answer))]
+        if turn.calls is not None:
+            alternatives.append(turn.calls)
+            if turn.answer is None:
+                before = answer_before_calls(content, self._messages)
+                body = self._answer(before, None, followed=True)
+                alternatives.append(Grammar.concat(*literal(before.opener), *body, *self._between, turn.calls))
+        return Grammar.union(*alternatives)
+
+    def _after_answer_header(self) -> list[Grammar]:
+        """The prompt holds the header of an answer."""
+        turn, content = self._turn, self._turn.spec.content
+        assert content is not None
+        block = content.block[0]
+        if turn.forced_calls is not None:
+            return [*literal(block.closer), *self._between, turn.forced_calls]
+        alone = self._answer(block, turn.answer)
+        if turn.calls is None or turn.answer is not None:
+            return alone
+        if self._messages.end:
+            return [*alone, Grammar.optional(Grammar.concat(*self._between, turn.calls))]
+        before = self._answer(block, None, followed=True)
+        return [Grammar.union(Grammar.concat(*alone), Grammar.concat(*before, *self._between, turn.calls))]
+
+    def _answer(self, block: Pattern, content: Grammar | None, *, followed: bool = False) -> list[Grammar]:
+        """The body of an answer, with the marker that ends it; `followed`: a message comes after it."""
+        spec, labels = self._turn.spec, self._turn.labels
+        if content is not None:
+            return [content, *literal(block.closer)]
+        if not self._messages.end:
+            return [labels.content(unterminated_text(spec, self._messages, followed=followed))]
+        return [labels.content(answer_text(spec, closer=block.closer)), *literal(block.closer)]
