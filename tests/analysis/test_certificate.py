@@ -81,7 +81,7 @@ def test_damage_is_noticed(name: str, part: str, change: str, monkeypatch: pytes
 
     def damaged(*args: object, **kwargs: object) -> object:
         found = infer(*args, **kwargs)  # type: ignore[arg-type]
-        tools = msgspec.structs.replace(found.spec.tools, **{part: (Pattern.of(change),)})
+        tools = msgspec.structs.replace(found.spec.tools, **{part: (Pattern(change),)})
         return msgspec.structs.replace(found, spec=msgspec.structs.replace(found.spec, tools=tools))
 
     monkeypatch.setattr(module, "infer", damaged)

@@ -19,7 +19,7 @@ from syntagma.analysis.scene import Scene
 from syntagma.analysis.survey import Survey
 from syntagma.analysis.tagged import Arguments, value_notation
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, read_toml
+from syntagma.format_schema import FormatSpec, read_tables
 
 __all__ = ["Evidence", "Finding", "Inference", "infer"]
 
@@ -118,7 +118,7 @@ def infer(survey: Survey, scene: Scene, probed: Probed, literals: tuple[str, ...
     evidence.append(Evidence("end_of_turn", frame.end_of_turn, "tails of all shapes"))
     tables = _with_eos(tables, frame.whole, eos_token)
     try:
-        spec = read_toml(_toml(tables), source="<derived>")
+        spec = _spec(tables)
     except FormatError as error:
         findings.append(Finding("format-refused", error.message))
         tables.pop("tools", None)
@@ -142,7 +142,7 @@ def _ends(text: str, whole: str) -> list[str]:
 
 def _read_or_bare(tables: dict[str, dict[str, Any]]) -> FormatSpec:
     try:
-        return read_toml(_toml(tables), source="<derived>")
+        return _spec(tables)
     except FormatError:
         return FormatSpec()
 
@@ -275,18 +275,6 @@ def _with_eos(value: Any, sentinel: str, token: str) -> Any:
     return value
 
 
-def _toml(tables: dict[str, dict[str, Any]]) -> str:
-    lines: list[str] = []
-    for part, table in tables.items():
-        lines += [f"[{part}]"] if part else []
-        lines += [f"{key} = {_toml_value(value)}" for key, value in table.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    # TOML's basic strings are JSON strings, but for the delete character.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _spec(tables: dict[str, dict[str, Any]]) -> FormatSpec:
+    """The format in tables by part; those of `""` are keys of the format itself."""
+    return read_tables({**tables.get("", {}), **{part: table for part, table in tables.items() if part}})

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeNode, EnvelopePlaceholder, Members
-from syntagma.format_schema.header import (
-    HeaderPattern,
-    answer_before_calls,
-    message_ends,
-    opening,
-    required_fields,
-    shown_headers,
-    split_header,
-)
+from syntagma.format_schema.header import HeaderPattern, message_ends, opening, split_header
 from syntagma.format_schema.markers import LiteralPiece, pieces
-from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
-from syntagma.format_schema.reader import read_toml
-from syntagma.format_schema.spec import (
+from syntagma.format_schema.parts import (
     ContentSpec,
-    FormatSpec,
     MessagesSpec,
     Notation,
     ReasoningSpec,
     ReasoningState,
     ToolsSpec,
 )
+from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
+from syntagma.format_schema.spec import FormatSpec, answer_before_calls, required_fields, shown_headers
 from syntagma.format_schema.start import StartState
-from syntagma.format_schema.writer import write_toml
+from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
 
 __all__ = [
     "PLACEHOLDERS",
@@ -34,6 +25,7 @@ __all__ = [
     "Envelope",
     "EnvelopeNode",
     "EnvelopePlaceholder",
+    "FormatFile",
     "FormatSpec",
     "HeaderPattern",
     "Item",
@@ -47,11 +39,13 @@ __all__ = [
     "ReasoningSpec",
     "ReasoningState",
     "StartState",
+    "Tables",
     "ToolsSpec",
     "answer_before_calls",
     "message_ends",
     "opening",
     "pieces",
+    "read_tables",
     "read_toml",
     "required_fields",
     "shown_headers",

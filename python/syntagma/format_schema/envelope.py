@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from syntagma.format_schema.pattern import Pattern
+from syntagma.format_schema.pattern import Pattern, Spelled
 
 __all__ = ["Constant", "Envelope", "EnvelopeNode", "EnvelopePlaceholder", "Members"]
 
@@ -25,13 +25,13 @@ class EnvelopePlaceholder(msgspec.Struct, frozen=True, tag=True):
 
 
 class Constant(msgspec.Struct, frozen=True, tag=True):
-    """A value that is always the same; the reader does not check it."""
+    """A constant value: it is written as it is; readers accept any value instead."""
 
     json: str
 
 
 class Members(msgspec.Struct, frozen=True, tag=True):
-    """An object. A key that is `EnvelopePlaceholder("name", True)` means: the tool's name is the key."""
+    """An object. The key `EnvelopePlaceholder("name", True)` stands for the tool's name."""
 
     items: tuple[tuple[str | EnvelopePlaceholder, EnvelopeNode], ...]
 
@@ -39,36 +39,45 @@ class Members(msgspec.Struct, frozen=True, tag=True):
 EnvelopeNode: TypeAlias = EnvelopePlaceholder | Constant | Members
 
 
-class Envelope(msgspec.Struct, frozen=True):
-    """An envelope: how it is written (`pattern`, blanks and order as shown) and what it means (`root`)."""
+class Envelope(Spelled):
+    """The JSON object that `{envelope}` in a call stands for.
+
+    Attributes:
+        pattern: how it is written: order, whitespace and constants as the text shows them.
+        root: what its members mean.
+
+    Raises:
+        ValueError: the text is not a JSON object, or has no placeholder for the arguments.
+    """
+
+    __slots__ = ("pattern", "root")
 
     pattern: Pattern
     root: Members
 
-    @classmethod
-    def of(cls, text: str) -> Envelope:
-        """Read an envelope.
-
-        Raises:
-            ValueError: it is no JSON object, or has no placeholder for the arguments.
-        """
-        marked = _QUOTED.sub(lambda m: json.dumps(f"{_MARK}q{m[1]}"), text)
-        marked = _BARE.sub(lambda m: json.dumps(f"{_MARK}b{m[1]}"), marked)
-        try:
-            value = json.loads(marked, object_pairs_hook=_Pairs)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"an envelope is JSON with placeholders: {error.msg}") from error
-        root = _node(value)
-        if not isinstance(root, Members):
-            raise ValueError("an envelope is one JSON object")
-        pattern = Pattern.of(text)
-        if "arguments" not in pattern.placeholders:
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        object.__setattr__(self, "pattern", Pattern(text))
+        object.__setattr__(self, "root", _root(text))
+        if "arguments" not in self.pattern.placeholders:
             raise ValueError("an envelope needs the placeholder {arguments}")
-        return cls(pattern, root)
+
+
+def _root(text: str) -> Members:
+    marked = _QUOTED.sub(lambda m: json.dumps(f"{_MARK}q{m[1]}"), text)
+    marked = _BARE.sub(lambda m: json.dumps(f"{_MARK}b{m[1]}"), marked)
+    try:
+        value = json.loads(marked, object_pairs_hook=_Pairs)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"an envelope is JSON with placeholders: {error.msg}") from error
+    root = _node(value)
+    if not isinstance(root, Members):
+        raise ValueError("an envelope is one JSON object")
+    return root
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object's members in order; a list subclass tells objects from arrays."""
+    """The members of an object in their order; arrays are plain lists."""
 
 
 def _node(value: Any) -> EnvelopeNode:

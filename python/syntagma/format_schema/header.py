@@ -1,22 +1,22 @@
-"""Headers of messages as patterns show them: the fields in front of the body, each with the shape of its value."""
+"""Headers of messages in patterns: the fields before the body, each with a pattern of its value."""
 
 from __future__ import annotations
 
 import msgspec
 
 from syntagma.format_schema.markers import pieces
+from syntagma.format_schema.parts import MessagesSpec
 from syntagma.format_schema.pattern import Pattern
-from syntagma.format_schema.spec import ContentSpec, FormatSpec, MessagesSpec
 
-__all__ = ["HeaderPattern", "answer_before_calls", "message_ends", "opening", "required_fields", "shown_headers"]
-__all__ += ["split_header"]
+__all__ = ["HeaderPattern", "message_ends", "opening", "split_header"]
 
 
 class HeaderPattern(msgspec.Struct, frozen=True):
-    """A pattern of a format with headers, cut where the body begins.
+    """A pattern of a format with headers, split where the body begins.
 
     Attributes:
-        fields: prefix and value of every field that is shown, in order; further words of a value are only written.
+        fields: prefix and value of each field in the pattern, in order. A value is one word; further words are only
+            written.
         body: the pattern of the body, with the marker that ends the message.
     """
 
@@ -25,7 +25,7 @@ class HeaderPattern(msgspec.Struct, frozen=True):
 
 
 def opening(start: str) -> tuple[str, str]:
-    """What a message is recognised by, and the role behind it: `<begin>writer` is a marker and a role."""
+    """The marker that a message is recognised by, and the role after it: `<begin>writer` is both."""
     first = next(iter(pieces(start.strip())), None)
     if first is None or not first.is_marker:
         return start.strip(), ""
@@ -33,16 +33,16 @@ def opening(start: str) -> tuple[str, str]:
 
 
 def message_ends(messages: MessagesSpec) -> tuple[str, ...]:
-    """What ends a message; where the format says nothing of it, what begins the next."""
+    """The texts that end a message; if the format names none, those that begin the next."""
     begins = tuple(dict.fromkeys(opening(start)[0] for start in messages.start))
     return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
 
 def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
-    """Cut a pattern into the fields of its header and its body.
+    """Split a pattern into the fields of its header and its body.
 
     Raises:
-        ValueError: it has no header, or one that holds something else than fields.
+        ValueError: it has no header, or its header has text outside of fields.
     """
     header, body, rest = pattern.text.partition(messages.body)
     if not body:
@@ -58,18 +58,18 @@ def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
         if not words:
             raise ValueError(f"the field {prefix.strip()!r} has no value")
         if any(prefix == seen for seen, _ in fields):
-            raise ValueError(f"the field {prefix.strip()!r} stands twice in its header")
-        shape = Pattern.of(words[0])
+            raise ValueError(f"the field {prefix.strip()!r} occurs twice in its header")
+        shape = Pattern(words[0])
         if set(shape.placeholders) - {"name"}:
-            raise ValueError(f"only names can stand in the field {prefix.strip()!r}")
+            raise ValueError(f"the field {prefix.strip()!r} can have no placeholder but {{name}}")
         fields.append((prefix, shape))
     if not fields:
         raise ValueError("shows no field of the header")
-    return HeaderPattern(tuple(fields), Pattern.of(rest))
+    return HeaderPattern(tuple(fields), Pattern(rest))
 
 
 def _fields(header: str, prefixes: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
-    """What stands in front of the first field, and the fields, each with the text behind its prefix."""
+    """The text before the first field, and the fields, each with the text after its prefix."""
     longest = sorted(prefixes, key=len, reverse=True)
     lead, found, at = "", list[tuple[str, str]](), 0
     while at < len(header):
@@ -84,32 +84,3 @@ def _fields(header: str, prefixes: tuple[str, ...]) -> tuple[str, list[tuple[str
             lead += header[at]
         at += 1
     return lead, found
-
-
-def required_fields(spec: FormatSpec) -> tuple[str, ...]:
-    """The fields that every header must have: those that begin with a marker, and tell thoughts or answers apart."""
-    messages = spec.messages
-    if messages is None:
-        return ()
-    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.block if spec.content else ()))
-    told = {field for block in blocks for field, _ in split_header(block, messages).fields}
-    return tuple(field for field in messages.fields if field in told and not field[0].isspace())
-
-
-def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
-    """The headers of calls that may be written: they lack nothing, and stand before a body like that of the first."""
-    messages, tools = spec.messages, spec.tools
-    if messages is None or tools is None:
-        return ()
-    body = split_header(tools.call[0], messages).body
-    found = []
-    for pattern in tools.call:
-        header = split_header(pattern, messages)
-        if header.body == body and {field for field, _ in header.fields}.issuperset(required_fields(spec)):
-            found.append(Pattern.of(pattern.text.partition(messages.body)[0] + messages.body))
-    return tuple(found)
-
-
-def answer_before_calls(content: ContentSpec, messages: MessagesSpec) -> Pattern:
-    """How an answer is written that calls follow: as the first pattern behind which a message may come."""
-    return next((one for one in content.block if one.closer.strip() in messages.end[:1]), content.block[0])

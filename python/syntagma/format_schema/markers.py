@@ -1,4 +1,4 @@
-"""Markers: the `<…>` and `[…]` that stand whole in a literal, and hold no bracket of the other kind."""
+"""Markers: a `<…>` or `[…]` inside one literal, without a bracket of the other kind in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LiteralPiece(msgspec.Struct, frozen=True):
 
 
 def pieces(literal: str) -> tuple[LiteralPiece, ...]:
-    """Split a literal at its markers: the `<…>` and `[…]` that stand in it whole and do not begin with a blank."""
+    """Split a literal at its markers. `< a>` and `[ a]`, which begin with whitespace, are plain text."""
     found: list[LiteralPiece] = []
     end = 0
     for match in _MARKER.finditer(literal):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
-__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder"]
+__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder", "Spelled"]
 
 PLACEHOLDERS = (
     "reasoning",
@@ -30,7 +30,7 @@ _PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 
 
 class Literal(msgspec.Struct, frozen=True, tag=True):
-    """Text that stands as it is, blanks included."""
+    """Text that is read and written as it is, whitespace included."""
 
     text: str
 
@@ -44,35 +44,59 @@ class Placeholder(msgspec.Struct, frozen=True, tag=True):
 Item: TypeAlias = Literal | Placeholder
 
 
-class Pattern(msgspec.Struct, frozen=True):
-    """A pattern: its text, and the same as items (adjacent literals are one)."""
+class Spelled:
+    """An immutable value that a format file spells as one text; values of equal texts are equal.
+
+    Attributes:
+        text: the text.
+    """
+
+    __slots__ = ("text",)
 
     text: str
+
+    def __init__(self, text: str) -> None:
+        object.__setattr__(self, "text", text)
+
+    def __setattr__(self, name: str, _value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Spelled) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.text))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.text,)
+
+
+class Pattern(Spelled):
+    """A pattern: its text, and the same text as items.
+
+    Attributes:
+        items: literals and placeholders in their order; no two literals follow each other.
+        placeholders: names of the placeholders in their order.
+    """
+
+    __slots__ = ("items", "placeholders")
+
     items: tuple[Item, ...]
+    placeholders: tuple[str, ...]
 
-    @classmethod
-    def of(cls, text: str) -> Pattern:
-        """Split `text` at its placeholders."""
-        items: list[Item] = []
-        end = 0
-        for match in _PLACEHOLDER.finditer(text):
-            if match.start() > end:
-                items.append(Literal(text[end : match.start()]))
-            items.append(Placeholder(match[1]))
-            end = match.end()
-        if end < len(text):
-            items.append(Literal(text[end:]))
-        return cls(text, tuple(items))
-
-    @property
-    def placeholders(self) -> tuple[str, ...]:
-        """Names of the placeholders in their order."""
-        return tuple(item.name for item in self.items if isinstance(item, Placeholder))
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        items = _split(text)
+        object.__setattr__(self, "items", items)
+        object.__setattr__(self, "placeholders", tuple(one.name for one in items if isinstance(one, Placeholder)))
 
     @property
     def written(self) -> Pattern:
-        """The same where every `{suffix}` is empty: its markers are whole then."""
-        return Pattern.of(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
+        """The same with every `{suffix}` empty, as it is written; markers are then whole."""
+        return Pattern(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
 
     @property
     def opener(self) -> str:
@@ -82,16 +106,29 @@ class Pattern(msgspec.Struct, frozen=True):
 
     @property
     def closer(self) -> str:
-        """The literal behind the last placeholder; empty if the pattern ends with a placeholder or has none."""
+        """The literal after the last placeholder; empty if the pattern ends with a placeholder or has none."""
         last = self.items[-1] if len(self.items) > 1 else None
         return last.text if isinstance(last, Literal) else ""
 
     def around(self, placeholder: str) -> tuple[str, str]:
-        """The literals directly before and behind the first placeholder of that name (empty where there is none)."""
+        """The literals directly before and after the first placeholder of that name; empty where there is none."""
         at = next(i for i, item in enumerate(self.items) if isinstance(item, Placeholder) and item.name == placeholder)
         before = self.items[at - 1] if at else None
-        behind = self.items[at + 1] if at + 1 < len(self.items) else None
+        after = self.items[at + 1] if at + 1 < len(self.items) else None
         return (
             before.text if isinstance(before, Literal) else "",
-            behind.text if isinstance(behind, Literal) else "",
+            after.text if isinstance(after, Literal) else "",
         )
+
+
+def _split(text: str) -> tuple[Item, ...]:
+    items: list[Item] = []
+    end = 0
+    for match in _PLACEHOLDER.finditer(text):
+        if match.start() > end:
+            items.append(Literal(text[end : match.start()]))
+        items.append(Placeholder(match[1]))
+        end = match.end()
+    if end < len(text):
+        items.append(Literal(text[end:]))
+    return tuple(items)

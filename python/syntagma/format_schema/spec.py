@@ -1,150 +1,76 @@
-"""What a chat format may say. Closed: a key that is not here does not exist.
+"""`FormatSpec`: a whole format, and what follows from its parts.
 
 A format is three examples with placeholders: how reasoning, content and a call are written. The same examples are read
-leniently by `syntagma.parsing` and strictly by `syntagma.constraints`. `docs/reference/format-file.md` describes every
-key.
+leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import msgspec
 
-from syntagma.format_schema.envelope import Envelope
-from syntagma.format_schema.pattern import Literal as PatternLiteral
+from syntagma.format_schema.header import split_header
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern
+from syntagma.format_schema.validation import check_headers, check_part, check_types
 
-__all__ = [
-    "ContentSpec",
-    "FormatSpec",
-    "MessagesSpec",
-    "Notation",
-    "ReasoningSpec",
-    "ReasoningState",
-    "ToolsSpec",
-]
-
-ReasoningState: TypeAlias = Literal["closed", "open", "off"]
+__all__ = ["FormatSpec", "answer_before_calls", "required_fields", "shown_headers"]
 
 
-class Notation(msgspec.Struct, frozen=True, kw_only=True):
-    """How literal values are spelled. The default is JSON.
+class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole format. Its rules are checked when it is made, whether from a file or in Python.
 
-    `quotes`: string delimiters, the first is written; one character: backslash escapes, longer: none.
-    `true`, `false`, `null`: spellings, the first is written. `bare_keys`: keys of objects stand without quotes.
+    Raises:
+        FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN` or `-CONFLICT`, with the JSON pointer of the field.
     """
 
-    quotes: tuple[str, ...] = ('"',)
-    bare_keys: bool = False
-    true: tuple[str, ...] = ("true",)
-    false: tuple[str, ...] = ("false",)
-    null: tuple[str, ...] = ("null",)
-
-    @property
-    def is_json(self) -> bool:
-        """Whether it is exactly JSON."""
-        return self == Notation()
-
-    @property
-    def writes_json(self) -> bool:
-        """Whether what is written is JSON, whatever else is read."""
-        first = (self.quotes[0], self.bare_keys, self.true[0], self.false[0], self.null[0])
-        return first == ('"', False, "true", "false", "null")
-
-
-class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """How thoughts are written."""
-
-    block: tuple[Pattern, ...]
-    """patterns with `{reasoning}`; all are read, the first is written; one without opener starts at once"""
-    start: ReasoningState = "closed"
-    """state before the first character if neither the caller nor the prompt says"""
-    switch: dict[str, dict[str, str]] = {}
-    """template variable → its value as JSON text → a state, or the opener that the prompt then holds"""
-    interrupt: tuple[str, ...] = ()
-    """markers that end open reasoning without its closer"""
-    repeat: bool = False
-    """further blocks are reasoning too"""
-    to: Literal["reasoning", "content"] = "reasoning"
-
-
-class ContentSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """How the answer is wrapped."""
-
-    block: tuple[Pattern, ...] = ()
-    """patterns with `{content}`"""
-    when: Literal["always", "reasoning"] = "always"
-    """the wrapper is written always, or only in a turn that has reasoning"""
-    drop: tuple[str, ...] = ()
-    """sentinels removed from content"""
-
-
-class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """How calls are written."""
-
-    section: tuple[Pattern, ...] = (Pattern.of("{calls}"),)
-    """what surrounds a group of calls"""
-    separator: str = ""
-    """between calls"""
-    call: tuple[Pattern, ...]
-    """one call"""
-    envelope: tuple[Envelope, ...] = ()
-    """what `{envelope}` stands for"""
-    id: tuple[Pattern, ...] = ()
-    """inner shape of `{id}`; empty: any `[A-Za-z0-9_-]+`"""
-    argument: tuple[Pattern, ...] = ()
-    """one argument, with `{key}` and `{value}`; empty: arguments are one literal object"""
-    argument_separator: str = ""
-    values: Literal["text", "json", "literal"] = "text"
-    types: dict[str, Literal["string", "json"]] = {}
-    item: str | None = None
-    escape: frozenset[Literal["attributes", "values"]] = frozenset()
-    literals: Notation = Notation()
-    also: tuple[ToolsSpec, ...] = ()
-    """further forms, read but never written"""
-
-    @property
-    def element(self) -> tuple[str, str, str, str] | None:
-        """The literals around key, value and key, where an argument is an element that is named after its key."""
-        pattern = self.argument[0] if self.argument else None
-        if pattern is None or pattern.placeholders != ("key", "value", "key"):
-            return None
-        texts = [item.text for item in pattern.items if isinstance(item, PatternLiteral)]
-        if len(texts) != 4 or not all(text.strip() for text in texts):
-            return None
-        return texts[0], texts[1], texts[2], texts[3]
-
-    @property
-    def forms(self) -> tuple[ToolsSpec, ...]:
-        """The form itself and the further ones, in the order in which they are tried."""
-        return (self, *self.also)
-
-
-class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """Headers of the messages that a turn is a sequence of."""
-
-    start: tuple[str, ...] = ()
-    """openers of a message, a marker and the writer's role; the prompt holds that of the first message"""
-    fields: tuple[str, ...]
-    """prefixes of the header's fields, the most decisive first; a marker, or a blank and a word with its sign"""
-    body: str
-    """ends the header"""
-    end: tuple[str, ...] = ()
-    """each ends any message; behind the first a further message may come, behind the others the turn may stop"""
-    otherwise: Literal["content", "reasoning"] = "content"
-    """where a message goes whose header leads nowhere, or had to be guessed"""
-
-
-class FormatSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole format."""
-
     aliases: tuple[str, ...] = ()
+    """further names"""
     anchor: str | None = None
     """where the assistant's turn begins in a prompt; what follows its last occurrence is read before the output"""
     end_of_turn: tuple[str, ...] = ()
-    """the atoms that end the turn, in order; the reader takes any leading part of them off the end of the output"""
+    """the texts that end the turn, in order; the reader removes any leading part of them from the end of the output"""
     reasoning: ReasoningSpec | None = None
     content: ContentSpec | None = None
     tools: ToolsSpec | None = None
     messages: MessagesSpec | None = None
+
+    def __post_init__(self) -> None:
+        check_types(self, "")
+        for name in ("reasoning", "content", "tools", "messages"):
+            part = getattr(self, name)
+            if part is not None:
+                check_part(name, part, f"/{name}")
+        if self.messages is not None:
+            check_headers(self.messages, self.reasoning, self.content, self.tools)
+
+
+def required_fields(spec: FormatSpec) -> tuple[str, ...]:
+    """The fields that every header must have.
+
+    These are the fields that begin with a marker and that an example of reasoning or of an answer has.
+    """
+    messages = spec.messages
+    if messages is None:
+        return ()
+    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.block if spec.content else ()))
+    shown = {field for block in blocks for field, _ in split_header(block, messages).fields}
+    return tuple(field for field in messages.fields if field in shown and not field[0].isspace())
+
+
+def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
+    """The headers of calls that may be written: those with all required fields, before a body like the first one's."""
+    messages, tools = spec.messages, spec.tools
+    if messages is None or tools is None:
+        return ()
+    body = split_header(tools.call[0], messages).body
+    found = []
+    for pattern in tools.call:
+        header = split_header(pattern, messages)
+        if header.body == body and {field for field, _ in header.fields}.issuperset(required_fields(spec)):
+            found.append(Pattern(pattern.text.partition(messages.body)[0] + messages.body))
+    return tuple(found)
+
+
+def answer_before_calls(content: ContentSpec, messages: MessagesSpec) -> Pattern:
+    """How an answer is written that calls follow: as the first pattern after which a message may come."""
+    return next((one for one in content.block if one.closer.strip() in messages.end[:1]), content.block[0])

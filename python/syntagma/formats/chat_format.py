@@ -177,6 +177,9 @@ class ChatFormat:
         envelopes = [envelope.pattern for envelope in tools.envelope[:1]]
         return any("id" in pattern.placeholders for pattern in (tools.call[0], *envelopes))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.spec, self.name)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ChatFormat) and self.spec == other.spec
 
@@ -185,6 +188,10 @@ class ChatFormat:
 
     def __repr__(self) -> str:
         return f"<ChatFormat{f' {self.name!r}' if self.name else ''}>"
+
+
+def _rebuild(spec: FormatSpec, name: str | None) -> ChatFormat:
+    return ChatFormat(spec, name=name)
 
 
 def _compare(wanted: Message, read: Message, *, wire_ids: bool) -> None:

@@ -8,33 +8,16 @@ import importlib.resources
 import os
 import pathlib
 import threading
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources.abc import Traversable
-from typing import Any
-
-import msgspec
 
 from syntagma.errors import ArgumentError, FormatError
-from syntagma.format_schema import FormatSpec, read_toml
+from syntagma.format_schema import FormatFile, FormatSpec, Tables
 
 __all__ = ["PLUGIN_GROUP", "FormatRegistry", "registry"]
 
 PLUGIN_GROUP = "syntagma.formats"
 """entry-point group; each entry names a package whose `.toml` files are formats"""
-
-
-class _File(msgspec.Struct, frozen=True):
-    """One format file: its text, where it came from, and its tables."""
-
-    text: str
-    source: str
-    tables: dict[str, Any]
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        listed = self.tables.get("aliases", [])
-        return tuple(alias for alias in listed if isinstance(alias, str)) if isinstance(listed, list) else ()
 
 
 class FormatRegistry:
@@ -46,7 +29,9 @@ class FormatRegistry:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._files: dict[str, _File] | None = None
+        self._files: dict[str, FormatFile] | None = None
+        self._owners: dict[str, str] = {}
+        """names and aliases → the name of their file"""
         self._plugins_loaded = False
         self._specs: dict[str, FormatSpec] = {}
 
@@ -84,10 +69,10 @@ class FormatRegistry:
             key = self.canonical(name)
             if key not in self._specs:
                 file = self._own()[key]
-                self._specs[key] = read_toml(file.text, source=file.source, base=self.tables)
+                self._specs[key] = file.spec(self.tables)
             return self._specs[key]
 
-    def tables(self, name: str) -> Mapping[str, Any]:
+    def tables(self, name: str) -> Tables:
         """The raw tables of a file, for `from`.
 
         Raises:
@@ -119,16 +104,17 @@ class FormatRegistry:
         else:
             path = pathlib.Path(path_or_text)
             text, source, given = _read(path), str(path), name or path.stem
-        spec = read_toml(text, source=source, base=self.tables)
+        file = FormatFile.parse(text, source)
+        spec = file.spec(self.tables)
         key = given or next(iter(spec.aliases), None)
         if key is None:
             raise ArgumentError("E-FORMAT-NAME", "a format that is given as text needs a name or an alias")
         with self._lock:
             self._load_plugins()
-            self._add(key, _File(text, source, tomllib.loads(text)))
+            self._add(key, file)
         return key
 
-    def _own(self) -> dict[str, _File]:
+    def _own(self) -> dict[str, FormatFile]:
         """The files that are known; reads the library's own first."""
         if self._files is None:
             self._files = {}
@@ -137,19 +123,19 @@ class FormatRegistry:
         return self._files
 
     def _find(self, name: str) -> str | None:
-        files = self._own()
-        if name in files:
-            return name
-        return next((key for key, file in files.items() if name in file.aliases), None)
+        self._own()
+        return self._owners.get(name)
 
-    def _add(self, name: str, file: _File) -> None:
+    def _add(self, name: str, file: FormatFile) -> None:
+        files = self._own()
         for taken in (name, *file.aliases):
-            owner = self._find(taken)
+            owner = self._owners.get(taken)
             if owner is not None:
                 raise ArgumentError(
                     "E-FORMAT-DUPLICATE", f"the name {taken!r} of {file.source} is taken by the format {owner!r}"
                 )
-        self._own()[name] = file
+        files[name] = file
+        self._owners |= dict.fromkeys((name, *file.aliases), name)
 
     def _load_plugins(self) -> None:
         if self._plugins_loaded:
@@ -167,11 +153,10 @@ class FormatRegistry:
                 self._add(name, file)
 
 
-def _files_in(folder: Traversable) -> Iterator[tuple[str, _File]]:
+def _files_in(folder: Traversable) -> Iterator[tuple[str, FormatFile]]:
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         if item.name.endswith(".toml"):
-            text = _read(item)
-            yield item.name.removesuffix(".toml"), _File(text, item.name, _tables(text, item.name))
+            yield item.name.removesuffix(".toml"), FormatFile.parse(_read(item), item.name)
 
 
 def _read(path: Traversable) -> str:
@@ -179,13 +164,6 @@ def _read(path: Traversable) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError("E-FORMAT-READ", f"cannot be read: {error}", source=str(path)) from error
-
-
-def _tables(text: str, source: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError("E-FORMAT-TOML", str(error), source=source) from error
 
 
 registry = FormatRegistry()

@@ -205,7 +205,7 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     header = split_header(pattern, messages)
     text = header.body.text.rstrip()
     end = next((one for one in messages.end if text.endswith(one)), "")
-    bare = Pattern.of(text.removesuffix(end))
+    bare = Pattern(text.removesuffix(end))
     # Arguments one by one end at what follows them, be it the end of the message.
     open_ended = bool(form.argument) and bare.placeholders[-1:] == ("arguments",) and not bare.closer
     body = header.body if open_ended else bare

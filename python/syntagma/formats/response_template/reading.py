@@ -17,8 +17,6 @@ from syntagma.format_schema import (
     Pattern,
     ReasoningSpec,
     ToolsSpec,
-    read_toml,
-    write_toml,
 )
 from syntagma.formats.response_template.anchors import Gap, Untranslatable, anchor_texts
 from syntagma.formats.response_template.checking import check_template
@@ -66,8 +64,7 @@ class _Reading:
                 self._lose(pointer, f"a format cannot say it: {error.message}")
         if self._template.get("defaults", {}).keys() - {"role"}:
             self._lose("/defaults", "a message begins empty")
-        spec = FormatSpec(anchor=self._anchor(), **parts)
-        return read_toml(write_toml(spec), source="<response_template>"), tuple(self._lost)
+        return FormatSpec(anchor=self._anchor(), **parts), tuple(self._lost)
 
     def _lose(self, pointer: str, reason: str) -> None:
         self._lost.append(NotCarried(pointer, reason))
@@ -171,15 +168,15 @@ class _Reading:
             return ToolsSpec(
                 section=_patterns(sections, ("calls",)),
                 separator=", ",
-                call=(Pattern.of("{envelope}"),),
-                envelope=(Envelope.of(envelope),),
+                call=(Pattern("{envelope}"),),
+                envelope=(Envelope(envelope),),
                 literals=notation,
             )
         if places.arguments == ("content",):
             calls = [_around(opener, "{arguments}", closer, places.gaps) for opener, closer in pairs]
             return ToolsSpec(call=_patterns(calls), literals=notation)
         calls = [_around(opener, "{envelope}", closer, places.gaps) for opener, closer in pairs]
-        return ToolsSpec(call=_patterns(calls), envelope=(Envelope.of(places.envelope(skip=1)),), literals=notation)
+        return ToolsSpec(call=_patterns(calls), envelope=(Envelope(places.envelope(skip=1)),), literals=notation)
 
     def _notation(self, options: dict[str, Any], pointer: str) -> Notation:
         if options.pop("allow_non_json", False):
@@ -204,7 +201,7 @@ class _Reading:
         further: dict[str, Any] = {"values": "json"} if kind == "json" else {}
         if parser == "kv-lines":
             pair = f"{{key}}{options.get('kv_sep', ':')} {{value}}"
-            return {"argument": (Pattern.of(pair),), "argument_separator": options.get("line_sep", "\n"), **further}
+            return {"argument": (Pattern(pair),), "argument_separator": options.get("line_sep", "\n"), **further}
         texts = anchor_texts(options.get("tag_pattern", ""))
         written = ["".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in text) for text in texts]
         return {"argument": _patterns(written, ("key", "value")), **further}
@@ -304,7 +301,7 @@ def _around(opener: _Anchor, placeholder: str, closer: _Anchor, gaps: Mapping[st
 
 def _patterns(texts: Sequence[str], placeholders: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
     """Patterns of texts, each once; with `placeholders`, each has exactly these."""
-    found = tuple(Pattern.of(text) for text in dict.fromkeys(texts))
+    found = tuple(Pattern(text) for text in dict.fromkeys(texts))
     for pattern in found:
         if placeholders and set(pattern.placeholders) != set(placeholders):
             raise Untranslatable(f"{pattern.text!r} has other gaps than {', '.join(placeholders)}")
@@ -317,6 +314,5 @@ def _proved(part: str, value: Any) -> Any:
     Raises:
         FormatError: what is wrong with it.
     """
-    spec = read_toml(write_toml(FormatSpec(**{part: value})), source="<response_template>")
-    StreamParser(spec)
+    StreamParser(FormatSpec(**{part: value}))
     return value

@@ -87,12 +87,12 @@ def _with_openers(spec: FormatSpec, messages: MessagesSpec) -> FormatSpec:
     if content is not None:
         content = msgspec.structs.replace(content, block=_both(content.block, start))
     if tools is not None:
-        tools = msgspec.structs.replace(tools, section=(Pattern.of(start + "{calls}"),))
-    return msgspec.structs.replace(spec, reasoning=reasoning, content=content, tools=tools)
+        tools = msgspec.structs.replace(tools, section=(Pattern(start + "{calls}"),))
+    return msgspec.structs.replace(spec, reasoning=reasoning, content=content, tools=tools, messages=None)
 
 
 def _both(blocks: tuple[Pattern, ...], start: str) -> tuple[Pattern, ...]:
-    return (*blocks, *(Pattern.of(start + block.text) for block in blocks if start))
+    return (*blocks, *(Pattern(start + block.text) for block in blocks if start))
 
 
 def _thoughts(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:

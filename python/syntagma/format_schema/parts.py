@@ -1,0 +1,150 @@
+"""The parts of a chat format: how reasoning, the answer, calls and headers of messages are written.
+
+The fields are the keys of a format file, which `docs/reference/format-file.md` describes; there are no others. Their
+types are checked by `validation`, for files and for values built in Python alike.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from syntagma.format_schema.envelope import Envelope
+from syntagma.format_schema.pattern import Literal as PatternLiteral
+from syntagma.format_schema.pattern import Pattern
+
+__all__ = [
+    "ContentSpec",
+    "MessagesSpec",
+    "Notation",
+    "Part",
+    "ReasoningSpec",
+    "ReasoningState",
+    "ToolsSpec",
+]
+
+ReasoningState: TypeAlias = Literal["closed", "open", "off"]
+
+
+class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How literal values are spelled. The default is JSON.
+
+    Attributes:
+        quotes: delimiters of strings; the first is written. One of a single character has backslash escapes, a longer
+            one has none.
+        bare_keys: keys of objects have no quotes.
+        true: spellings of true; the first is written.
+        false: spellings of false.
+        null: spellings of null.
+    """
+
+    quotes: tuple[str, ...] = ('"',)
+    bare_keys: bool = False
+    true: tuple[str, ...] = ("true",)
+    false: tuple[str, ...] = ("false",)
+    null: tuple[str, ...] = ("null",)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is exactly JSON."""
+        return self == Notation()
+
+    @property
+    def writes_json(self) -> bool:
+        """Whether literals are written as JSON; other spellings may be read, too."""
+        first = (self.quotes[0], self.bare_keys, self.true[0], self.false[0], self.null[0])
+        return first == ('"', False, "true", "false", "null")
+
+
+class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How reasoning is written."""
+
+    block: tuple[Pattern, ...]
+    """patterns with `{reasoning}`; all are read, the first is written; one without opener begins with the output"""
+    start: ReasoningState = "closed"
+    """state before the first character, unless the caller or the prompt determines it"""
+    switch: dict[str, dict[str, str]] = {}
+    """template variable → its value as JSON text → a state, or the opener that the prompt then holds"""
+    interrupt: tuple[str, ...] = ()
+    """markers that end open reasoning without its closer"""
+    repeat: bool = False
+    """further blocks are reasoning too"""
+    to: Literal["reasoning", "content"] = "reasoning"
+
+
+class ContentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the answer is written."""
+
+    block: tuple[Pattern, ...] = ()
+    """patterns with `{content}`"""
+    when: Literal["always", "reasoning"] = "always"
+    """when the wrapper is written: always, or only in a turn that has reasoning"""
+    drop: tuple[str, ...] = ()
+    """sentinels removed from content"""
+
+
+class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How calls are written."""
+
+    section: tuple[Pattern, ...] = (Pattern("{calls}"),)
+    """what surrounds a group of calls"""
+    separator: str = ""
+    """between calls"""
+    call: tuple[Pattern, ...]
+    """one call"""
+    envelope: tuple[Envelope, ...] = ()
+    """what `{envelope}` stands for"""
+    id: tuple[Pattern, ...] = ()
+    """inner shape of `{id}`; empty: any `[A-Za-z0-9_-]+`"""
+    argument: tuple[Pattern, ...] = ()
+    """one argument, with `{key}` and `{value}`; empty: arguments are one literal object"""
+    argument_separator: str = ""
+    """between arguments"""
+    values: Literal["text", "json", "literal"] = "text"
+    """what a value is: text typed by the schema; the same, but JSON where nothing is declared; a literal"""
+    types: dict[str, Literal["string", "json"]] = {}
+    """word in `{type}` → how its value is read; `*` is any other word"""
+    item: str | None = None
+    """values may nest, as elements; elements of arrays have this key"""
+    escape: frozenset[Literal["attributes", "values"]] = frozenset()
+    """where XML escapes are written"""
+    literals: Notation = Notation()
+    """how literals are spelled"""
+    also: tuple[ToolsSpec, ...] = ()
+    """further forms, read but never written; these have no further forms themselves"""
+
+    @property
+    def element(self) -> tuple[str, str, str, str] | None:
+        """The four literals around key, value and key, if an argument is an element named after its key; else None."""
+        pattern = self.argument[0] if self.argument else None
+        if pattern is None or pattern.placeholders != ("key", "value", "key"):
+            return None
+        texts = [item.text for item in pattern.items if isinstance(item, PatternLiteral)]
+        if len(texts) != 4 or not all(text.strip() for text in texts):
+            return None
+        return texts[0], texts[1], texts[2], texts[3]
+
+    @property
+    def forms(self) -> tuple[ToolsSpec, ...]:
+        """The form itself and the further ones, in the order in which they are tried."""
+        return (self, *self.also)
+
+
+class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Headers of messages, for turns that are a sequence of messages."""
+
+    start: tuple[str, ...] = ()
+    """openers of a message, each a marker and the writer's role; the first message's is part of the prompt"""
+    fields: tuple[str, ...]
+    """prefixes of the header's fields, the most decisive first; a marker, or a space and a word with its sign"""
+    body: str
+    """ends the header"""
+    end: tuple[str, ...] = ()
+    """each ends any message; after the first a further message may follow, after the others the turn may stop"""
+    otherwise: Literal["content", "reasoning"] = "content"
+    """where a message goes whose header fits no example, or had to be guessed"""
+
+
+Part: TypeAlias = ReasoningSpec | ContentSpec | ToolsSpec | MessagesSpec | Notation
+"""A part of a format, whose fields `validation` checks."""

@@ -1,0 +1,303 @@
+"""Format files: TOML text → `FormatSpec`, and back.
+
+Reading resolves what only files have: `from`, further forms that inherit from the first one, one text in place of a
+list, and notations by name. msgspec then converts the tables to the spec, which checks its rules. Errors point to a
+key; this file finds the key's line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, ReasoningSpec, ToolsSpec
+from syntagma.format_schema.pattern import Spelled
+from syntagma.format_schema.spec import FormatSpec
+from syntagma.format_schema.validation import decode_spelled, format_error, type_error
+
+__all__ = ["FormatFile", "Tables", "read_tables", "read_toml", "write_toml"]
+
+Tables: TypeAlias = Mapping[str, Any]
+"""A format as TOML tables."""
+
+_PARTS: dict[str, type[msgspec.Struct]] = {
+    "reasoning": ReasoningSpec,
+    "content": ContentSpec,
+    "tools": ToolsSpec,
+    "messages": MessagesSpec,
+}
+_STRUCTS: dict[str, type[msgspec.Struct]] = {**_PARTS, "also": ToolsSpec, "literals": Notation, "": FormatSpec}
+_ONE_OR_MORE = {
+    "reasoning": ("block",),
+    "content": ("block",),
+    "tools": ("section", "call", "envelope", "id", "argument"),
+    "messages": ("start", "end"),
+}
+"""keys of each part whose value may be one text instead of a list"""
+_NOTATIONS = {
+    "json": Notation(),
+    "python": Notation(quotes=("'", '"'), true=("True", "true"), false=("False", "false"), null=("None", "null")),
+}
+_CAN_BE_UNSET = (*_ONE_OR_MORE["tools"], "item")
+_ENVELOPE_REPLACES = ("argument", "argument_separator", "values", "types", "item")
+_PATH = re.compile(r"^(.*?)(?: - at `\$(.*)`)?$", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+
+
+class FormatFile(msgspec.Struct, frozen=True):
+    """A format file.
+
+    Attributes:
+        text: the TOML text.
+        source: its name, for errors.
+        tables: the text as TOML tables.
+    """
+
+    text: str
+    source: str
+    tables: dict[str, Any]
+
+    @classmethod
+    def parse(cls, text: str, source: str = "<string>") -> FormatFile:
+        """Read the TOML; the format in it is not checked yet.
+
+        Raises:
+            FormatError: `E-FORMAT-TOML`, with line and column.
+        """
+        try:
+            return cls(text, source, tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            match = re.search(r"line (\d+), column (\d+)", str(error))
+            line, column = (int(match[1]), int(match[2])) if match else (None, None)
+            raise FormatError("E-FORMAT-TOML", str(error), source=source, line=line, column=column) from error
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The further names in the file, as far as they are texts."""
+        listed = self.tables.get("aliases", [])
+        return tuple(alias for alias in listed if isinstance(alias, str)) if isinstance(listed, list) else ()
+
+    def spec(self, base: Callable[[str], Tables] | None = None) -> FormatSpec:
+        """The format in the file.
+
+        Args:
+            base: the tables of another file by its name, for `from`; raises KeyError if there is none.
+
+        Raises:
+            FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN`, `-CONFLICT` or `-FROM`, with line.
+        """
+        try:
+            return _spec(self.tables, base)
+        except FormatError as error:
+            error.source = self.source
+            error.line = _line_of(error.pointer or "", self.text.splitlines())
+            error.pointer = None
+            raise
+
+
+def read_toml(text: str, *, source: str = "<string>", base: Callable[[str], Tables] | None = None) -> FormatSpec:
+    """Read the text of a format file.
+
+    Args:
+        text: the TOML text.
+        source: its name, for errors.
+        base: as for `FormatFile.spec`.
+
+    Raises:
+        FormatError: as `FormatFile.parse` and `FormatFile.spec`.
+    """
+    return FormatFile.parse(text, source).spec(base)
+
+
+def read_tables(tables: Tables) -> FormatSpec:
+    """Read a format from TOML tables.
+
+    Raises:
+        FormatError: as `FormatFile.spec`, with the JSON pointer of the key in place of a line.
+    """
+    return _spec(tables, None)
+
+
+def _spec(tables: Tables, base: Callable[[str], Tables] | None) -> FormatSpec:
+    resolved = dict(tables)
+    for part in _PARTS:
+        if part in tables:
+            resolved[part] = _spelled_out(part, _inherited(part, tables[part], base, ()), f"/{part}")
+    try:
+        return msgspec.convert(resolved, FormatSpec, dec_hook=decode_spelled)
+    except msgspec.ValidationError as error:
+        raise _reading_error(error) from error
+
+
+# -- what only files have
+
+
+def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen: tuple[str, ...]) -> dict[str, Any]:
+    """The keys of a part, with those of the format that `from` names."""
+    if not isinstance(table, dict):
+        raise format_error("TYPE", f"/{part}", "must be a table")
+    own = dict(table)
+    name = own.pop("from", None)
+    if name is None:
+        return own
+    pointer = f"/{part}/from"
+    if not isinstance(name, str):
+        raise format_error("TYPE", pointer, "must be text")
+    if name in seen:
+        raise format_error("FROM", pointer, f"inherits in a circle: {' → '.join((*seen, name))}")
+    if base is None:
+        raise format_error("FROM", pointer, "only registered formats can inherit")
+    try:
+        other = base(name)
+    except KeyError:
+        raise format_error("FROM", pointer, f"there is no format {name!r}") from None
+    if part not in other:
+        raise format_error("FROM", pointer, f"{name!r} has no part [{part}]")
+    return _inherited(part, other[part], base, (*seen, name)) | own
+
+
+def _spelled_out(part: str, table: dict[str, Any], pointer: str) -> dict[str, Any]:
+    """The table as the spec has it: lists in place of single texts, notations, whole further forms."""
+    made = dict(table)
+    for key in _ONE_OR_MORE[part]:
+        if isinstance(made.get(key), str):
+            made[key] = [made[key]]
+    if part == "tools":
+        if "literals" in made:
+            made["literals"] = _notation(made["literals"], f"{pointer}/literals")
+        if isinstance(made.get("also"), list):
+            forms = enumerate(made["also"])
+            made["also"] = [_further_form(made, form, f"{pointer}/also/{index}") for index, form in forms]
+    return {key: value for key, value in made.items() if value != [] or key not in _ONE_OR_MORE[part]}
+
+
+def _notation(value: Any, pointer: str) -> Any:
+    if isinstance(value, str) and value in _NOTATIONS:
+        return _NOTATIONS[value]
+    if not isinstance(value, dict):
+        raise format_error("VALUE", pointer, 'must be "json", "python" or a table')
+    return value
+
+
+def _further_form(first: dict[str, Any], form: Any, pointer: str) -> Any:
+    """The keys of a further form. Those that it lacks are the first form's, without its notation; `[]` unsets a key."""
+    if not isinstance(form, dict):
+        return form
+    unset = {key for key, value in form.items() if value == [] and key in _CAN_BE_UNSET}
+    own = _spelled_out("tools", {key: value for key, value in form.items() if key not in unset}, pointer)
+    inherited = {key: value for key, value in first.items() if key not in ("literals", "also") and key not in unset}
+    merged = inherited | own
+    calls = merged.get("call")
+    if not isinstance(calls, list) or not any("{envelope}" in str(call) for call in calls):
+        merged.pop("envelope", None)
+    elif "call" in own:
+        # A further form by envelope writes its arguments as one object, whatever the first form does.
+        for key in _ENVELOPE_REPLACES:
+            if key not in own:
+                merged.pop(key, None)
+    return merged
+
+
+# -- errors
+
+
+def _reading_error(error: msgspec.ValidationError) -> FormatError:
+    found = _PATH.match(str(error))
+    text, path = (found[1], found[2] or "") if found else (str(error), "")
+    pointer = path.partition("[...]")[0].replace("[", ".").replace("]", "").replace(".", "/")
+    # A list is one value of its key; only further forms are tables with keys of their own.
+    key_pointer = re.sub(r"(?<!/also)/\d+$", "", pointer)
+    names = [token for token in key_pointer.split("/") if not token.isdigit()]
+    missing, unknown = _MISSING.match(text), _UNKNOWN.match(text)
+    if missing is not None:
+        return format_error("KEY", f"{key_pointer}/{missing[1]}", "is required")
+    if unknown is not None:
+        known = [field.name for field in msgspec.structs.fields(_STRUCTS[names[-1]])]
+        hint = "known here: " + ", ".join(["from", *known] if names[-1] in _PARTS else known)
+        return format_error("KEY", f"{key_pointer}/{unknown[1]}", "unknown key", hint)
+    owner = next((_STRUCTS[name] for name in reversed(names[:-1]) if name in _STRUCTS), FormatSpec)
+    return type_error(error, owner, key_pointer)
+
+
+def _line_of(pointer: str, lines: list[str]) -> int | None:
+    """The 1-based line of the key at a pointer; where the file does not write it, that of the table it belongs to."""
+    *tokens, key = pointer.split("/")[1:] or [""]
+    table = ".".join(token for token in tokens if not token.isdigit())
+    ordinal = next((int(token) for token in tokens if token.isdigit()), 0)
+    heading, inside, count = None, not table, -1
+    for number, line in enumerate(lines, 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            name = bare.partition("#")[0].strip("[] ")
+            count += name == table and bool(table)
+            inside = name == table and (count == ordinal or not bare.startswith("[["))
+            if inside or name == (f"{table}.{key}" if table else key):
+                heading = number
+        elif inside and bare.startswith(key) and bare[len(key) :].lstrip()[:1] in (".", "="):
+            return number
+    if heading is None and tokens:
+        return _line_of("/" + "/".join(tokens), lines)
+    return heading
+
+
+# -- writing
+
+
+def write_toml(spec: FormatSpec) -> str:
+    """The format as a file, without what equals the defaults; reading it gives an equal spec."""
+    lines = _keys(spec)
+    for part in _PARTS:
+        value = getattr(spec, part)
+        if value is not None:
+            lines += ["", f"[{part}]", *_keys(value)]
+        if isinstance(value, ToolsSpec):
+            for form in value.also:
+                lines += ["", "[[tools.also]]", *_keys(form, value)]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _keys(part: msgspec.Struct, first: ToolsSpec | None = None) -> list[str]:
+    """The lines of a part's keys.
+
+    A further form inherits from the `first` one, so that its defaults are written, too, where the first form differs.
+    """
+    lines = []
+    for field in msgspec.structs.fields(part):
+        value = getattr(part, field.name)
+        if field.name in _PARTS or field.name == "also":
+            continue
+        default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
+        inherits = first is not None and field.name != "literals" and getattr(first, field.name) != value
+        if value != default or inherits:
+            lines.append(f"{field.name} = {_value([] if value is None else value)}")
+    return lines
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Notation):
+        fields = [field for field in msgspec.structs.fields(value) if getattr(value, field.name) != field.default]
+        return _value({field.name: getattr(value, field.name) for field in fields})
+    if isinstance(value, Spelled):
+        return _value(value.text)
+    if isinstance(value, tuple) and len(value) == 1 and isinstance(value[0], Spelled):
+        return _value(value[0])
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, frozenset):
+        return _value(sorted(value))
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+    # TOML's basic strings are JSON strings, but for the delete character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(key: str) -> str:
+    plain = key.replace("_", "").replace("-", "")
+    return key if plain.isascii() and plain.isalnum() else _value(key)

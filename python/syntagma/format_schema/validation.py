@@ -1,0 +1,233 @@
+"""The rules of a format, checked on the value; a rule that is broken raises `FormatError` with a JSON pointer.
+
+Files are read into the same values (see `toml`), so files and formats built in Python have one set of rules.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, NoReturn, get_args, get_origin
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema.header import split_header
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, ReasoningSpec, ToolsSpec
+from syntagma.format_schema.pattern import Pattern, Spelled
+
+__all__ = ["check_headers", "check_part", "check_types", "decode_spelled", "format_error", "type_error"]
+
+_ALLOWED_PLACEHOLDERS = {
+    "reasoning.block": ("reasoning",),
+    "content.block": ("content",),
+    "tools.section": ("calls", "suffix"),
+    "tools.call": ("name", "arguments", "envelope", "id", "index", "ordinal", "suffix"),
+    "tools.id": ("name", "index", "ordinal"),
+    "tools.argument": ("key", "value", "type", "suffix"),
+}
+_REQUIRED_PLACEHOLDERS = {
+    "reasoning.block": ("reasoning",),
+    "content.block": ("content",),
+    "tools.section": ("calls",),
+    "tools.argument": ("key", "value"),
+}
+_REQUIRED_KEYS = {
+    "reasoning": ("block",),
+    "tools": ("section", "call"),
+    "messages": ("fields", "body"),
+    "literals": ("quotes", "true", "false", "null"),
+}
+_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_TYPE_WORDS = {"str": "text", "array": "a list", "object": "a table", "bool": "true or false"}
+
+
+def format_error(what: str, pointer: str, message: str, hint: str | None = None) -> FormatError:
+    """The error for a key of a format.
+
+    Args:
+        what: the last word of the code.
+        pointer: JSON pointer of the key.
+        message: what is wrong with it.
+        hint: what to do about it.
+    """
+    return FormatError(f"E-FORMAT-{what}", f"{dotted(pointer)}: {message}", hint=hint, pointer=pointer)
+
+
+def dotted(pointer: str) -> str:
+    """The key at a pointer as files write it: `/tools/also/0/item` is `tools.also.item`."""
+    return ".".join(token for token in pointer.split("/") if token and not token.isdigit())
+
+
+def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], pointer: str) -> FormatError:
+    """The error for a value that has not the type of its field.
+
+    Args:
+        error: what msgspec says.
+        kind: the struct that has the field.
+        pointer: JSON pointer of the value; its last name is the field's.
+    """
+    text = str(error).partition(" - at ")[0]
+    if type(error.__cause__) is ValueError:
+        return format_error("PATTERN", pointer, str(error.__cause__))
+    declared = _types(kind).get(dotted(pointer).rpartition(".")[2])
+    choices = _choices(declared)
+    if choices and (text.startswith("Invalid enum value") or get_origin(declared) is not frozenset):
+        return format_error("VALUE", pointer, "must be one of " + ", ".join(f'"{choice}"' for choice in choices))
+    found = _WRONG_TYPE.search(text)
+    if found is None:
+        return format_error("TYPE", pointer, text)
+    wanted, given = (_TYPE_WORDS.get(name.removesuffix(" | null"), name) for name in found.groups())
+    return format_error("TYPE", pointer, f"must be {wanted}, not {given}")
+
+
+def decode_spelled(kind: type[Any], value: Any) -> Any:
+    """Patterns and envelopes from their text, for msgspec; a value that is one already is returned.
+
+    Raises:
+        ValueError: the text cannot be read.
+        TypeError: the value is no text, or empty.
+    """
+    if isinstance(value, kind):
+        return value
+    if not issubclass(kind, Spelled) or not isinstance(value, str):
+        raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
+    if not value:
+        raise TypeError("must not be empty")
+    return kind(value)
+
+
+@functools.cache
+def _types(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {field.name: field.type for field in msgspec.structs.fields(kind)}
+
+
+@functools.cache
+def _unchecked(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """A struct with the same fields: msgspec checks types when it converts, except for a struct of the same kind."""
+    return msgspec.defstruct(kind.__name__, list(_types(kind).items()), kw_only=True)
+
+
+def _choices(declared: Any) -> tuple[str, ...]:
+    """The words that a field's type allows; none if it allows any."""
+    inner = [choice for part in get_args(declared) for choice in (_choices(part) or (part,))]
+    return tuple(choice for choice in inner if isinstance(choice, str))
+
+
+def check_part(name: str, part: Part, pointer: str) -> None:
+    """The rules of one part by itself.
+
+    Args:
+        name: which part: `reasoning`, `content`, `tools`, `messages` or `literals`.
+        part: the part.
+        pointer: JSON pointer of the part.
+
+    Raises:
+        FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN` or `-CONFLICT`, with pointer.
+    """
+    check_types(part, pointer)
+    for key in _REQUIRED_KEYS.get(name, ()):
+        if not getattr(part, key):
+            raise format_error("KEY", f"{pointer}/{key}", "is required")
+    for key in _types(type(part)):
+        if f"{name}.{key}" in _ALLOWED_PLACEHOLDERS:
+            for pattern in getattr(part, key):
+                _check_pattern(f"{name}.{key}", pattern, f"{pointer}/{key}")
+    if isinstance(part, ToolsSpec):
+        _check_tools(part, pointer)
+
+
+def check_types(part: msgspec.Struct, pointer: str) -> None:
+    """Every field has its type, and no text of a list is empty.
+
+    Raises:
+        FormatError: `E-FORMAT-TYPE`, `-VALUE` or `-PATTERN`, with pointer.
+    """
+    try:
+        converted = msgspec.convert(part, _unchecked(type(part)), from_attributes=True, dec_hook=decode_spelled)
+    except msgspec.ValidationError as error:
+        key = str(error).rpartition("$.")[2].rstrip("`").partition("[")[0].partition(".")[0]
+        raise type_error(error, type(part), f"{pointer}/{key}") from error
+    for key, declared in _types(type(part)).items():
+        value = getattr(part, key)
+        if value != getattr(converted, key):
+            raise format_error("TYPE", f"{pointer}/{key}", f"must be {declared}, not {type(value).__name__}")
+        if isinstance(value, tuple) and any(not (one.text if isinstance(one, Spelled) else one) for one in value):
+            raise format_error("TYPE", f"{pointer}/{key}", "must be a list of texts, none empty")
+
+
+def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
+    if "\\" in pattern.text:
+        hint = "TOML reads \\n in \"…\" only; '…' keeps it as it stands"
+        raise format_error("PATTERN", pointer, "holds a backslash", hint)
+    for placeholder in pattern.placeholders:
+        if placeholder not in _ALLOWED_PLACEHOLDERS[kind]:
+            raise format_error("PATTERN", pointer, f"{{{placeholder}}} has no meaning here")
+    for placeholder in _REQUIRED_PLACEHOLDERS.get(kind, ()):
+        if placeholder not in pattern.placeholders:
+            raise format_error("PATTERN", pointer, f"lacks {{{placeholder}}}")
+    for first, second in zip(pattern.items, pattern.items[1:], strict=False):
+        names = {getattr(first, "name", ""), getattr(second, "name", "")}
+        # Two literals never follow each other. A suffix belongs to what it follows; arguments delimit themselves.
+        if "" not in names and "suffix" not in names and not names >= {"arguments", "name"}:
+            raise format_error("PATTERN", pointer, f"nothing separates two placeholders in {pattern.text!r}")
+
+
+def _check_tools(tools: ToolsSpec, pointer: str) -> None:
+    """The rules for keys of `[tools]` that depend on each other."""
+
+    def conflict(key: str, message: str, hint: str | None = None) -> NoReturn:
+        raise format_error("CONFLICT", f"{pointer}/{key}", message, hint)
+
+    by_envelope = [pattern for pattern in tools.call if "envelope" in pattern.placeholders]
+    if bool(by_envelope) != bool(tools.envelope):
+        conflict("envelope", "{envelope} in `call` and the key `envelope` need each other")
+    if any("arguments" in pattern.placeholders for pattern in by_envelope):
+        conflict("call", "has both {arguments} and {envelope}")
+    if bool(tools.types) != any("type" in pattern.placeholders for pattern in tools.argument):
+        conflict("types", "{type} in `argument` and the key `types` need each other")
+    if tools.item is not None and not tools.argument:
+        conflict("item", "means nothing without `argument`")
+    if tools.item is not None and (tools.escape or tools.types or tools.values == "literal"):
+        conflict("item", "has no meaning beside `escape`, `types` or literal values")
+    check_part("literals", tools.literals, f"{pointer}/literals")
+    if not tools.literals.is_json and any('"{arguments}"' in one.text for one in tools.envelope):
+        conflict("literals", "an object that is spelled as a string is JSON")
+    for index, form in enumerate(tools.also):
+        check_part("tools", form, f"{pointer}/also/{index}")
+        if form.also:
+            raise format_error("CONFLICT", f"{pointer}/also/{index}/also", "a further form has no further forms")
+    if tools.item is not None and tools.element is None:
+        hint = "an element shows {key} a second time, where it closes"
+        conflict("item", "only elements that are named after their keys nest", hint)
+    if tools.element is not None and tools.argument_separator.strip():
+        conflict("argument_separator", "only whitespace can stand between elements")
+
+
+def check_headers(
+    messages: MessagesSpec, reasoning: ReasoningSpec | None, content: ContentSpec | None, tools: ToolsSpec | None
+) -> None:
+    """The rules of formats with headers: each pattern shows a header, and keys that headers replace are not used.
+
+    Raises:
+        FormatError: `E-FORMAT-PATTERN` or `-CONFLICT`, with pointer.
+    """
+    if not (messages.end or messages.start) and all(field[0].isspace() for field in messages.fields):
+        raise format_error("CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")
+    if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
+        key = "interrupt" if reasoning.interrupt else "start"
+        raise format_error("CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
+    forms = [] if tools is None else [("/tools", tools)]
+    forms += [(f"/tools/also/{index}", form) for index, form in enumerate(tools.also if tools is not None else ())]
+    for pointer, form in forms:
+        if any(pattern.text != "{calls}" for pattern in form.section):
+            message = "has no meaning beside [messages]; the header stands in `call`"
+            raise format_error("CONFLICT", f"{pointer}/section", message)
+    shown = [("/reasoning/block", pattern) for pattern in (reasoning.block if reasoning is not None else ())]
+    shown += [("/content/block", pattern) for pattern in (content.block if content is not None else ())]
+    shown += [(f"{pointer}/call", pattern) for pointer, form in forms for pattern in form.call]
+    for pointer, pattern in shown:
+        try:
+            split_header(pattern, messages)
+        except ValueError as error:
+            raise format_error("PATTERN", pointer, f"{pattern.text!r} {error}") from None
