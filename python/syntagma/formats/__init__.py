@@ -1,7 +1,7 @@
 """Formats: how models write reasoning, content and tool calls, as data.
 
-A format is a value (`ChatFormat`) with three readings: a parser, a grammar, and canonical writing. Named formats are
-the files in `data/`, the files of installed plug-ins, and what `register` adds.
+A format is a value, `ChatFormat`, that is used in three ways: to parse, as a grammar, and to write. Named formats are
+the files in `data/`, the files of installed plug-ins, and those that `register` adds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ __all__ = ["PLUGIN_GROUP", "ChatFormat", "get", "names", "register"]
 
 
 def get(name: str, reasoning: str | None = None) -> ChatFormat:
-    """A named format; with `reasoning`, that part is the one of another.
+    """A named format.
+
+    Args:
+        name: its name or an alias.
+        reasoning: the name of another format, whose reasoning part replaces the first one's.
 
     Raises:
-        FormatError: `E-FORMAT-UNKNOWN`, with names that are near; `E-FORMAT-COMBINE`; or what a file has wrong.
+        FormatError: `E-FORMAT-UNKNOWN`, with similar names; `E-FORMAT-COMBINE`; or an error in the file.
     """
     found = ChatFormat(registry.spec(name), name=registry.canonical(name))
     return found if reasoning is None else found.combine(reasoning=get(reasoning))
@@ -30,10 +34,14 @@ def names() -> tuple[str, ...]:
 
 
 def register(path_or_text: str | os.PathLike[str], *, name: str | None = None) -> ChatFormat:
-    """Add a format for this process: a file (its name is the format's name) or TOML text.
+    """Add a format to this process.
+
+    Args:
+        path_or_text: a file, whose name without `.toml` is the format's name, or TOML text.
+        name: the format's name, if it is another; text without a name needs an alias.
 
     Raises:
-        FormatError: what the file has wrong, with line.
+        FormatError: an error in the file, with line.
         ArgumentError: `E-FORMAT-NAME`, `E-FORMAT-DUPLICATE`.
     """
     return get(registry.register(path_or_text, name=name))

@@ -1,17 +1,19 @@
-"""`ChatFormat`: a format with its readings."""
+"""`ChatFormat`: a format, to parse, constrain and write with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+import msgspec
+
 from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, read_toml, write_toml
+from syntagma.format_schema import ContentSpec, FormatSpec, read_toml, write_toml
 from syntagma.formats.json_text import same_json
+from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
-from syntagma.formats.writing import unwritable, write_message
 from syntagma.grammars import Grammar
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, StreamParser
@@ -39,43 +41,47 @@ class ChatFormat:
         """Read a format file; `from` may name registered formats.
 
         Raises:
-            FormatError: what is wrong, with line.
+            FormatError: `E-FORMAT-…`, with line.
         """
         return cls(read_toml(text, source=source, base=registry.tables))
 
     def to_toml(self) -> str:
-        """The format as a file, inheritance resolved; it reads back equal."""
+        """The format as a file without `from`; reading it gives an equal format."""
         return write_toml(self.spec)
 
     @classmethod
     def from_response_template(cls, template: Mapping[str, Any]) -> tuple[ChatFormat, tuple[NotCarried, ...]]:
-        """The format that a checkpoint's `response_template` describes, and what of the template it does not hold.
+        """The format that a checkpoint's `response_template` describes, and what is lost in the translation.
 
         Args:
             template: the dictionary, version 1, as `tokenizer_config.json` has it.
 
         Raises:
-            FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, this is no such template; with the pointer.
+            FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, it is not one; with the pointer.
         """
         spec, lost = read_response_template(template)
         return cls(spec), lost
 
     def to_response_template(self, *, start_anchor: str | None = None) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
-        """A `response_template` that reads what the format writes, and what of the format it does not hold.
+        """A `response_template` that reads what the format writes, and what is lost in the translation.
 
         Args:
             start_anchor: where the assistant's turn begins in a prompt; by default `anchor`.
 
         Raises:
-            FormatError: `E-FORMAT-UNWRITABLE`, nobody says where the assistant's turn begins.
+            FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
         """
         return write_response_template(self.spec, start_anchor=start_anchor)
 
     def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:
-        """Calls, content and messages of `tools`, reasoning of `reasoning`; None is this format.
+        """A format with the calls, content and messages of `tools` and the reasoning of `reasoning`.
+
+        Args:
+            tools: a format; None is this one.
+            reasoning: a format; None is this one.
 
         Raises:
-            FormatError: `E-FORMAT-COMBINE`, header formats are whole.
+            FormatError: `E-FORMAT-COMBINE`, their headers of messages differ.
         """
         first, second = (tools or self).spec, (reasoning or self).spec
         if first.messages != second.messages:
@@ -87,9 +93,8 @@ class ChatFormat:
         content = first.content
         dropped = second.content.drop if second.content is not None else ()
         if content is not None or dropped:
-            base = content if content is not None else type(second.content)()  # type: ignore[misc]
-            drop = tuple(dict.fromkeys((*base.drop, *dropped)))
-            content = type(base)(block=base.block, when=base.when, drop=drop)
+            content = content or ContentSpec()
+            content = msgspec.structs.replace(content, drop=tuple(dict.fromkeys((*content.drop, *dropped))))
         return ChatFormat(
             FormatSpec(
                 anchor=first.anchor,
@@ -143,8 +148,8 @@ class ChatFormat:
         """The canonical raw text of a message, without the end of the turn.
 
         Raises:
-            FormatError: `E-FORMAT-UNWRITABLE`, it would not read back equal, with the pointer of the field;
-                `E-FORMAT-UNSUPPORTED`, a construct that is not written yet.
+            FormatError: `E-FORMAT-UNWRITABLE`, the text would be read differently, with the pointer of the field;
+                `E-FORMAT-UNSUPPORTED`, the format has a construct that cannot be written.
         """
         text = write_message(self.spec, message, tools)
         parser = self.parser(tools)
@@ -155,22 +160,22 @@ class ChatFormat:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """What begins a call as the format writes it."""
+        """The texts that begin a call, as the format writes it."""
         return triggers(self.spec)
 
     @property
     def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
+        """The texts that end the turn, for engines whose vocabulary has no token for them."""
         return stop_strings(self.spec)
 
     @property
     def preserved_tokens(self) -> tuple[str, ...]:
-        """Every marker: tokens that a detokenizer must not drop."""
+        """Every marker of the format; a detokenizer must not drop these tokens."""
         return preserved_tokens(self.spec)
 
     @property
     def _writes_ids(self) -> bool:
-        """Whether a call's id is written whatever it is; ids of a fixed shape are written anew where they lack it."""
+        """Whether any id of a call is written as it is; an id without the shape that the format fixes is replaced."""
         tools = self.spec.tools
         if tools is None or tools.id:
             return False
@@ -195,7 +200,7 @@ def _rebuild(spec: FormatSpec, name: str | None) -> ChatFormat:
 
 
 def _compare(wanted: Message, read: Message, *, wire_ids: bool) -> None:
-    """Refuse what reads back otherwise; no text is the same as empty text."""
+    """Refuse a message that is read back differently; None and empty text are equal."""
     if (wanted.reasoning_content or "") != (read.reasoning_content or ""):
         unwritable("the reasoning would not read back equal", "/reasoning_content")
     if (wanted.content or "") != (read.content or ""):

@@ -1,4 +1,4 @@
-"""JSON text, respelled but not re-valued: blanks and escapes become canonical, numbers stay as they were written."""
+"""JSON text in canonical form: whitespace and escapes are normalised, numbers keep their text."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _PUNCTUATION = {",": ", ", ":": ": "}
 
 
 def canonical_object(text: str) -> str:
-    """One JSON object with `", "` and `": "` and without ASCII escapes; the order of keys stays.
+    """One JSON object with `", "` and `": "` and without ASCII escapes, its keys in the same order.
 
     Raises:
         ValueError: it is not one JSON object.
     """
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
+        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_a_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
-    return "".join(_respelled(match[0]) for match in _TOKEN.finditer(text))
+    return "".join(_canonical_token(match[0]) for match in _TOKEN.finditer(text))
 
 
 def elements(text: str) -> list[str]:
@@ -46,7 +46,7 @@ def members(text: str) -> list[tuple[str, str]]:
 
 
 def _parts(text: str) -> list[list[str]]:
-    """What stands between the commas of the outermost object or array, as canonical tokens."""
+    """The members or elements of the outermost object or array, each as canonical tokens."""
     parts: list[list[str]] = [[]]
     depth = 0
     for token in (match[0] for match in _TOKEN.finditer(text)):
@@ -54,27 +54,27 @@ def _parts(text: str) -> list[list[str]]:
         if depth == 1 and token == ",":
             parts.append([])
         elif depth:
-            parts[-1].append(_respelled(token))
+            parts[-1].append(_canonical_token(token))
         depth += token in ("{", "[")
     return [part for part in parts if part]
 
 
-def _no_number(word: str) -> None:
+def _not_a_number(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
 
 
-def _respelled(token: str) -> str:
+def _canonical_token(token: str) -> str:
     if token[0] != '"':
         return _PUNCTUATION.get(token, token)
     if "\\" not in token:
         return token
     plain = json.dumps(json.loads(token), ensure_ascii=False)
-    # Half of a surrogate pair has no UTF-8; it keeps its escape.
+    # Half of a surrogate pair cannot be encoded as UTF-8; it keeps its escape.
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", plain)
 
 
 def same_json(first: str, second: str) -> bool:
-    """Whether two JSON texts say the same: numbers as they are written, keys in any order."""
+    """Whether two JSON texts are equal: keys in any order, numbers of equal text."""
     try:
         return bool(_exact(first) == _exact(second))
     except (ValueError, RecursionError):
@@ -82,5 +82,5 @@ def same_json(first: str, second: str) -> bool:
 
 
 def _exact(text: str) -> Any:
-    # Numbers as tagged text: 1 is not true, and no digit is lost.
+    # Numbers as tagged text, so that 1 is not true and no digit is lost.
     return json.loads(text, parse_float=lambda n: ("number", n), parse_int=lambda n: ("number", n))

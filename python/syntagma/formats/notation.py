@@ -1,4 +1,4 @@
-"""JSON text → the spelling of a notation."""
+"""JSON text as a notation spells it, and XML escapes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import string
 
 from syntagma.format_schema import Notation
 
-__all__ = ["escaped", "in_notation"]
+__all__ = ["in_notation", "xml_escaped"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|, |: |[^\s"{}\[\],:]+')
 _BARE = frozenset(string.ascii_letters + string.digits + "_-.$")
@@ -16,16 +16,16 @@ _SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def in_notation(text: str, notation: Notation) -> str:
-    """Canonical JSON text in a notation: first spellings; objects with bare keys are written without blanks."""
+    """Canonical JSON text in a notation, in its first spellings; objects with bare keys have no whitespace."""
     if notation.writes_json:
         return text
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     words = {"true": notation.true[0], "false": notation.false[0], "null": notation.null[0]}
     out = []
-    for token, behind in zip(tokens, (*tokens[1:], ""), strict=True):
+    for token, following in zip(tokens, (*tokens[1:], ""), strict=True):
         if token[0] == '"':
             value = json.loads(token)
-            bare = notation.bare_keys and behind == ": " and value and _BARE.issuperset(value)
+            bare = notation.bare_keys and following == ": " and value and _BARE.issuperset(value)
             out.append(value if bare else _quoted(value, notation.quotes[0]))
         elif token in (", ", ": "):
             out.append(token.strip() if notation.bare_keys else token)
@@ -44,7 +44,7 @@ def _quoted(value: str, quote: str) -> str:
     return quote + "".join(spelled) + quote
 
 
-def escaped(text: str, *, attribute: bool = False) -> str:
-    """Text with XML escapes."""
+def xml_escaped(text: str, *, attribute: bool = False) -> str:
+    """Text with XML escapes; quotes only matter in an attribute."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace('"', "&quot;").replace("'", "&#39;") if attribute else text

@@ -1,4 +1,4 @@
-"""Named formats: one file a name, read when first asked for."""
+"""Named formats: one file each, read on first use."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PLUGIN_GROUP = "syntagma.formats"
 class FormatRegistry:
     """Formats by name and alias. Threads may share it.
 
-    The library's own formats come first, then those of installed plug-ins; the latter are looked for only when a name
-    is not among the former, or when all names are asked for.
+    The library's own formats come first, then those of installed plug-ins. Plug-ins are loaded only if a name is not
+    one of the library's own, or if all names are requested.
     """
 
     def __init__(self) -> None:
@@ -42,10 +42,10 @@ class FormatRegistry:
             return tuple(sorted(self._own()))
 
     def canonical(self, name: str) -> str:
-        """The name of the file that `name` or alias stands for.
+        """The name of the format with this name or alias.
 
         Raises:
-            FormatError: `E-FORMAT-UNKNOWN`, with names that are near.
+            FormatError: `E-FORMAT-UNKNOWN`, with similar names.
         """
         with self._lock:
             found = self._find(name)
@@ -56,14 +56,14 @@ class FormatRegistry:
                 return found
             known = [key for file in self._own().values() for key in file.aliases] + list(self._own())
         near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
-        hint = f"near: {', '.join(near)}" if near else "`formats.names()` lists them"
+        hint = f"similar names: {', '.join(near)}" if near else "`formats.names()` lists them"
         raise FormatError("E-FORMAT-UNKNOWN", f"there is no format {name!r}", hint=hint)
 
     def spec(self, name: str) -> FormatSpec:
         """A format by name or alias, inheritance resolved.
 
         Raises:
-            FormatError: `E-FORMAT-UNKNOWN`, or what the file has wrong.
+            FormatError: `E-FORMAT-UNKNOWN`, or an error in the file.
         """
         with self._lock:
             key = self.canonical(name)
@@ -89,14 +89,14 @@ class FormatRegistry:
         """Add a format.
 
         Args:
-            path_or_text: a path, or the TOML text itself (text that holds a line break or `=` is no path).
+            path_or_text: a path, or the TOML text itself (what contains a line break or `=` is text).
             name: its name; by default the file's name without `.toml`, for text its first alias.
 
         Returns:
             The name.
 
         Raises:
-            FormatError: `E-FORMAT-READ`, the file cannot be read; or what it has wrong.
+            FormatError: `E-FORMAT-READ`, the file cannot be read; or it has an error.
             ArgumentError: `E-FORMAT-NAME`, text without a name; `E-FORMAT-DUPLICATE`, the name or an alias is taken.
         """
         if isinstance(path_or_text, str) and ("\n" in path_or_text or "=" in path_or_text):
@@ -108,14 +108,14 @@ class FormatRegistry:
         spec = file.spec(self.tables)
         key = given or next(iter(spec.aliases), None)
         if key is None:
-            raise ArgumentError("E-FORMAT-NAME", "a format that is given as text needs a name or an alias")
+            raise ArgumentError("E-FORMAT-NAME", "a format given as text needs a name or an alias")
         with self._lock:
             self._load_plugins()
             self._add(key, file)
         return key
 
     def _own(self) -> dict[str, FormatFile]:
-        """The files that are known; reads the library's own first."""
+        """The files by name; reads the library's own on first use."""
         if self._files is None:
             self._files = {}
             for name, file in _files_in(importlib.resources.files("syntagma.formats") / "data"):
@@ -167,4 +167,4 @@ def _read(path: Traversable) -> str:
 
 
 registry = FormatRegistry()
-"""the registry behind `syntagma.formats.get`"""
+"""the registry that `syntagma.formats.get` reads"""

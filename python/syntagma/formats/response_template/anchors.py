@@ -1,4 +1,4 @@
-"""Regular expressions of a template's anchors → texts with named gaps, where they are no more than that."""
+"""Translates the regular expressions of a template's anchors to texts with named groups."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from typing import TypeAlias
 
 import msgspec
 
-__all__ = ["Gap", "Untranslatable", "anchor_texts"]
+__all__ = ["NamedGroup", "Untranslatable", "anchor_texts"]
 
-_MOST = 16
-_DEEPEST = 8
-_BLANKS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+_MAX_TEXTS = 16
+_MAX_DEPTH = 8
+_WHITESPACE = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 _QUANTIFIERS = ("*?", "+?", "??", "*", "+", "?")
 
 
-class Gap(msgspec.Struct, frozen=True):
-    """A named group: any text; the same text where it stands again."""
+class NamedGroup(msgspec.Struct, frozen=True):
+    """A named group; it matches any text, and the same text where it occurs again."""
 
     name: str
 
 
-_Text: TypeAlias = tuple["str | Gap", ...]
+_Text: TypeAlias = tuple["str | NamedGroup", ...]
 
 
 class Untranslatable(ValueError):
-    """The expression is more than alternatives of texts with named gaps and runs of blanks."""
+    """The expression has more than alternatives of texts with named groups and runs of whitespace."""
 
 
-def anchor_texts(expression: str) -> list[tuple[str | Gap, ...]]:
-    """The texts that `expression` stands for, in its order; a run of blanks is written as one line break.
+def anchor_texts(expression: str) -> list[tuple[str | NamedGroup, ...]]:
+    """The texts that `expression` matches, in its order; a run of whitespace becomes one line break.
 
     Raises:
-        Untranslatable: what it uses besides, and where.
+        Untranslatable: it uses another construct; the message says which and where.
     """
     reader = _Reader(expression)
     texts = reader.alternatives(0)
     if reader.at < len(expression):
-        raise Untranslatable(f"a bracket closes that was not opened, at {reader.at}")
+        raise Untranslatable(f"an unmatched closing bracket at {reader.at}")
     return texts
 
 
@@ -46,9 +46,9 @@ class _Reader:
         self.at = 0
 
     def alternatives(self, depth: int) -> list[_Text]:
-        """Up to the bracket that closes, or the end."""
-        if depth > _DEEPEST:
-            raise Untranslatable(f"brackets nest more than {_DEEPEST} deep")
+        """The texts up to the closing bracket or the end."""
+        if depth > _MAX_DEPTH:
+            raise Untranslatable(f"brackets nest more than {_MAX_DEPTH} deep")
         found: list[_Text] = []
         current: list[_Text] = [()]
         while self.at < len(self._source) and self._source[self.at] != ")":
@@ -59,8 +59,8 @@ class _Reader:
             else:
                 further = self._repeated(self._atom(depth))
                 current = [_joined(head, tail) for head in current for tail in further]
-                if len(current) > _MOST:
-                    raise Untranslatable(f"it stands for more than {_MOST} texts")
+                if len(current) > _MAX_TEXTS:
+                    raise Untranslatable(f"it matches more than {_MAX_TEXTS} texts")
         return [*found, *current]
 
     def _atom(self, depth: int) -> list[_Text]:
@@ -81,13 +81,13 @@ class _Reader:
         if self._source.startswith("?P=", self.at):
             name = self._source[self.at + 3 :].partition(")")[0]
             self._skip_group(start)
-            return [(Gap(name),)]
+            return [(NamedGroup(name),)]
         if self._source.startswith("?P<", self.at) or self._source.startswith("?<", self.at):
             name = self._source[self.at :].partition("<")[2].partition(">")[0]
             if not name.isidentifier():
                 raise Untranslatable(f"a look-behind at {start}")
             self._skip_group(start)
-            return [(Gap(name),)]
+            return [(NamedGroup(name),)]
         if self._source.startswith("?:", self.at):
             self.at += 2
         elif self._source.startswith("?", self.at):
@@ -99,7 +99,7 @@ class _Reader:
         return inner
 
     def _skip_group(self, start: int) -> None:
-        """Behind the bracket that closes the group; what stands in a named gap is the reader's business."""
+        """Move past the bracket that closes the group; the pattern inside a named group is not translated."""
         depth, in_class = 1, False
         while self.at < len(self._source):
             character = self._source[self.at]
@@ -119,18 +119,18 @@ class _Reader:
         self.at += 1
         if character == "s":
             return "\n"
-        if character in _BLANKS:
-            return _BLANKS[character]
+        if character in _WHITESPACE:
+            return _WHITESPACE[character]
         if not character or character.isalnum():
             raise Untranslatable(f"'\\{character}' at {start}")
         return character
 
     def _class(self, start: int) -> str:
-        """A class of blanks is a blank; other classes outside a named group say nothing that can be written."""
+        """A class of whitespace becomes a line break; other classes outside a named group cannot be written."""
         end = self._source.find("]", self.at)
         inside = self._source[self.at : end] if end >= 0 else ""
         plain = inside
-        for letter in (*_BLANKS, "s"):
+        for letter in (*_WHITESPACE, "s"):
             plain = plain.replace(f"\\{letter}", "")
         if not inside or plain.strip():
             raise Untranslatable(f"a class at {start}")

@@ -27,7 +27,7 @@ _FIELD_KEYS = {
 
 
 def check_template(template: Mapping[str, Any]) -> None:
-    """Refuse what is no template of version 1.
+    """Refuse a value that is not a template of version 1.
 
     Raises:
         FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, with the pointer.

@@ -1,4 +1,4 @@
-"""What a translation between a format and a response template leaves behind."""
+"""What a translation between a format and a response template loses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["NotCarried"]
 
 
 class NotCarried(msgspec.Struct, frozen=True):
-    """Something that the other side cannot say.
+    """Something that the other representation cannot express.
 
     Attributes:
-        pointer: JSON pointer of what it is, in what was read: the template, or the tables of the format.
+        pointer: JSON pointer into the source: the template, or the tables of the format.
         reason: why, in a few words.
     """
 

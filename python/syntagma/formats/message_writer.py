@@ -1,4 +1,4 @@
-"""The canonical raw text of a message: the first alternative of every pattern, its placeholders filled."""
+"""The canonical raw text of a message: the first pattern of each kind, its placeholders filled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from syntagma.format_schema import (
     answer_before_calls,
 )
 from syntagma.formats.json_text import canonical_object, elements, members
-from syntagma.formats.notation import escaped, in_notation
+from syntagma.formats.notation import in_notation, xml_escaped
 from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
 
 __all__ = ["has_shape", "unwritable", "write_message"]
@@ -36,23 +36,26 @@ def unwritable(message: str, pointer: str) -> NoReturn:
 
 
 def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
-    """What a model writes for this message where nothing of it is in the prompt yet but what `reasoning.start` says.
+    """The text that a model writes for this message.
 
-    `tools` are the declared ones: where a value without a schema is read by its looks, they say which have one.
+    Args:
+        spec: the format. If reasoning is open at the start (`reasoning.start`), its opener is part of the prompt.
+        message: the message.
+        tools: the declared tools; a value that has no schema may need another spelling.
 
     Raises:
-        FormatError: `E-FORMAT-UNWRITABLE`, the format has no way to say it.
+        FormatError: `E-FORMAT-UNWRITABLE`, the format cannot express it.
     """
     if isinstance(message.content, list):
         unwritable("content that is a list of parts has no raw text", "/content")
     content = message.content or ""
     if spec.reasoning is not None and spec.reasoning.to == "content" and spec.reasoning.start == "open":
-        # The reader puts the opener, which the prompt holds, in front of whatever is written.
+        # The reader adds the opener, which is part of the prompt, before the content.
         content = content.removeprefix(spec.reasoning.block[0].opener)
     if spec.messages is not None:
         return _messages(spec, spec.messages, message, content, tools)
     text = _reasoning(spec, message.reasoning_content or "") + _content(
-        spec.content, content, thought=bool(message.reasoning_content), alone=not message.tool_calls
+        spec.content, content, reasoned=bool(message.reasoning_content), alone=not message.tool_calls
     )
     if not message.tool_calls:
         return text
@@ -64,7 +67,7 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
 def _messages(
     spec: FormatSpec, messages: MessagesSpec, message: Message, content: str, tools: Sequence[ToolLike] | None
 ) -> str:
-    """One message with a header after the other; the prompt holds the opener of the first."""
+    """A sequence of messages with headers; the opener of the first is part of the prompt."""
     written = [_reasoning(spec, message.reasoning_content)] if message.reasoning_content else []
     if content or not message.tool_calls:
         if spec.content is None or not spec.content.block:
@@ -81,24 +84,24 @@ def _messages(
     return (messages.start[0] if messages.start else "").join(written)
 
 
-def _reasoning(spec: FormatSpec, thoughts: str) -> str:
+def _reasoning(spec: FormatSpec, reasoning: str) -> str:
     part = spec.reasoning
     if part is None:
-        if thoughts:
+        if reasoning:
             unwritable("the format has no reasoning", "/reasoning_content")
         return ""
     block = part.block[0]
     if part.to == "content":
-        if thoughts:
-            unwritable("the format leaves thoughts in content", "/reasoning_content")
+        if reasoning:
+            unwritable("the format leaves reasoning in content", "/reasoning_content")
         return ""
     if part.start == "open":
-        return thoughts + block.closer
-    return block.opener + thoughts + block.closer if thoughts else ""
+        return reasoning + block.closer
+    return block.opener + reasoning + block.closer if reasoning else ""
 
 
-def _content(part: ContentSpec | None, text: str, *, thought: bool, alone: bool) -> str:
-    if part is None or not part.block or (part.when == "reasoning" and not thought):
+def _content(part: ContentSpec | None, text: str, *, reasoned: bool, alone: bool) -> str:
+    if part is None or not part.block or (part.when == "reasoning" and not reasoned):
         return text
     if not text and not alone:
         return ""
@@ -111,10 +114,10 @@ def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[st
 
 
 def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> str:
-    tagged = bool(tools.argument) and "arguments" in tools.call[0].placeholders
+    separate = bool(tools.argument) and "arguments" in tools.call[0].placeholders
     try:
-        if tagged:
-            arguments = _one_by_one(tools, call.arguments, tool)
+        if separate:
+            arguments = _separate_arguments(tools, call.arguments, tool)
         else:
             arguments = in_notation(canonical_object(call.arguments), tools.literals)
     except ValueError as error:
@@ -129,22 +132,28 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> st
     return _filled(tools.call[0], values)
 
 
-def _one_by_one(tools: ToolsSpec, arguments: str, tool: Tool | None) -> str:
-    """Each member of the object as the format writes an argument: strings as they are, other values as JSON."""
+def _separate_arguments(tools: ToolsSpec, arguments: str, tool: Tool | None) -> str:
+    """The members of the object as separate arguments: strings as they are, other values as JSON."""
     schema = tool.parameters if tool is not None else None
     properties = schema.get("properties") if schema is not None else None
     declared = properties if isinstance(properties, Mapping) else {}
     return tools.argument_separator.join(
         _filled(
             tools.argument[0],
-            {"key": _attribute(tools, key), "suffix": "", **_value(tools, text, by_looks=key not in declared)},
+            {"key": _attribute(tools, key), "suffix": "", **_value(tools, text, untyped=key not in declared)},
         )
         for key, text in members(arguments)
     )
 
 
-def _value(tools: ToolsSpec, text: str, *, by_looks: bool) -> dict[str, str]:
-    """A value, given as JSON text, with its type on the wire; `by_looks`: no schema says how it is read."""
+def _value(tools: ToolsSpec, text: str, *, untyped: bool) -> dict[str, str]:
+    """The placeholders of a value.
+
+    Args:
+        tools: the format of calls.
+        text: the value as JSON text.
+        untyped: no schema declares it, so that readers infer its type from the text.
+    """
     is_string = text.startswith('"')
     kind = "string" if is_string else "json"
     words = [word for word, meaning in tools.types.items() if meaning == kind and word != "*"]
@@ -152,24 +161,24 @@ def _value(tools: ToolsSpec, text: str, *, by_looks: bool) -> dict[str, str]:
     if tools.item is not None and text[0] in "{[" and text[1] not in "]}":
         return {"value": _nested(tools, text), "type": word}
     raw = tools.values != "literal" and is_string
-    if raw and tools.values == "json" and by_looks:
+    if raw and tools.values == "json" and untyped:
         raw = not _looks_like_json(json.loads(text), tools.literals)
     value = json.loads(text) if raw else in_notation(text, tools.literals)
-    return {"value": escaped(value) if "values" in tools.escape else value, "type": word}
+    return {"value": xml_escaped(value) if "values" in tools.escape else value, "type": word}
 
 
 def _nested(tools: ToolsSpec, text: str) -> str:
-    """An object or array, given as JSON text, as arguments inside an argument."""
+    """An object or array, as JSON text, as elements inside an element."""
     assert tools.item is not None
     inner = [(tools.item, one) for one in elements(text)] if text[0] == "[" else members(text)
     return "".join(
-        _filled(tools.argument[0], {"key": key, "suffix": "", **_value(tools, one, by_looks=False)})
+        _filled(tools.argument[0], {"key": key, "suffix": "", **_value(tools, one, untyped=False)})
         for key, one in inner
     )
 
 
 def _looks_like_json(text: str, notation: Notation) -> bool:
-    """Whether a reader may take raw text for JSON, or for a literal of the notation."""
+    """Whether a reader may take raw text as JSON, or as a literal of the notation."""
     bare = text.strip()
     if bare.startswith(('"', "{", "[", *notation.quotes)) or bare in (*notation.true, *notation.false, *notation.null):
         return True
@@ -181,17 +190,17 @@ def _looks_like_json(text: str, notation: Notation) -> bool:
 
 
 def _attribute(tools: ToolsSpec, text: str) -> str:
-    return escaped(text, attribute=True) if "attributes" in tools.escape else text
+    return xml_escaped(text, attribute=True) if "attributes" in tools.escape else text
 
 
 def _json_type(text: str) -> str:
-    """The name of the JSON type of a value that is given as JSON text."""
+    """The name of the type of a value, given as JSON text."""
     kinds = {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}
     return kinds.get(text[0], "number")
 
 
 def has_shape(call_id: str, shape: Pattern, name: str) -> bool:
-    """Whether an id is of the shape that the format writes, for a call of this tool."""
+    """Whether an id has the shape that the format fixes, for a call of the tool `name`."""
     at = 0
     for item in shape.items:
         wanted = item.text if isinstance(item, Literal) else name
@@ -207,7 +216,7 @@ def has_shape(call_id: str, shape: Pattern, name: str) -> bool:
 
 
 def _envelope(envelope: Envelope, values: dict[str, str]) -> str:
-    """An envelope; what stands between quotes is spelled as the inside of a JSON string."""
+    """An envelope; a value between quotes is escaped as in a JSON string."""
     text = envelope.pattern.text
     quoted = {
         placeholder: json.dumps(value, ensure_ascii=False)[1:-1]

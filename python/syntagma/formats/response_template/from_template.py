@@ -1,4 +1,4 @@
-"""A response template → a format."""
+"""Translates a response template to a format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from syntagma.format_schema import (
     ReasoningSpec,
     ToolsSpec,
 )
-from syntagma.formats.response_template.anchors import Gap, Untranslatable, anchor_texts
+from syntagma.formats.response_template.anchors import NamedGroup, Untranslatable, anchor_texts
 from syntagma.formats.response_template.checking import check_template
 from syntagma.formats.response_template.not_carried import NotCarried
 from syntagma.json_pointer import pointer_of
@@ -26,23 +26,24 @@ from syntagma.parsing import StreamParser
 
 __all__ = ["read_response_template"]
 
-_THOUGHTS = ("thinking", "reasoning_content", "reasoning")
-_PARTS = {**dict.fromkeys(_THOUGHTS, "reasoning"), "content": "content", "tool_calls": "tools"}
-_MOST = 16
-_Anchor = tuple["str | Gap", ...]
+_REASONING_FIELDS = ("thinking", "reasoning_content", "reasoning")
+_PARTS = {**dict.fromkeys(_REASONING_FIELDS, "reasoning"), "content": "content", "tool_calls": "tools"}
+_MAX_PAIRS = 16
+_MAX_DEPTH = 16
+_Anchor = tuple["str | NamedGroup", ...]
 
 
 def read_response_template(template: Mapping[str, Any]) -> tuple[FormatSpec, tuple[NotCarried, ...]]:
-    """The format that a template describes, and what of the template it does not hold.
+    """The format that a template describes, and what is lost in the translation.
 
     Raises:
-        FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, this is no template of version 1; with the pointer.
+        FormatError: `E-FORMAT-RESPONSE-TEMPLATE`, it is not a template of version 1; with the pointer.
     """
     check_template(template)
-    return _Reading(template).result()
+    return _Translation(template).result()
 
 
-class _Reading:
+class _Translation:
     def __init__(self, template: Mapping[str, Any]) -> None:
         self._template = template
         self._lost: list[NotCarried] = []
@@ -53,15 +54,15 @@ class _Reading:
             pointer = pointer_of("fields", name)
             part = _PARTS.get(name)
             if part is None or part in parts:
-                self._lose(pointer, "a format has thoughts, content and calls, each once")
+                self._lose(pointer, "a format has reasoning, content and calls, each once")
                 continue
             try:
                 value = getattr(self, f"_{part}")(field, pointer)
-                parts[part] = value if value is None else _proved(part, value)
+                parts[part] = value if value is None else _checked(part, value)
             except Untranslatable as error:
-                self._lose(pointer, f"an expression that is more than a text with gaps: {error}")
+                self._lose(pointer, f"an expression that is more than a text with groups: {error}")
             except FormatError as error:
-                self._lose(pointer, f"a format cannot say it: {error.message}")
+                self._lose(pointer, f"a format cannot express it: {error.message}")
         if self._template.get("defaults", {}).keys() - {"role"}:
             self._lose("/defaults", "a message begins empty")
         return FormatSpec(anchor=self._anchor(), **parts), tuple(self._lost)
@@ -89,9 +90,9 @@ class _Reading:
 
     def _reasoning(self, field: Mapping[str, Any], pointer: str) -> ReasoningSpec | None:
         if field.get("content", "text") != "text":
-            self._lose(f"{pointer}/content", "thoughts are text")
+            self._lose(f"{pointer}/content", "reasoning is text")
         if field.get("repeats") and field.get("join") != "":
-            self._lose(f"{pointer}/join", "further thoughts follow without anything between")
+            self._lose(f"{pointer}/join", "further reasoning follows without a separator")
         self._text_field(field, pointer)
         blocks = [
             f"{_plain(opener)}{{reasoning}}{_plain(closer)}"
@@ -99,7 +100,7 @@ class _Reading:
             if closer or opener
         ]
         if not blocks:
-            self._lose(pointer, "thoughts without any marker cannot be told from the answer")
+            self._lose(pointer, "reasoning without any marker cannot be distinguished from the answer")
             return None
         return ReasoningSpec(block=_patterns(blocks, ("reasoning",)), repeat=bool(field.get("repeats")))
 
@@ -116,7 +117,7 @@ class _Reading:
 
     def _text_field(self, field: Mapping[str, Any], pointer: str) -> None:
         if dict(field.get("content_args") or {}).get("strip", True):
-            self._lose(f"{pointer}/content_args", "text keeps the blanks at its ends")
+            self._lose(f"{pointer}/content_args", "text keeps the whitespace at its ends")
         if field.get("transform") not in (None, "{content}"):
             self._lose(f"{pointer}/transform", "text is passed on as it is")
         self._common(field, pointer)
@@ -126,44 +127,44 @@ class _Reading:
             self._lose(f"{pointer}/optional", "a message may lack anything")
 
     def _anchors(self, field: Mapping[str, Any], pointer: str) -> list[tuple[_Anchor, _Anchor]]:
-        """Every opener with every closer."""
+        """Pairs of each opener with each closer."""
         openers, closers = _texts(field, "open"), _texts(field, "close")
         pairs = [(opener, closer) for opener in openers for closer in closers]
-        if len(pairs) > _MOST:
-            self._lose(pointer, f"of {len(pairs)} pairs of markers the first {_MOST} are kept")
-        return pairs[:_MOST]
+        if len(pairs) > _MAX_PAIRS:
+            self._lose(pointer, f"of {len(pairs)} pairs of markers the first {_MAX_PAIRS} are kept")
+        return pairs[:_MAX_PAIRS]
 
     def _tools(self, field: Mapping[str, Any], pointer: str) -> ToolsSpec | None:
         self._common(field, pointer)
         parser = field.get("content", "text")
-        places = _Places(field.get("transform"))
-        for path in places.other:
+        paths = _Paths(field.get("transform"))
+        for path in paths.other:
             self._lose(f"{pointer}/transform{path}", "a call has a name, an id and arguments")
         options = dict(field.get("content_args") or {})
         section, pairs = _section(field)
         pairs = pairs or self._anchors(field, pointer)
         if parser == "json":
-            return msgspec.structs.replace(self._json_calls(field, pointer, places, pairs, options), **section)
+            return msgspec.structs.replace(self._json_calls(field, pointer, paths, pairs, options), **section)
         if parser not in ("xml-inline", "kv-lines"):
             self._lose(f"{pointer}/content", "the arguments of a call are an object")
             return None
         further = self._arguments(parser, options, f"{pointer}/content_args")
-        if places.arguments != ("content",):
-            raise Untranslatable("arguments that are a part of what was read")
-        calls = [_around(opener, "{arguments}", closer, places.gaps) for opener, closer in pairs]
+        if paths.arguments != ("content",):
+            raise Untranslatable("arguments that are a part of the content")
+        calls = [_around(opener, "{arguments}", closer, paths.groups) for opener, closer in pairs]
         return ToolsSpec(call=_patterns(calls), **further, **section)
 
     def _json_calls(
         self,
         field: Mapping[str, Any],
         pointer: str,
-        places: _Places,
+        paths: _Paths,
         pairs: list[tuple[_Anchor, _Anchor]],
         options: dict[str, Any],
     ) -> ToolsSpec:
         notation = self._notation(options, f"{pointer}/content_args")
         if field.get("transform_each"):
-            envelope = places.envelope(skip=0)
+            envelope = paths.envelope(skip=0)
             sections = [f"{_plain(opener)}[{{calls}}]{_plain(closer)}" for opener, closer in pairs]
             return ToolsSpec(
                 section=_patterns(sections, ("calls",)),
@@ -172,11 +173,11 @@ class _Reading:
                 envelope=(Envelope(envelope),),
                 literals=notation,
             )
-        if places.arguments == ("content",):
-            calls = [_around(opener, "{arguments}", closer, places.gaps) for opener, closer in pairs]
+        if paths.arguments == ("content",):
+            calls = [_around(opener, "{arguments}", closer, paths.groups) for opener, closer in pairs]
             return ToolsSpec(call=_patterns(calls), literals=notation)
-        calls = [_around(opener, "{envelope}", closer, places.gaps) for opener, closer in pairs]
-        return ToolsSpec(call=_patterns(calls), envelope=(Envelope(places.envelope(skip=1)),), literals=notation)
+        calls = [_around(opener, "{envelope}", closer, paths.groups) for opener, closer in pairs]
+        return ToolsSpec(call=_patterns(calls), envelope=(Envelope(paths.envelope(skip=1)),), literals=notation)
 
     def _notation(self, options: dict[str, Any], pointer: str) -> Notation:
         if options.pop("allow_non_json", False):
@@ -186,34 +187,34 @@ class _Reading:
             if pair[0] == pair[1]:
                 quotes.append(pair[0])
             else:
-                self._lose(f"{pointer}/string_delims", "a string ends with the mark that it begins with")
+                self._lose(f"{pointer}/string_delims", "a string ends with the delimiter that it begins with")
         bare = bool(options.pop("unquoted_keys", False))
         return Notation(quotes=tuple(dict.fromkeys((*quotes, *(() if quotes else ('"',))))), bare_keys=bare)
 
     def _arguments(self, parser: str, options: dict[str, Any], pointer: str) -> dict[str, Any]:
-        """The keys of `[tools]` that say how arguments are written one by one."""
+        """The keys of `[tools]` for arguments that are written separately."""
         inner = options.get("value_parser") or {}
         kind = inner.get("name", "text") if inner else "raw"
         if kind not in ("raw", "text", "json"):
             self._lose(f"{pointer}/value_parser", "values are text or JSON, and typed by the tools' schemas")
         if options.get("merge_duplicates"):
-            self._lose(f"{pointer}/merge_duplicates", "a key stands once; the last one counts")
+            self._lose(f"{pointer}/merge_duplicates", "a key occurs once; the last one counts")
         further: dict[str, Any] = {"values": "json"} if kind == "json" else {}
         if parser == "kv-lines":
             pair = f"{{key}}{options.get('kv_sep', ':')} {{value}}"
             return {"argument": (Pattern(pair),), "argument_separator": options.get("line_sep", "\n"), **further}
         texts = anchor_texts(options.get("tag_pattern", ""))
-        written = ["".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in text) for text in texts]
-        return {"argument": _patterns(written, ("key", "value")), **further}
+        patterns = ["".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in text) for text in texts]
+        return {"argument": _patterns(patterns, ("key", "value")), **further}
 
 
-class _Places:
-    """Where a transform takes a call's name, id and arguments from.
+class _Paths:
+    """The paths from which a transform takes a call's name, id and arguments.
 
     Attributes:
         arguments: path of the arguments.
-        gaps: group of the opener → the placeholder that it is.
-        other: pointers inside the transform of what is neither.
+        groups: named group of the opener → the placeholder that it becomes.
+        other: pointers inside the transform to values that are none of these.
     """
 
     def __init__(self, transform: Any) -> None:
@@ -230,11 +231,11 @@ class _Places:
                 self.other.append(pointer_of(*path))
         self.arguments = self._paths.get("arguments", ())
         if not self.arguments:
-            raise Untranslatable("a transform that has no place for the arguments")
-        self.gaps = {path[0]: role for role, path in self._paths.items() if len(path) == 1 and role != "arguments"}
+            raise Untranslatable("a transform that does not use the arguments")
+        self.groups = {path[0]: role for role, path in self._paths.items() if len(path) == 1 and role != "arguments"}
 
     def envelope(self, *, skip: int) -> str:
-        """JSON text with placeholders: what was read, of whose paths the first `skip` steps are not keys."""
+        """The envelope as JSON text with placeholders; the first `skip` steps of each path are not keys of it."""
         root: dict[str, Any] = {}
         for role, path in self._paths.items():
             if len(path) <= skip:
@@ -247,13 +248,13 @@ class _Places:
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
-    if isinstance(value, Mapping) and len(path) < _MOST:
+    if isinstance(value, Mapping) and len(path) < _MAX_DEPTH:
         return [leaf for key, inner in value.items() for leaf in _leaves(inner, (*path, str(key)))]
     return [(path, value)]
 
 
 def _texts(field: Mapping[str, Any], side: str) -> list[_Anchor]:
-    """The texts of an opener or a closer; one empty text where there is none."""
+    """The texts of an opener or a closer; one empty text if there is none."""
     literal = field.get(side)
     if literal is not None:
         return [(text,) for text in ([literal] if isinstance(literal, str) else literal)]
@@ -262,57 +263,60 @@ def _texts(field: Mapping[str, Any], side: str) -> list[_Anchor]:
 
 
 def _section(field: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[_Anchor, _Anchor]]]:
-    """What may stand in front of an opener and behind a closer: the keys of a section, and the call's own two texts."""
+    """The section around calls, as keys of `[tools]`, and the call's own opener and closer.
+
+    A field has a section if its first opener and closer are longer versions of its second ones.
+    """
     openers, closers = _texts(field, "open"), _texts(field, "close")
     if len(openers) != 2 or len(closers) != 2 or field.get("transform_each"):
         return {}, []
     (long_open, opener), (long_close, closer) = openers, closers
     before = _without(long_open[0], opener[0], str.removesuffix) if long_open[1:] == opener[1:] else None
-    behind = _without(long_close[-1], closer[-1], str.removeprefix) if long_close[:-1] == closer[:-1] else None
-    if not before or not behind:
+    after = _without(long_close[-1], closer[-1], str.removeprefix) if long_close[:-1] == closer[:-1] else None
+    if not before or not after:
         return {}, []
-    return {"section": _patterns([f"{before}{{calls}}{behind}", "{calls}"], ("calls",))}, [(opener, closer)]
+    return {"section": _patterns([f"{before}{{calls}}{after}", "{calls}"], ("calls",))}, [(opener, closer)]
 
 
-def _without(long: str | Gap, short: str | Gap, cut: Callable[[str, str], str]) -> str | None:
+def _without(long: str | NamedGroup, short: str | NamedGroup, cut: Callable[[str, str], str]) -> str | None:
     if not isinstance(long, str) or not isinstance(short, str) or cut(long, short) == long:
         return None
     return cut(long, short)
 
 
 def _plain(anchor: _Anchor) -> str:
-    if any(isinstance(part, Gap) for part in anchor):
-        raise Untranslatable("a named group beside text")
+    if any(isinstance(part, NamedGroup) for part in anchor):
+        raise Untranslatable("a named group next to text")
     return "".join(part for part in anchor if isinstance(part, str))
 
 
-def _around(opener: _Anchor, placeholder: str, closer: _Anchor, gaps: Mapping[str, str]) -> str:
-    """A call's pattern. A name or id that the transform takes from elsewhere stands here for a second time."""
-    written = []
+def _around(opener: _Anchor, placeholder: str, closer: _Anchor, groups: Mapping[str, str]) -> str:
+    """The pattern of a call. A name or id that the transform takes from elsewhere occurs here a second time."""
+    texts = []
     for part in (*opener, placeholder, *closer):
         if isinstance(part, str):
-            written.append(part)
-        elif part.name in gaps or part.name in ("name", "id"):
-            written.append(f"{{{gaps.get(part.name, part.name)}}}")
+            texts.append(part)
+        elif part.name in groups or part.name in ("name", "id"):
+            texts.append(f"{{{groups.get(part.name, part.name)}}}")
         else:
-            raise Untranslatable(f"the group {part.name!r}, which goes nowhere")
-    return "".join(written)
+            raise Untranslatable(f"the group {part.name!r}, which is not used")
+    return "".join(texts)
 
 
 def _patterns(texts: Sequence[str], placeholders: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
-    """Patterns of texts, each once; with `placeholders`, each has exactly these."""
+    """Patterns of texts without duplicates; with `placeholders`, each must have exactly these."""
     found = tuple(Pattern(text) for text in dict.fromkeys(texts))
     for pattern in found:
         if placeholders and set(pattern.placeholders) != set(placeholders):
-            raise Untranslatable(f"{pattern.text!r} has other gaps than {', '.join(placeholders)}")
+            raise Untranslatable(f"{pattern.text!r} has other groups than {', '.join(placeholders)}")
     return found
 
 
-def _proved(part: str, value: Any) -> Any:
-    """The part, if a parser can read it.
+def _checked(part: str, value: Any) -> Any:
+    """The part, if it is valid and a parser can read it.
 
     Raises:
-        FormatError: what is wrong with it.
+        FormatError: it is not, with the reason.
     """
     StreamParser(FormatSpec(**{part: value}))
     return value

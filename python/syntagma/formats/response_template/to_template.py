@@ -1,4 +1,4 @@
-"""A format → a response template."""
+"""Translates a format to a response template."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from syntagma.formats.response_template.not_carried import NotCarried
 
 __all__ = ["write_response_template"]
 
-_GAPS = {
+_EXPRESSIONS = {
     "index": r"\d+",
     "ordinal": r"\d+",
     "id": r"(?P<id>[A-Za-z0-9_.:-]+)",
@@ -38,21 +38,21 @@ _EXACT = {"strip": False}
 _VALUE = Placeholder("value")
 
 
-class _Unsayable(ValueError):
-    """A part that has no counterpart."""
+class _Inexpressible(ValueError):
+    """A part that a template cannot express."""
 
 
 def write_response_template(
     spec: FormatSpec, *, start_anchor: str | None = None
 ) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
-    """The template that reads what the format writes, and what of the format it does not hold.
+    """The template that reads what the format writes, and what is lost in the translation.
 
     Args:
         spec: the format.
         start_anchor: where the assistant's turn begins in a prompt; by default the format's.
 
     Raises:
-        FormatError: `E-FORMAT-UNWRITABLE`, nobody says where the assistant's turn begins.
+        FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
     """
     anchor = start_anchor or spec.anchor or next(iter(spec.messages.start if spec.messages else ()), None)
     if not anchor:
@@ -64,46 +64,46 @@ def write_response_template(
     lost: list[NotCarried] = []
     fields: dict[str, Any] = {}
     if spec.messages is not None:
-        lost.append(NotCarried("/messages", "only the headers that the examples show are read"))
+        lost.append(NotCarried("/messages", "only the headers of the examples are read"))
         spec = _with_openers(spec, spec.messages)
     if spec.reasoning is not None:
-        fields["thinking"] = _thoughts(spec.reasoning, lost)
+        fields["thinking"] = _reasoning(spec.reasoning, lost)
     fields["content"] = _content(spec.content, spec.end_of_turn, lost)
     if spec.tools is not None:
         try:
             fields["tool_calls"] = _calls(spec.tools, lost)
-        except _Unsayable as error:
+        except _Inexpressible as error:
             lost.append(NotCarried("/tools", str(error)))
     template = {"version": 1, "defaults": {"role": "assistant"}, "start_anchor": anchor, "fields": fields}
     return template, tuple(lost)
 
 
 def _with_openers(spec: FormatSpec, messages: MessagesSpec) -> FormatSpec:
-    """The format with what opens a message in front of every example, or not: the prompt holds that of the first."""
+    """The format without headers: each example with and without the opener of a message, as the prompt may have it."""
     start = messages.start[0] if messages.start else ""
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
     if reasoning is not None:
-        reasoning = msgspec.structs.replace(reasoning, block=_both(reasoning.block, start))
+        reasoning = msgspec.structs.replace(reasoning, block=_with_and_without(reasoning.block, start))
     if content is not None:
-        content = msgspec.structs.replace(content, block=_both(content.block, start))
+        content = msgspec.structs.replace(content, block=_with_and_without(content.block, start))
     if tools is not None:
         tools = msgspec.structs.replace(tools, section=(Pattern(start + "{calls}"),))
     return msgspec.structs.replace(spec, reasoning=reasoning, content=content, tools=tools, messages=None)
 
 
-def _both(blocks: tuple[Pattern, ...], start: str) -> tuple[Pattern, ...]:
+def _with_and_without(blocks: tuple[Pattern, ...], start: str) -> tuple[Pattern, ...]:
     return (*blocks, *(Pattern(start + block.text) for block in blocks if start))
 
 
-def _thoughts(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
+def _reasoning(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
     if part.interrupt:
         lost.append(NotCarried("/reasoning/interrupt", "only its closer ends a region"))
     if part.start != "closed":
-        lost.append(NotCarried("/reasoning/start", "the prompt alone says what is open"))
+        lost.append(NotCarried("/reasoning/start", "only the prompt determines what is open"))
     if part.switch:
-        lost.append(NotCarried("/reasoning/switch", "the prompt alone says what is open"))
+        lost.append(NotCarried("/reasoning/switch", "only the prompt determines what is open"))
     if part.to == "content":
-        lost.append(NotCarried("/reasoning/to", "thoughts are a field of their own"))
+        lost.append(NotCarried("/reasoning/to", "reasoning is a field of its own"))
     field = {**_sides(part.block, "/reasoning/block", lost), "content": "text", "content_args": _EXACT}
     return {**field, "repeats": True, "join": ""} if part.repeat else field
 
@@ -111,21 +111,21 @@ def _thoughts(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
 def _content(part: ContentSpec | None, end_of_turn: Sequence[str], lost: list[NotCarried]) -> dict[str, Any]:
     field: dict[str, Any] = {"content": "text", "content_args": _EXACT, "repeats": True, "join": ""}
     if part is not None and part.block:
-        lost.append(NotCarried("/content/block", "text outside the wrapper is no content"))
+        lost.append(NotCarried("/content/block", "text outside the wrapper is not content"))
         return {**_sides(part.block, "/content/block", lost), **field}
     ends = [*end_of_turn[:1], *(part.drop if part is not None else ())]
     return {**field, "close": ends[0] if len(ends) == 1 else ends} if ends else field
 
 
 def _sides(blocks: Sequence[Pattern], pointer: str, lost: list[NotCarried]) -> dict[str, Any]:
-    """Openers and closers of patterns with one placeholder; any closer then ends what any opener began."""
+    """Openers and closers of patterns with one placeholder. In a template, each closer ends each opener's region."""
     sides: dict[str, Any] = {}
     for side in ("opener", "closer"):
         texts = list(dict.fromkeys(text for block in blocks if (text := getattr(block, side))))
         if texts:
             sides["open" if side == "opener" else "close"] = texts[0] if len(texts) == 1 else texts
     if len(blocks) > 1:
-        lost.append(NotCarried(pointer, "any closer ends what any opener began"))
+        lost.append(NotCarried(pointer, "each closer ends each opener's region"))
     return sides
 
 
@@ -145,19 +145,19 @@ def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
     if section.opener.endswith("[") and section.closer.startswith("]"):
         return _array(section, call, tools.envelope, options)
     placeholder = "envelope" if "envelope" in call.placeholders else "arguments"
-    before, behind = _halves(call, placeholder)
-    if not before or not behind:
-        raise _Unsayable("a call that no marker begins and ends")
-    field = {**_opener(section.opener, before), **_closer(section.closer, behind), "repeats": True}
+    before, after = _halves(call, placeholder)
+    if not before or not after:
+        raise _Inexpressible("a call that does not begin and end with a marker")
+    field = {**_opener(section.opener, before), **_closer(section.closer, after), "repeats": True}
     groups = {item.name for item in before if isinstance(item, Placeholder)}
     if placeholder == "envelope":
         transform, found = _envelope_transform(tools.envelope[0].root, ("content",))
         if not found | groups >= {"name", "arguments"}:
-            raise _Unsayable("a call that does not say its name")
+            raise _Inexpressible("a call without its name")
         _use_groups(transform, groups - found)
         return {**field, "content": "json", "content_args": options, "transform": transform}
     if "name" not in groups:
-        raise _Unsayable("a call that does not say its name in front")
+        raise _Inexpressible("a call whose name does not come first")
     transform = {"type": "function", "function": {"arguments": "{content}"}}
     _use_groups(transform, groups)
     return {**field, **_arguments(tools, options, lost), "transform": transform}
@@ -167,9 +167,9 @@ def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], optio
     """Calls that are the elements of one JSON array."""
     opener, closer = section.opener[:-1], section.closer[1:]
     if call.text != "{envelope}":
-        raise _Unsayable("an array whose elements stand between markers")
+        raise _Inexpressible("an array whose elements have markers")
     if not opener or not closer:
-        raise _Unsayable("calls that no marker begins and ends")
+        raise _Inexpressible("calls that do not begin and end with a marker")
     transform, _ = _envelope_transform(envelopes[0].root, ())
     field = {"open": opener, "close": closer, "content": "json", "content_args": options}
     return {**field, "transform": transform, "transform_each": True}
@@ -181,10 +181,10 @@ def _opener(section: str, before: list[Literal | Placeholder]) -> dict[str, Any]
     return {"open_pattern": _optional(section) + _expression(before)}
 
 
-def _closer(section: str, behind: list[Literal | Placeholder]) -> dict[str, Any]:
-    if not section and len(behind) == 1 and isinstance(behind[0], Literal):
-        return {"close": behind[0].text}
-    return {"close_pattern": _expression(behind) + _optional(section)}
+def _closer(section: str, after: list[Literal | Placeholder]) -> dict[str, Any]:
+    if not section and len(after) == 1 and isinstance(after[0], Literal):
+        return {"close": after[0].text}
+    return {"close_pattern": _expression(after) + _optional(section)}
 
 
 def _optional(section: str) -> str:
@@ -202,10 +202,10 @@ def _arguments(tools: ToolsSpec, options: dict[str, Any], lost: list[NotCarried]
     if not tools.argument:
         return {"content": "json", "content_args": options}
     if tools.escape:
-        lost.append(NotCarried("/tools/escape", "values are taken as they stand"))
+        lost.append(NotCarried("/tools/escape", "values are not unescaped"))
     items = list(tools.argument[0].items)
     if not isinstance(items[-1], Literal) or not isinstance(items[0], Literal):
-        raise _Unsayable("arguments that no marker begins and ends")
+        raise _Inexpressible("arguments that do not begin and end with a marker")
     wanted: dict[str, Any] = {"tag_pattern": _expression(items)}
     if tools.values != "text":
         wanted["value_parser"] = {"name": "json", "args": {"allow_non_json": True, **options}}
@@ -215,20 +215,20 @@ def _arguments(tools: ToolsSpec, options: dict[str, Any], lost: list[NotCarried]
 def _json_options(tools: ToolsSpec) -> dict[str, Any]:
     notation = tools.literals
     if (notation.true[0], notation.false[0], notation.null[0]) != ("true", "false", "null"):
-        raise _Unsayable("literals whose words are not those of JSON")
+        raise _Inexpressible("literals whose words are not those of JSON")
     options: dict[str, Any] = {}
-    own = [mark for mark in notation.quotes if mark != '"']
-    if any(len(mark) == 1 for mark in own):
-        raise _Unsayable("strings between other quotes, with escapes")
-    if own:
-        options["string_delims"] = [[mark, mark] for mark in own]
+    other = [quote for quote in notation.quotes if quote != '"']
+    if any(len(quote) == 1 for quote in other):
+        raise _Inexpressible("strings in other quotes, with escapes")
+    if other:
+        options["string_delims"] = [[quote, quote] for quote in other]
     if notation.bare_keys:
         options["unquoted_keys"] = True
     return options
 
 
 def _envelope_transform(root: Members, start: tuple[str, ...]) -> tuple[dict[str, Any], set[str]]:
-    """The transform that finds a call's parts in its envelope, which `start` leads to; and which parts those are."""
+    """The transform that takes a call's parts from its envelope at the path `start`, and the names of these parts."""
     transform: dict[str, Any] = {"type": "function", "function": {}}
     found: set[str] = set()
     waiting: list[tuple[EnvelopeNode, tuple[str, ...]]] = [(root, start)]
@@ -237,11 +237,11 @@ def _envelope_transform(root: Members, start: tuple[str, ...]) -> tuple[dict[str
         if isinstance(node, Members):
             for key, inner in node.items:
                 if isinstance(key, EnvelopePlaceholder):
-                    raise _Unsayable("an object whose key is the name of the tool")
+                    raise _Inexpressible("an object whose key is the name of the tool")
                 waiting.append((inner, (*path, key)))
         elif isinstance(node, EnvelopePlaceholder):
             if node.name == "arguments" and node.quoted:
-                raise _Unsayable("arguments that are spelled as a string")
+                raise _Inexpressible("arguments that are spelled as a string")
             place = "{" + ".".join(path) + "}"
             if node.name in ("name", "arguments"):
                 transform["function"][node.name] = place
@@ -259,18 +259,19 @@ def _halves(pattern: Pattern, placeholder: str) -> tuple[list[Literal | Placehol
 
 
 def _expression(items: Sequence[Literal | Placeholder]) -> str:
-    """A regular expression for items: a gap ends where the next literal begins.
+    """A regular expression for items; a placeholder ends where the next literal begins.
 
-    Blanks of structure are free; a line break beside a value is the one that the value does not hold.
+    Whitespace in literals matches any run. A line break next to a value is optional and not part of the value.
     """
     written: list[str] = []
     for index, item in enumerate(items):
-        if isinstance(item, Placeholder) and item in items[:index] and item.name not in _GAPS:
+        if isinstance(item, Placeholder) and item in items[:index] and item.name not in _EXPRESSIONS:
             written.append(f"(?P={item.name})")
             continue
         if isinstance(item, Placeholder):
-            behind = items[index + 1] if index + 1 < len(items) else None
-            written.append(_gap(item.name, behind.text.lstrip()[:1] if isinstance(behind, Literal) else ""))
+            following = items[index + 1] if index + 1 < len(items) else None
+            stop = following.text.lstrip()[:1] if isinstance(following, Literal) else ""
+            written.append(_placeholder_expression(item.name, stop))
             continue
         text, start, end = item.text, "", ""
         if index and items[index - 1] == _VALUE and text.startswith("\n"):
@@ -281,9 +282,9 @@ def _expression(items: Sequence[Literal | Placeholder]) -> str:
     return "".join(written)
 
 
-def _gap(name: str, stop: str) -> str:
-    if name in _GAPS:
-        return _GAPS[name]
+def _placeholder_expression(name: str, stop: str) -> str:
+    if name in _EXPRESSIONS:
+        return _EXPRESSIONS[name]
     if name == "value":
         return "(?P<value>.*?)"
     return f"(?P<{name}>[^{re.escape(stop)}\\s]+)" if stop else f"(?P<{name}>[\\w.-]+)"
