@@ -74,6 +74,8 @@ def test_formats_lists_and_prints() -> None:
     names = json.loads(call("formats", "--json"))
     assert names == call("formats").split()
     assert "[tools]" in call("formats", names[0])
+    spec = json.loads(call("formats", names[0], "--json"))
+    assert json.dumps(spec["tools"]["call"][0]["text"], ensure_ascii=False) in call("formats", names[0])
     assert failure("formats", "no-such-format")["code"] == "E-FORMAT-UNKNOWN"
 
 

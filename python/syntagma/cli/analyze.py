@@ -1,4 +1,4 @@
-"""`syntagma analyze`: the format that a chat template makes a model write, with its certificate."""
+"""`syntagma analyze`: the format that a chat template implies, with its certificate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def analyze(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Work out how a template makes a model write, with proof."""
+    """Derive a model's output format from its chat template, and verify it."""
     analysis = analyze_template(load_template(template))
     if as_json:
         write_json(analysis.to_dict())

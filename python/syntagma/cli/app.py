@@ -1,4 +1,4 @@
-"""All verbs, together."""
+"""All commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text is in a grammar's language, and where it leaves it."""
+"""Checks whether a grammar accepts a text, and where it does not."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ __all__ = ["Check", "check_text"]
 
 
 class Check(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer for one text.
+    """The result for one text.
 
     Attributes:
-        accepted: the whole text is in the language.
-        reason: `refused`: a character cannot follow; `incomplete`: the text may not end where it ends.
-        offset: 0-based offset in code points where it is refused or ends.
+        accepted: the grammar accepts the whole text.
+        reason: `refused`: a character cannot follow; `incomplete`: the text may not end yet.
+        offset: 0-based offset in code points where the text is refused, or its end.
         line: 1-based.
         column: 1-based, in code points.
         excerpt: the line with a caret.
-        rules: the rules of the grammar in which something was expected there.
-        expected: what might have come next, as ranges of characters; `beyond ASCII` stands for all of those.
-        violations: of a text that is accepted by a grammar that holds less than its schema: what the schema does not
-            allow in it.
+        rules: the rules of the grammar that were being read there.
+        expected: the characters that may follow, as ranges; `beyond ASCII` means any character that is not ASCII.
+        violations: how an accepted text violates the JSON Schema, where the grammar is wider than its schema.
     """
 
     accepted: bool
@@ -42,9 +41,9 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def check_text(grammar: Grammar, text: str) -> Check:
-    """Check a text. Bytes are tokens here: what a grammar says about text does not depend on a model's vocabulary.
+    """Check a text. The tokens are bytes, since the result does not depend on a model's vocabulary.
 
-    A line feed at the very end, as editors put it there, need not be in the language.
+    A line feed at the end, as editors add it, is ignored if the grammar does not allow it.
 
     Raises:
         GrammarError: the grammar does not compile, for instance because it demands special tokens.
@@ -54,9 +53,9 @@ def check_text(grammar: Grammar, text: str) -> Check:
         if not matcher.accept_bytes(character.encode("utf-8", "replace")):
             if offset == len(text) - 1 and character == "\n" and matcher.is_accepting():
                 break
-            return _place(matcher, text, offset, "refused")
+            return _rejection(matcher, text, offset, "refused")
     if not matcher.is_accepting():
-        return _place(matcher, text, len(text), "incomplete")
+        return _rejection(matcher, text, len(text), "incomplete")
     return Check(accepted=True, violations=_violations(grammar, text))
 
 
@@ -91,7 +90,7 @@ def _expected(following: bytes) -> str:
     return " ".join(spelled)
 
 
-def _place(matcher: GrammarMatcher, text: str, offset: int, reason: str) -> Check:
+def _rejection(matcher: GrammarMatcher, text: str, offset: int, reason: str) -> Check:
     rules = dict.fromkeys(str(item["rule"]) for item in matcher.explain()["expected"])
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)

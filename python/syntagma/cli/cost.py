@@ -1,4 +1,4 @@
-"""What a grammar costs: how large it is, how long it takes to compile and to say what may come first."""
+"""The cost of a grammar: its size, its compile time, and the time to its first mask."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Cost", "cost_of"]
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What was measured, once, with nothing cached.
+    """One measurement, without caches.
 
     Attributes:
-        rules: rules of the grammar as it was read.
-        vocab_size: tokens of the vocabulary it was measured with.
+        rules: rules of the grammar's source.
+        vocab_size: tokens of the vocabulary.
         compile_ms: milliseconds to compile.
         first_mask_ms: milliseconds to the first mask.
-        matcher_bytes: memory of one matcher at the start, about.
-        compiled: what the engine counts of the compiled grammar, see `CompiledGrammar.stats`.
+        matcher_bytes: approximate memory of one matcher at the start.
+        compiled: the engine's counts for the compiled grammar, see `CompiledGrammar.stats`.
     """
 
     rules: int

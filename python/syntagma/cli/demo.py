@@ -49,17 +49,17 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
     tool: str | None = None
     """the tool whose arguments the schema describes; None: the answer itself is the JSON"""
 
-    def prepare(self, codec: ChatCodec, *, held: bool) -> Turn:
-        """The turn: with `held` as a client would ask for it, else with the same prompt and no demands."""
+    def prepare(self, codec: ChatCodec, *, constrained: bool) -> Turn:
+        """The turn: if `constrained`, as a client would request it, else with the same prompt and no constraint."""
         messages = [{"role": "user", "content": self.ask}]
         if self.tool is None:
             wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": self.schema}}
-            return codec.prepare(messages, tools=[], response_format=wanted if held else None)
+            return codec.prepare(messages, tools=[], response_format=wanted if constrained else None)
         tool = {"type": "function", "function": {"name": self.tool, "parameters": self.schema}}
-        return codec.prepare(messages, tools=[tool], tool_choice="required" if held else "auto")
+        return codec.prepare(messages, tools=[tool], tool_choice="required" if constrained else "auto")
 
     def verdict(self, message: Message, finish_reason: str | None) -> str:
-        """`valid`, or what is wrong."""
+        """`valid`, or why not."""
         if finish_reason != "stop":
             return "cut off"
         if self.tool is None:
@@ -103,19 +103,19 @@ def demo(as_json: JsonOption = False) -> None:
     generator = Generator(model)
     answers = []
     for case in _CASES:
-        free, held = (_ask(generator, codec, case, held=held) for held in (False, True))
-        answers.append({"title": case.title, "ask": case.ask, "unconstrained": free, "constrained": held})
+        free, constrained = (_ask(generator, codec, case, constrained=constrained) for constrained in (False, True))
+        answers.append({"title": case.title, "ask": case.ask, "unconstrained": free, "constrained": constrained})
         if not as_json:
             write(f"{case.title}: {case.ask}\n")
-            _side_by_side("without a grammar", free, "with a grammar", held)
+            _side_by_side("without a grammar", free, "with a grammar", constrained)
     generator.close()
     if as_json:
         write_json(answers)
 
 
-def _ask(generator: Generator, codec: ChatCodec, case: _Case, *, held: bool) -> _Answer:
-    turn = case.prepare(codec, held=held)
-    generation = generator.start(turn.prompt, grammar=turn.grammar if held else None, options=_OPTIONS)
+def _ask(generator: Generator, codec: ChatCodec, case: _Case, *, constrained: bool) -> _Answer:
+    turn = case.prepare(codec, constrained=constrained)
+    generation = generator.start(turn.prompt, grammar=turn.grammar if constrained else None, options=_OPTIONS)
     parser = turn.parser()
     for _ in generation.read(parser, markers=turn.preserved_tokens):
         pass
@@ -135,7 +135,7 @@ def _side_by_side(left_title: str, left: _Answer, right_title: str, right: _Answ
         for title, answer in ((left_title, left), (right_title, right))
     ]
     for column in columns:
-        # The verdicts stand on one line.
+        # Both verdicts are on one line.
         column[-2:-2] = [""] * (max(map(len, columns)) - len(column))
     for first, second in zip(*columns, strict=True):
         write(f"{first:<{_WIDTH}}  {second}".rstrip())

@@ -1,14 +1,14 @@
-"""`syntagma formats`: the formats that have a name."""
+"""`syntagma formats`: lists the named formats, or prints one."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 import typer
 
 from syntagma.cli.inputs import load_format
 from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.format_schema import as_data
 from syntagma.formats import names
 
 __all__ = ["formats"]
@@ -24,4 +24,4 @@ def formats(
         write_json(names()) if as_json else write("\n".join(names()))
         return
     found = load_format(name)
-    write_json(msgspec.to_builtins(found.spec)) if as_json else write(found.to_toml().rstrip("\n"))
+    write_json(as_data(found.spec)) if as_json else write(found.to_toml().rstrip("\n"))

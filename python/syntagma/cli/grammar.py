@@ -21,13 +21,15 @@ def grammar(
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
     order: Annotated[str, typer.Option(help="Of the properties of a JSON Schema: 'declared' or 'any'.")] = "declared",
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse a JSON Schema that is not held exactly.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Say what is not held, beside what else is asked.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a JSON Schema that cannot be enforced exactly.")
+    ] = False,
+    report: Annotated[bool, typer.Option("--report", help="Print what is not enforced, beside other output.")] = False,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
     gbnf: Annotated[bool, typer.Option("--gbnf", help="Print it as GBNF.")] = False,
     lnf: Annotated[bool, typer.Option("--lnf", help="Print the normal form that the engine runs.")] = False,
     check: Annotated[
-        str | None, typer.Option(help="File with a text to check: whether it is accepted, else where and why not.")
+        str | None, typer.Option(help="File with a text to check; prints whether it is accepted, or where and why not.")
     ] = None,
     cost: Annotated[
         bool, typer.Option("--cost", help="Measure size, compile time and time to the first mask.")
@@ -35,12 +37,12 @@ def grammar(
     tokenizer: Annotated[str, typer.Option(help="For --cost: tokenizer.json, folder, GGUF, or 'embedded'.")] = EMBEDDED,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a grammar or JSON Schema: report, print, check a text, measure."""
+    """Read a grammar or JSON Schema: report on it, print it, check a text, measure its cost."""
     read = load_grammar(source, regex, order=order, strict=strict)
-    held = read.report
+    enforced = read.report
     answer: dict[str, Any] = {
-        "status": held.status,
-        "pointers": held.pointers,
+        "status": enforced.status,
+        "pointers": enforced.pointers,
         "warnings": msgspec.to_builtins(read.warnings),
     }
     if ebnf:
@@ -68,7 +70,7 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
         if verdict.accepted:
             write("accepted")
             for violation in verdict.violations:
-                write(f"  not held by the grammar: {violation}")
+                write(f"  not enforced by the grammar: {violation}")
         else:
             what = "refused" if verdict.reason == "refused" else "the text ends too early"
             write(f"{what} at {verdict.line}:{verdict.column}\n{verdict.excerpt}")

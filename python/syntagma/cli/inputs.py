@@ -1,4 +1,4 @@
-"""What verbs read: files, standard input, templates, formats, tokenizers."""
+"""Reads the inputs of commands: files, standard input, templates, formats, tokenizers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 EMBEDDED = "embedded"
-"""stands for the model that is shipped with the library, wherever a model or tokenizer is named"""
+"""in place of a path: the model that is shipped with the library"""
 
 GRAMMAR_FILE = "Grammar file: .json JSON Schema or structural tag, .gbnf GBNF, .lark Lark, else EBNF."
-"""what `load_grammar` takes, for people"""
+"""help text for the files that `load_grammar` reads"""
 
 
 def read_bytes(path: str) -> bytes:
@@ -49,7 +49,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """The text of a file; `-` is standard input. Bytes that are no UTF-8 become U+FFFD."""
+    """The text of a file; `-` is standard input. Bytes that are not UTF-8 become U+FFFD."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
@@ -63,7 +63,7 @@ def read_json(path: str) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RequestError("E-REQUEST-JSON", f"no JSON: {error}", source=path) from error
+        raise RequestError("E-REQUEST-JSON", f"not JSON: {error}", source=path) from error
 
 
 def load_template(source: str) -> ChatTemplate:
@@ -100,13 +100,13 @@ def _shipped() -> str:
 def load_grammar(path: str | None, regex: str | None, *, order: str = "declared", strict: bool = False) -> Grammar:
     """A grammar from a file or a regular expression; exactly one of them.
 
-    The end of the file's name says what it holds: `.json` a JSON Schema or structural tag, `.gbnf` GBNF, `.lark` Lark,
-    anything else EBNF. `order` and `strict` are about JSON Schemas, see `Grammar.from_json_schema`.
+    The suffix of the file's name determines its kind: `.json` is a JSON Schema or structural tag, `.gbnf` GBNF, `.lark`
+    Lark, anything else EBNF. `order` and `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
 
     Raises:
-        ArgumentError: `E-SCHEMA-OPTION`, an order that is not known.
+        ArgumentError: `E-SCHEMA-OPTION`, an unknown order.
         RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
-        GrammarError: the source does not read.
+        GrammarError: the source cannot be read.
     """
     if path is not None and regex is None:
         text = read_text(path)
@@ -114,7 +114,7 @@ def load_grammar(path: str | None, regex: str | None, *, order: str = "declared"
             return _from_json(text, cast("Order", order), strict=strict)
         return _READERS.get(Path(path).suffix, Grammar.from_ebnf)(text)
     if regex is None or path is not None:
-        raise RequestError("E-REQUEST-ARGUMENT", "give a grammar file or --regex, one of them")
+        raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar file or --regex")
     return Grammar.from_regex(regex)
 
 

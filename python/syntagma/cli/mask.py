@@ -1,4 +1,4 @@
-"""`syntagma mask`: which tokens of a vocabulary may follow a text."""
+"""`syntagma mask`: prints which tokens of a vocabulary may follow a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def mask(
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
     tokenizer: Annotated[str, typer.Option(help="tokenizer.json, folder, GGUF file, or 'embedded'.")] = "embedded",
-    text: Annotated[str, typer.Option(help="What has been written so far.")] = "",
+    text: Annotated[str, typer.Option(help="The text so far.")] = "",
     first: Annotated[int, typer.Option("--first", "-n", min=0, help="Tokens to print.")] = 20,
     as_json: JsonOption = False,
 ) -> None:

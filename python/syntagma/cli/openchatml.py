@@ -1,4 +1,4 @@
-"""`syntagma openchatml …`: transcripts read, written, checked, converted, shown."""
+"""`syntagma openchatml …`: reads, writes, checks and converts transcripts."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class _Form(StrEnum):
 
 
 TextArgument = Annotated[str, typer.Argument(help="File with the transcript; - is standard input.")]
-ProfileOption = Annotated[_Profile | None, typer.Option(help="Rules to read under; else the header's.")]
-LenientOption = Annotated[bool, typer.Option("--lenient", help="Go on behind errors; they are listed.")]
+ProfileOption = Annotated[_Profile | None, typer.Option(help="Profile to read with; by default the header's.")]
+LenientOption = Annotated[bool, typer.Option("--lenient", help="Continue after errors, and list them.")]
 
 
 def _read(source: str, profile: _Profile | None, *, lenient: bool) -> tuple[str, Transcript]:
@@ -75,12 +75,12 @@ def _excerpt(text: str, offset: int | None) -> str | None:
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[begin : end if end >= 0 else len(text)]
-    # Of a long line, what stands around the place is enough.
+    # Of a long line, the text around the error is enough.
     first = max(0, offset - begin - 60)
     return f"{line[first : first + 100]}\n{' ' * (offset - begin - first)}^"
 
 
-def _complain(text: str, problems: tuple[Problem, ...], *, kind: str = "") -> None:
+def _print_problems(text: str, problems: tuple[Problem, ...], *, kind: str = "") -> None:
     for problem in problems:
         error = problem.exception()
         error.excerpt = _excerpt(text, error.offset)
@@ -97,7 +97,7 @@ def parse(
     lenient: LenientOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the messages of a transcript; exit code 1 if something had to be passed over."""
+    """Print the messages of a transcript; exit code 1 if text had to be skipped."""
     source, transcript = _read(text, profile, lenient=lenient)
     if as_json:
         write_json(
@@ -115,7 +115,7 @@ def parse(
         for index, message in enumerate(transcript.messages):
             to = f" to={message.recipient}" if message.recipient else ""
             write(f"[{index}] {message.role} {message.effective_channel}{to} ({message.terminator})\n{message.body}")
-        _complain(source, transcript.errors)
+        _print_problems(source, transcript.errors)
     raise typer.Exit(1 if transcript.errors else 0)
 
 
@@ -137,9 +137,7 @@ def validate(
     text: TextArgument = "-",
     *,
     profile: ProfileOption = None,
-    require_header: Annotated[
-        bool, typer.Option("--require-header", help="The document header must be there.")
-    ] = False,
+    require_header: Annotated[bool, typer.Option("--require-header", help="Require the document header.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a transcript against every requirement; exit code 1 if a MUST is not met."""
@@ -155,8 +153,8 @@ def validate(
             }
         )
     else:
-        _complain(source, checked.errors)
-        _complain(source, checked.warnings, kind="warning: ")
+        _print_problems(source, checked.errors)
+        _print_problems(source, checked.warnings, kind="warning: ")
         write("valid" if checked.valid else "not valid")
     raise typer.Exit(0 if checked.valid else 1)
 
@@ -193,7 +191,7 @@ def convert(
     drop_cot: Annotated[bool, typer.Option("--drop-cot", help="To Harmony: leave out what sampling drops.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Convert between forms; what does not survive is listed on standard error."""
+    """Convert between forms; losses are listed on standard error."""
     raw = read_bytes(text).decode("utf-8", "replace")
     transcript, losses = _from(raw, source, "assistant" if completion else None, text)
     if target is _Form.HARMONY:
@@ -225,7 +223,7 @@ def _from(raw: str, form: _Form, role: str | None, source: str) -> tuple[Transcr
             return transcript, [f"{problem.code}: {problem.message}" for problem in transcript.errors]
         data = json.loads(raw)
         if not isinstance(data, list):
-            raise RequestError("E-REQUEST-JSON", "the messages are no list", source=source)
+            raise RequestError("E-REQUEST-JSON", "the messages are not a list", source=source)
         if form is _Form.JSON:
             return Transcript(messages=tuple(from_json(data))), []
         messages, lost = from_openai(data)
@@ -234,4 +232,4 @@ def _from(raw: str, form: _Form, role: str | None, source: str) -> tuple[Transcr
     except (ValueError, RecursionError) as error:
         if isinstance(error, SyntagmaError):
             raise
-        raise RequestError("E-REQUEST-JSON", f"no JSON: {error}", source=source) from error
+        raise RequestError("E-REQUEST-JSON", f"not JSON: {error}", source=source) from error

@@ -1,4 +1,4 @@
-"""What verbs print: text or JSON on stdout, what went wrong on stderr."""
+"""The output of commands: text or JSON on stdout, errors on stderr."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """The same on stderr, where it does not stand in the way of the answer."""
+    """Print text and a line break to stderr."""
     _write(sys.stderr, text)
 
 
@@ -41,13 +41,13 @@ def write_json(value: Any) -> None:
     write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def reported(verb: Callable[P, R]) -> Callable[P, R]:
-    """A verb whose errors are told to a person, or with `--json` to a program, and end with exit code 2."""
+def reported(command: Callable[P, R]) -> Callable[P, R]:
+    """A command whose errors are printed, with `--json` as JSON, and end with exit code 2."""
 
-    @functools.wraps(verb)
+    @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return verb(*args, **kwargs)
+            return command(*args, **kwargs)
         except SyntagmaError as error:
             if kwargs.get("as_json"):
                 write_json({"error": error.to_dict()})
@@ -55,7 +55,7 @@ def reported(verb: Callable[P, R]) -> Callable[P, R]:
                 sys.stderr.write(f"{error}\n")
             raise typer.Exit(2) from error
         except BrokenPipeError:
-            # The reader has seen enough. Closing stdout here keeps the interpreter from complaining at exit.
+            # The reader closed the pipe. Closing stdout here avoids a second error at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
 

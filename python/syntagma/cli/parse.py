@@ -1,4 +1,4 @@
-"""`syntagma parse`: raw model text to a message."""
+"""`syntagma parse`: reads raw model text as a message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse(
     text: Annotated[str, typer.Argument(help="File with the raw text; - is standard input.")] = "-",
     *,
     format_: Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")] = None,
-    template: Annotated[str | None, typer.Option(help="Chat template whose format is worked out.")] = None,
+    template: Annotated[str | None, typer.Option(help="Chat template to derive the format from.")] = None,
     tools: Annotated[str | None, typer.Option(help="JSON file with the tools, for the types of arguments.")] = None,
     prompt: Annotated[str | None, typer.Option(help="File with the prompt that the text continues.")] = None,
     reasoning: Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")] = "auto",
@@ -28,7 +28,7 @@ def parse(
     events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object a line.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the message that a raw text holds."""
+    """Print the message in a raw text."""
     if reasoning not in ("auto", "open", "closed", "off"):
         raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
     parser = _format(format_, template).parser(
@@ -36,9 +36,9 @@ def parse(
         prompt=None if prompt is None else read_text(prompt),
         reasoning=reasoning,  # type: ignore[arg-type]  # one of the four, by the check above
     )
-    happened = [*parser.feed(read_text(text)), *parser.finish(reason=finish_reason)]
+    read = [*parser.feed(read_text(text)), *parser.finish(reason=finish_reason)]
     if events:
-        for event in happened:
+        for event in read:
             write(msgspec.json.encode(event).decode())
         return
     if as_json:
@@ -49,7 +49,7 @@ def parse(
 
 def _format(name: str | None, template: str | None) -> ChatFormat:
     if (name is None) == (template is None):
-        raise RequestError("E-REQUEST-ARGUMENT", "give --format or --template, one of them")
+        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
     if name is not None:
         return load_format(name)
     from syntagma.analysis import analyze

@@ -1,4 +1,4 @@
-"""`syntagma render`: messages through a chat template."""
+"""`syntagma render`: renders messages with a chat template."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def render(
     given: Any = read_json(messages)
     declared: Any = None
     if isinstance(given, dict):
-        # A whole request is as good as its messages.
+        # A whole request: its messages and tools are taken.
         given, declared = given.get("messages"), given.get("tools")
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):

@@ -22,18 +22,16 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     name: Annotated[str | None, typer.Option(help="The model's name in requests.")] = None,
     enforce: Annotated[
-        str, typer.Option(help="What the grammar holds of calls that are not required: off, name or parameters.")
+        str, typer.Option(help="What the grammar enforces of calls that are not required: off, name or parameters.")
     ] = "parameters",
     parallel: Annotated[int, typer.Option(min=1, help="Generations that compute at once.")] = 2,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Length of an answer if a request does not say.")
-    ] = None,
-    thinking_tokens: Annotated[
-        int | None, typer.Option(min=0, help="Length of thoughts if a request does not say.")
-    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Default length of an answer, in tokens.")] = None,
+    thinking_tokens: Annotated[int | None, typer.Option(min=0, help="Default length of reasoning, in tokens.")] = None,
     complete: Annotated[
         bool,
-        typer.Option("--complete/--cut", help="Whether answers by a grammar come to a legal end before the limit."),
+        typer.Option(
+            "--complete/--cut", help="Whether answers with a grammar end legally before the limit, or are cut."
+        ),
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
@@ -69,7 +67,7 @@ def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """The socket to serve on, bound here so that port 0 can be told."""
+    """The socket to serve on; it is bound first, so that the number for port 0 is known."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -14,7 +14,7 @@ from syntagma.format_schema.parts import (
     ToolsSpec,
 )
 from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
-from syntagma.format_schema.spec import FormatSpec, answer_before_calls, required_fields, shown_headers
+from syntagma.format_schema.spec import FormatSpec, answer_before_calls, as_data, required_fields, shown_headers
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
 
@@ -42,6 +42,7 @@ __all__ = [
     "Tables",
     "ToolsSpec",
     "answer_before_calls",
+    "as_data",
     "message_ends",
     "opening",
     "pieces",

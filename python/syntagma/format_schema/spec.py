@@ -6,14 +6,17 @@ leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
+from syntagma.format_schema.envelope import Envelope
 from syntagma.format_schema.header import split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern
 from syntagma.format_schema.validation import check_headers, check_part, check_types
 
-__all__ = ["FormatSpec", "answer_before_calls", "required_fields", "shown_headers"]
+__all__ = ["FormatSpec", "answer_before_calls", "as_data", "required_fields", "shown_headers"]
 
 
 class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,6 +45,20 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
                 check_part(name, part, f"/{name}")
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
+
+
+def as_data(spec: FormatSpec) -> dict[str, Any]:
+    """The format as plain data for JSON output; patterns with their items, envelopes with their members."""
+    data: dict[str, Any] = msgspec.to_builtins(spec, enc_hook=_spelled_as_data)
+    return data
+
+
+def _spelled_as_data(value: Any) -> dict[str, Any]:
+    if isinstance(value, Pattern):
+        return {"text": value.text, "items": value.items}
+    if isinstance(value, Envelope):
+        return {"pattern": value.pattern, "root": value.root}
+    raise NotImplementedError(f"a format has no {type(value).__name__}")
 
 
 def required_fields(spec: FormatSpec) -> tuple[str, ...]:
