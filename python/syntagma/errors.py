@@ -3,7 +3,7 @@
 ::
 
     SyntagmaError
-    ├── ArgumentError           a call that cannot be right, whatever the input (also a ValueError)
+    ├── ArgumentError           an argument that is never valid (also a ValueError)
     │   └── ArgumentTypeError   an argument of the wrong type (also a TypeError)
     ├── LimitError              an input beyond one of `syntagma.Limits`        E-LIMIT-…
     ├── TemplateError           a chat template that does not load or render    E-TEMPLATE-…
@@ -16,9 +16,9 @@
     ├── ModelError              a model folder that cannot be loaded            E-MODEL-…
     └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
 
-Bad *model text* raises nothing (unless `strict=True`): readers keep what they cannot understand as content and say so
-in the message's diagnostics. What is raised is a caller's mistake, and every exception says which one (`code`), where
-(`line`, `column`, `offset` or `pointer`, when there is a source) and what to do about it (`hint`).
+Bad *model text* raises nothing (unless `strict=True`): readers keep as content what they cannot understand, and add a
+diagnostic to the message. An exception is a caller's mistake; it says which one (`code`), where (`line`, `column`,
+`offset` or `pointer`, if there is a source) and what to do about it (`hint`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SyntagmaError(Exception):
     """Base of every exception of the library.
 
     Attributes:
-        code: stable identifier, `E-<AREA>-<WHAT>`; programs branch on it, never on the text.
+        code: stable identifier, `E-<AREA>-<WHAT>`, for programs; the message may change.
         message: what is wrong, in one sentence.
         hint: what to do about it, or None.
         line: 1-based line in the source, or None.
@@ -54,7 +54,7 @@ class SyntagmaError(Exception):
         offset: 0-based offset in code points, or None.
         pointer: JSON pointer (RFC 6901) into the offending value, or None.
         source: the name of the source (a file, `<string>`), or None.
-        excerpt: the offending line with a caret under the place, or None.
+        excerpt: the line with a caret under the error, or None.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class SyntagmaError(Exception):
 
     @property
     def place(self) -> str | None:
-        """Where it is, as `source:line:column` or `at /json/pointer`; None when there is no place."""
+        """The location, as `source:line:column` or `at /json/pointer`; None if there is none."""
         if self.pointer is not None:
             return f"at {self.pointer or '/'}" if self.source is None else f"{self.source} at {self.pointer or '/'}"
         parts = [str(part) for part in (self.source, self.line, self.column) if part is not None]
@@ -98,7 +98,7 @@ class SyntagmaError(Exception):
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions cross process borders (pools, test runners); keyword-only fields need help there.
+        # Exceptions are pickled by process pools and test runners; keyword-only fields need this.
         return (_rebuild, (type(self), self.code, self.message, self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _rebuild(kind: type[SyntagmaError], code: str, message: str, fields: dict[st
 
 
 class ArgumentError(SyntagmaError, ValueError):
-    """An argument whose value cannot be right."""
+    """An argument whose value is never valid."""
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -124,8 +124,8 @@ class LimitError(SyntagmaError):
 
     Attributes:
         limit: the name of the field of `Limits`, or None.
-        given: what was given, or None where counting stopped at the limit.
-        allowed: what the limit allows, or None.
+        given: the given value, or None where counting stopped at the limit.
+        allowed: the value of the limit, or None.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class UnsupportedSchema(GrammarError):
     """A JSON Schema that is refused.
 
     Attributes:
-        pointers: JSON pointers of the keywords that cannot be enforced, with the reason of each.
+        pointers: JSON pointer of each keyword that cannot be enforced → the reason.
     """
 
     def __init__(self, code: str, message: str, *, pointers: dict[str, str] | None = None, **place: Any) -> None:
@@ -182,11 +182,11 @@ class UnsupportedSchema(GrammarError):
 
 
 class VocabularyError(SyntagmaError):
-    """A tokenizer whose tokens cannot be understood; nothing is guessed."""
+    """A tokenizer whose tokens cannot be interpreted."""
 
 
 class MatcherError(SyntagmaError):
-    """A matcher that failed; it stays failed and keeps its reason."""
+    """A matcher that failed; it remains unusable."""
 
 
 class ModelError(SyntagmaError):
@@ -194,7 +194,11 @@ class ModelError(SyntagmaError):
 
 
 class RequestError(SyntagmaError):
-    """A request that cannot be served as it is; `status` is the HTTP status that fits."""
+    """A request that cannot be served.
+
+    Attributes:
+        status: the HTTP status of the response.
+    """
 
     def __init__(self, code: str, message: str, *, status: int = 400, **place: Any) -> None:
         super().__init__(code, message, **place)

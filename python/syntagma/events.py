@@ -1,8 +1,8 @@
-"""What a parser reports while a message streams in.
+"""The events of a parser while a message streams in.
 
-Every event has a `span`: a half-open range `(start, end)` of code points of `parser.raw` that it was read from. An
-event is never taken back, and its kind and text never depend on how the stream was cut into chunks (adjacent deltas
-of the same kind may be cut differently; their concatenation is the same).
+Every event has a `span`, the half-open range `(start, end)` of code points of `parser.raw` that it was read from. An
+event is never revoked. Its kind and text do not depend on how the stream is split into chunks; adjacent deltas of one
+kind may be split differently, but their concatenation is the same.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ FinishReason: TypeAlias = Literal["stop", "length", "tool_calls"]
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, tag="reasoning_delta"):
-    """More reasoning text."""
+    """A piece of reasoning."""
 
     text: str
     span: Span
 
 
 class ContentDelta(msgspec.Struct, frozen=True, tag="content_delta"):
-    """More text of the answer."""
+    """A piece of the answer."""
 
     text: str
     span: Span
 
 
 class ToolCallStart(msgspec.Struct, frozen=True, tag="tool_call_start"):
-    """A call is committed: its name is complete and its arguments have begun."""
+    """A call is certain: its name is complete and its arguments have begun."""
 
     index: int
-    """ordinal of the call in its message, from 0"""
+    """0-based number of the call in its message"""
     id: str
     name: str
     span: Span
@@ -61,7 +61,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, tag="tool_call_delta"):
 
 
 class ToolCallEnd(msgspec.Struct, frozen=True, tag="tool_call_end"):
-    """A call ended. `id` is set when the wire gave the id only after the arguments; it then replaces the first one."""
+    """A call ended. `id` is set if the text has the id after the arguments; it then replaces the one of the start."""
 
     index: int
     complete: bool
@@ -70,7 +70,7 @@ class ToolCallEnd(msgspec.Struct, frozen=True, tag="tool_call_end"):
 
 
 class Malformed(msgspec.Struct, frozen=True, tag="malformed"):
-    """Something was odd. The text it concerns is kept (as content, unless the message says otherwise)."""
+    """A deviation from the format. The text is kept, as content unless `message` says otherwise."""
 
     code: str
     message: str
@@ -78,7 +78,7 @@ class Malformed(msgspec.Struct, frozen=True, tag="malformed"):
 
 
 class MessageEnd(msgspec.Struct, frozen=True, tag="message_end"):
-    """The message is over. `tool_calls` only after a natural stop with at least one complete call."""
+    """The message ended. The reason is `tool_calls` only after a natural stop with at least one complete call."""
 
     finish_reason: FinishReason
     span: Span

@@ -1,8 +1,8 @@
 """The metadata of GGUF files (versions 2 and 3, little-endian), read within the file's own bounds.
 
 Layout: `GGUF`, version u32, number of tensors u64, number of pairs u64, then the pairs: key (u64 length, UTF-8), type
-u32, value. Tensors follow and are never read. No length in the file is believed before it is compared with what is
-left.
+u32, value. Tensors follow and are never read. Each length in the file is compared with the rest of the file before it
+is used.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NUMBERS: Final = {0: "u1", 1: "i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: 
 _BOOL: Final = 7
 _STRING: Final = 8
 _ARRAY: Final = 9
-_DEEPEST: Final = 4
-_LONGEST_KEY: Final = 65_535
+_MAX_DEPTH: Final = 4
+_MAX_KEY_BYTES: Final = 65_535
 _CHUNK: Final = 1 << 20
 _U32: Final = struct.Struct("<I")
 _U64: Final = struct.Struct("<Q")
@@ -38,15 +38,15 @@ def read_metadata(
 
     Args:
         path: the file.
-        keys: which keys to read, as names or as a test; None reads all. The others are skipped without being built.
+        keys: the keys to read, as names or as a predicate; None reads all. Other values are skipped, not built.
 
     Returns:
         Values by key, in the file's order: int, float, bool, str; arrays of strings, booleans and arrays as lists,
-        arrays of numbers as one-dimensional numpy arrays of the file's own type. Bytes that are no UTF-8 become U+FFFD.
+        arrays of numbers as one-dimensional numpy arrays of the file's own type. Invalid UTF-8 becomes U+FFFD.
 
     Raises:
-        ModelError: `E-MODEL-GGUF`, it cannot be opened, is no GGUF file of a version that is read, or is damaged; with
-            the offset in bytes where there is one.
+        ModelError: `E-MODEL-GGUF`, it cannot be opened, is not a GGUF file of a supported version, or is damaged;
+            with the offset in bytes if there is one.
     """
     if keys is None:
         wanted: Callable[[str], bool] = _everything
@@ -69,12 +69,12 @@ def _everything(_key: str) -> bool:
 
 
 def _damaged(offset: int, why: str) -> ModelError:
-    return ModelError("E-MODEL-GGUF", f"no readable GGUF file: {why} (byte {offset})", offset=offset)
+    return ModelError("E-MODEL-GGUF", f"not a readable GGUF file: {why} (byte {offset})", offset=offset)
 
 
 class _Reader:
     def __init__(self, file: BinaryIO) -> None:
-        # The file is read as far as needed and not mapped: a mapped file that shrinks would end the process.
+        # The file is read and not mapped: a mapped file that shrinks would end the process.
         self._file = file
         self._data = bytearray()
         self._size = os.fstat(file.fileno()).st_size
@@ -92,7 +92,7 @@ class _Reader:
         for _ in range(self._count(pairs, 12)):
             begin = self._at
             length = self._u64()
-            if length > _LONGEST_KEY:
+            if length > _MAX_KEY_BYTES:
                 raise _damaged(begin, f"a key of {length} bytes")
             key = self._text(length)
             kind = self._u32()
@@ -146,7 +146,7 @@ class _Reader:
             return self._text(self._u64())
         if kind == _ARRAY:
             return self._array(depth + 1)
-        raise _damaged(self._at - 4, f"{kind} is no type of a value")
+        raise _damaged(self._at - 4, f"{kind} is not a type of a value")
 
     def _array(self, depth: int) -> Any:
         kind, count = self._array_head(depth)
@@ -159,8 +159,8 @@ class _Reader:
         return [self._array(depth + 1) for _ in range(count)]
 
     def _array_head(self, depth: int) -> tuple[int, int]:
-        if depth > _DEEPEST:
-            raise _damaged(self._at, f"arrays nested more than {_DEEPEST} deep")
+        if depth > _MAX_DEPTH:
+            raise _damaged(self._at, f"arrays nested more than {_MAX_DEPTH} deep")
         kind = self._u32()
         count = self._u64()
         if kind in _NUMBERS:
@@ -172,7 +172,7 @@ class _Reader:
         elif kind == _ARRAY:
             least = 12
         else:
-            raise _damaged(self._at - 12, f"{kind} is no type of a value")
+            raise _damaged(self._at - 12, f"{kind} is not a type of a value")
         return kind, self._count(count, least)
 
     def _numbers(self, kind: int, count: int) -> np.ndarray[Any, np.dtype[Any]]:
@@ -207,7 +207,7 @@ class _Reader:
         elif kind == _ARRAY:
             self._skip_array(depth + 1)
         else:
-            raise _damaged(self._at - 4, f"{kind} is no type of a value")
+            raise _damaged(self._at - 4, f"{kind} is not a type of a value")
 
     def _skip_array(self, depth: int) -> None:
         kind, count = self._array_head(depth)

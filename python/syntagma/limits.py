@@ -1,7 +1,7 @@
-"""Every bound on what users may bring, in one place.
+"""Every bound on inputs, in one place.
 
-A bound that is passed raises `LimitError` with a code `E-LIMIT-…`; none is ever applied silently. Each field says its
-unit. All limits are inclusive: an input that measures exactly the limit is accepted.
+An input beyond a bound raises `LimitError` with a code `E-LIMIT-…`; nothing is cut silently. Each field names its unit.
+Limits are inclusive: an input of exactly the limit is accepted.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     schema_depth: int = 256
     """JSON Schema, nesting."""
     schema_ref_hops: int = 1_000
-    """`$ref` followed without a keyword between."""
+    """`$ref`s that lead to each other, without another keyword between."""
     schema_enum_values: int = 50_000
     """values in all `enum`s of one schema."""
 
     grammar_bytes: int = 2 * _MIB
     """EBNF, GBNF, Lark, structural tag or choices, bytes."""
     grammar_nesting: int = 256
-    """groups in groups; in a regular expression anything in anything, 200 at most."""
+    """nested groups; nested parts of a regular expression, 200 at most."""
     grammar_alternatives: int = 200_000
     """alternatives in all rules."""
 
@@ -44,20 +44,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """product of the bounds of nested repetitions."""
 
     compile_fuel: int = 5_000_000
-    """units of work of one compilation: symbols of rules, parts of patterns, residuals."""
+    """units of work of one compilation: symbols of rules, parts of patterns, derivatives."""
     step_fuel: int = 2_000_000
     """Earley items and trie nodes visited by one call of a matcher."""
     json_whitespace: int = 64
-    """blanks in a row inside JSON."""
+    """consecutive whitespace characters inside JSON."""
 
     compiler_cache_bytes: int = 256 * _MIB
     """compiled grammars of one compiler, bytes."""
     compiler_cache_entries: int = 1_000
     """compiled grammars of one compiler."""
     grammar_cache_bytes: int = 64 * _MIB
-    """states and masks of one compiled grammar, bytes; more only where the places of its matchers need it."""
+    """states and masks of one compiled grammar, bytes; exceeded only by what its matchers use."""
     terminal_cache_bytes: int = 64 * _MIB
-    """what is known about terminals, one store for each vocabulary, bytes."""
+    """token classifications of terminals, bytes for each vocabulary."""
     process_cache_bytes: int = 512 * _MIB
     """states and masks of all compiled grammars of the process, bytes."""
 
@@ -66,20 +66,20 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     template_steps: int = 500_000
     """units of work of one render."""
     template_output_bytes: int = 16 * _MIB
-    """output, and every string on the way, bytes (measured in code points, at most four bytes each)."""
+    """output, and every intermediate string, bytes (measured in code points, at most four bytes each)."""
     template_items: int = 1_000_000
-    """items of every list, tuple, dict or range on the way."""
+    """items of every intermediate list, tuple, dict or range."""
     template_integer_bits: int = 64 * 1024
-    """bits of every integer on the way."""
+    """bits of every intermediate integer."""
     template_nesting: int = 64
-    """macro calls in macro calls; blocks in blocks of the source."""
+    """nested macro calls; nested blocks of the source."""
     template_seconds: float = 0.8
     """CPU time of one render, seconds."""
     analysis_seconds: float = 3.0
     """CPU time of all renders of one `analyze()`, seconds."""
 
     parser_header_chars: int = 4 * _KIB
-    """text of a call before its commit point, code points."""
+    """text of a call before its arguments, code points."""
     parser_argument_chars: int = 8 * _MIB
     """one argument or literal, code points."""
 

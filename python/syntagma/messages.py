@@ -23,8 +23,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         id: the call's id, unique in its conversation.
         name: the tool's name.
         arguments: JSON text of one object; a prefix of one when `complete` is False.
-        complete: what delimits the arguments was closed.
-        span: where it stood in the raw text, code points, half-open; None for calls that were not read from text.
+        complete: the arguments are complete.
+        span: its half-open range in the raw text, code points; None for calls that were not read from text.
     """
 
     id: str
@@ -37,7 +37,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """The arguments as a dictionary.
 
         Raises:
-            ArgumentError: `E-MESSAGE-ARGUMENTS`, they are not one JSON object (an incomplete call, for instance).
+            ArgumentError: `E-MESSAGE-ARGUMENTS`, they are not one JSON object, as those of an incomplete call.
         """
         try:
             value = msgspec.json.decode(self.arguments)
@@ -45,10 +45,10 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
             raise ArgumentError(
                 "E-MESSAGE-ARGUMENTS",
                 f"the arguments of {self.name!r} are not JSON: {error}",
-                hint="an incomplete call has a prefix of its arguments only; look at `complete`",
+                hint="an incomplete call has only a prefix of its arguments; see `complete`",
             ) from error
         if not isinstance(value, dict):
-            raise ArgumentError("E-MESSAGE-ARGUMENTS", f"the arguments of {self.name!r} are no JSON object")
+            raise ArgumentError("E-MESSAGE-ARGUMENTS", f"the arguments of {self.name!r} are not a JSON object")
         return value
 
     @classmethod
@@ -56,7 +56,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """Read `{"id", "type": "function", "function": {"name", "arguments"}}`; arguments may be a dict or a string.
 
         Raises:
-            ArgumentError: `E-MESSAGE-CALL`, a field lacks or has the wrong type.
+            ArgumentError: `E-MESSAGE-CALL`, a field is missing or has the wrong type.
         """
         function = data.get("function", data) if isinstance(data, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
@@ -80,7 +80,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """Something odd in the raw text that was read all the same."""
+    """A deviation from the format in a raw text that was read nevertheless."""
 
     code: str
     message: str
@@ -92,12 +92,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         role: `assistant`, `user`, `system`, `developer` or `tool`.
-        content: text of the message; a list of content parts is kept as it came; None when there is none.
-        reasoning_content: the thoughts, or None.
+        content: text of the message; a list of content parts is kept unchanged; None if there is none.
+        reasoning_content: the reasoning, or None.
         tool_calls: calls in their order.
         incomplete: the text ended inside reasoning or a call, or was cut by a length limit.
-        diagnostics: what was odd in the raw text.
-        tool_call_id: for role `tool`: the call that is answered.
+        diagnostics: deviations from the format in the raw text.
+        tool_call_id: for role `tool`: the id of the call that it answers.
         name: name of the participant or tool, or None.
     """
 
@@ -151,7 +151,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def to_openai(self) -> dict[str, Any]:
-        """The message as an OpenAI-shaped dictionary; absent optional fields are left out, `content` never."""
+        """The message as an OpenAI-shaped dictionary; optional fields that are None are left out, except `content`."""
         data: dict[str, Any] = {"role": self.role, "content": self.content}
         if self.reasoning_content is not None:
             data["reasoning_content"] = self.reasoning_content
@@ -171,7 +171,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         name: how the model calls it.
         description: what it does, for the prompt.
         parameters: JSON Schema of the arguments object; None declares no parameters at all.
-        strict: the arguments are always held by schema.
+        strict: the grammar always enforces the schema of the arguments.
     """
 
     name: str
@@ -181,7 +181,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_openai(cls, data: ToolLike) -> Tool:
-        """Read `{"type": "function", "function": {...}}`, or the inner dictionary alone; a `Tool` comes back as it is.
+        """Read `{"type": "function", "function": {...}}`, or the inner dictionary alone; a `Tool` is returned as it is.
 
         Raises:
             ArgumentError: `E-TOOL-INVALID`, with the pointer of the offending field.

@@ -1,4 +1,4 @@
-"""Helpers for tests of templates, formats and servers that should not need a model."""
+"""Helpers for tests of templates, formats and servers, without a model."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _ENDING = 10.0
 
 
 class ScriptedBackend:
-    """A backend that wants to write a given text.
+    """A backend that generates a given text.
 
-    Its logits favour the next token of the script while what was generated follows it, and the end of the turn behind
-    it or after a departure; all other tokens are equally likely. At temperature 0 it writes the script.
+    Its logits favour the next token of the script as long as the generated text follows it, and the end of the turn
+    after the script or after a deviation. All other tokens are equally likely. At temperature 0 it writes the script.
 
     Args:
         script: the text, or a function from the prompt to the text.
         special: texts of special tokens; the first ends a turn.
         context_length: tokens of prompt and answer.
-        on_step: called with the number of tokens generated so far, before each step is computed.
-        model_name: the name under which it is served.
+        on_step: called before each step with the number of tokens generated so far.
+        model_name: its name in requests.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ScriptedBackend:
         self.context_length = context_length
         self.tokenizer_info = byte_vocabulary(special)
         self.prompts: list[str] = []
-        """every prompt that was read, oldest first"""
+        """all prompts so far, oldest first"""
         self._special = {text: 256 + number for number, text in enumerate(special)}
         self._script = script
         self._on_step = on_step
@@ -52,7 +52,7 @@ class ScriptedBackend:
         """Bytes as token ids; the text of a special token becomes that token."""
         ids: list[int] = []
         while text:
-            at, found = min(((place, one) for one in self._special if (place := text.find(one)) >= 0), default=(-1, ""))
+            at, found = min(((begin, one) for one in self._special if (begin := text.find(one)) >= 0), default=(-1, ""))
             head = text if at < 0 else text[:at]
             ids += head.encode()
             if at < 0:
@@ -108,5 +108,5 @@ class _ScriptedSession:
 
 
 def _is_backend(backend: ScriptedBackend) -> Backend:
-    """A type checker reads here that the class has the interface."""
+    """Lets the type checker verify that the class has the interface."""
     return backend
