@@ -1,7 +1,7 @@
 //! Masks behind the tokens that a draft model proposed.
 
 use crate::error::Error;
-use crate::matcher::GrammarMatcher;
+use crate::matcher::{GrammarMatcher, NextMask};
 use crate::vocabulary::bitmask_words;
 
 /// Fills one row for the present place and one behind each draft token: row 0, then row `i + 1` behind `ids[i]`.
@@ -30,6 +30,26 @@ pub fn fill_draft(
             ),
         ));
     }
+    let masks = draft_masks(matcher, ids, parents)?;
+    for (mask, row) in masks.iter().zip(bitmask.chunks_exact_mut(stride)) {
+        let row = &mut row[..words];
+        match mask {
+            Some(mask) => mask.write(row)?,
+            None => row.fill(0),
+        }
+    }
+    Ok(masks[1..].iter().map(Option::is_some).collect())
+}
+
+/// What may come next at the present place, then behind each draft token; None behind a token that is refused. Parents are
+/// those of [`fill_draft`].
+///
+/// Errors: `E-DRAFT-PARENT`, and the matcher's own.
+pub fn draft_masks(
+    matcher: &GrammarMatcher,
+    ids: &[u32],
+    parents: Option<&[Option<usize>]>,
+) -> Result<Vec<Option<NextMask>>, Error> {
     if parents.is_some_and(|parents| {
         parents.len() != ids.len()
             || parents
@@ -42,29 +62,19 @@ pub fn fill_draft(
             "each draft token needs one parent, which comes before it",
         ));
     }
-    let mut rows = bitmask.chunks_exact_mut(stride);
-    if let Some(row) = rows.next() {
-        matcher.fill_next_token_bitmask(&mut row[..words])?;
-    }
-    let mut behind: Vec<Option<GrammarMatcher>> = Vec::with_capacity(ids.len());
-    for (i, (&id, row)) in ids.iter().zip(rows).enumerate() {
+    let mut masks = Vec::with_capacity(ids.len() + 1);
+    masks.push(Some(matcher.next_mask()?));
+    let mut after: Vec<Option<GrammarMatcher>> = Vec::with_capacity(ids.len());
+    for (i, &id) in ids.iter().enumerate() {
         let parent = parents.map_or(i.checked_sub(1), |parents| parents[i]);
-        let before = parent.map_or(Some(matcher), |parent| behind[parent].as_ref());
+        let before = parent.map_or(Some(matcher), |parent| after[parent].as_ref());
         let mut next = before.map(GrammarMatcher::fork);
         let accepted = next
             .as_mut()
             .map_or(Ok(false), |next| next.accept_token(id))?;
-        let row = &mut row[..words];
-        match next {
-            Some(next) if accepted => {
-                next.fill_next_token_bitmask(row)?;
-                behind.push(Some(next));
-            }
-            _ => {
-                row.fill(0);
-                behind.push(None);
-            }
-        }
+        let next = next.filter(|_| accepted);
+        masks.push(next.as_ref().map(GrammarMatcher::next_mask).transpose()?);
+        after.push(next);
     }
-    Ok(behind.iter().map(Option::is_some).collect())
+    Ok(masks)
 }

@@ -10,13 +10,13 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::budget::Tables;
 use crate::compiled::CompiledStats;
+use crate::context::{EngineContext, Registered, Relief};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
 use crate::matcher::Costs;
-use crate::process;
 use crate::vocabulary::Vocabulary;
 
 /// What all generations of a compiled grammar have in common.
@@ -70,17 +70,6 @@ pub(crate) struct Current {
     used: AtomicU64,
 }
 
-/// What can be given up, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Relief {
-    /// Masks and what they are made from.
-    Masks,
-    /// Where tokens lead.
-    Steps,
-    /// All states, sets and residuals.
-    Everything,
-}
-
 impl Current {
     /// The first generation.
     pub(crate) fn new(basis: Arc<Basis>, recognizer: Recognizer, start: StateId) -> Arc<Self> {
@@ -89,7 +78,8 @@ impl Current {
             generation: RwLock::new(Arc::new(generation)),
             used: AtomicU64::new(0),
         });
-        process::register(&current);
+        let one = Arc::downgrade(&current);
+        EngineContext::current().registry.register(one);
         current.touch();
         current
     }
@@ -121,16 +111,17 @@ impl Current {
 
     /// Remembers that it is in use.
     pub(crate) fn touch(&self) {
-        self.used.store(process::now(), Ordering::Relaxed);
+        let now = EngineContext::current().registry.now();
+        self.used.store(now, Ordering::Relaxed);
     }
+}
 
-    /// When it was last used.
-    pub(crate) fn used(&self) -> u64 {
+impl Registered for Current {
+    fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Gives something up, unless somebody is at work there.
-    pub(crate) fn relieve(&self, relief: Relief) {
+    fn relieve(&self, relief: Relief) {
         let Ok(mut generation) = self.generation.try_write() else {
             return;
         };
@@ -162,7 +153,7 @@ impl Generation {
             carried,
         };
         let size = found.memory_bytes();
-        process::grown(0, size);
+        EngineContext::current().registry.grown(0, size);
         Self {
             basis,
             number,
@@ -391,7 +382,8 @@ impl Generation {
     }
 
     fn note_size(&self, size: usize) {
-        process::grown(self.size.swap(size, Ordering::Relaxed), size);
+        let before = self.size.swap(size, Ordering::Relaxed);
+        EngineContext::current().registry.grown(before, size);
     }
 
     /// Gives something up, unless somebody is at work here.
@@ -443,13 +435,16 @@ impl Drop for Growing<'_> {
 
 impl Drop for Unlocked<'_> {
     fn drop(&mut self) {
-        process::keep_within(self.0.process_cache_bytes);
+        let most = self.0.process_cache_bytes;
+        EngineContext::current().registry.keep_within(most);
     }
 }
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        process::grown(self.memory_bytes(), 0);
+        EngineContext::current()
+            .registry
+            .grown(self.memory_bytes(), 0);
     }
 }
 

@@ -24,6 +24,7 @@ mod automaton;
 mod budget;
 mod compiled;
 mod compiler;
+mod context;
 mod draft;
 mod earley;
 mod error;
@@ -34,19 +35,20 @@ mod layers;
 mod limits;
 mod mask;
 mod matcher;
-mod process;
 mod vocabulary;
 
 pub use budget::{Bound, Unit};
 pub use compiled::{CompiledGrammar, CompiledStats};
 pub use compiler::{CompilerStats, GrammarCompiler};
-pub use draft::fill_draft;
+pub use context::{AtWork, EngineContext};
+pub use draft::{draft_masks, fill_draft};
 pub use error::{Error, ErrorKind, caught};
 pub use jump::jump_forward_tokens;
 pub use layers::{Layer, Layers};
 pub use limits::Limits;
+pub use mask::MaskRow;
 pub use matcher::{
     Expectation, Explanation, GrammarMatcher, NextMask, Verdict, accept_token_batch,
-    fill_next_token_bitmask_batch,
+    fill_next_token_bitmask_batch, next_masks,
 };
 pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};

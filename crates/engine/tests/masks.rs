@@ -5,6 +5,7 @@
 mod reference;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use proptest::prelude::*;
 use reference::{Builder, Letter, Reference, grammars, strings};
@@ -348,6 +349,50 @@ fn threads_see_what_one_thread_sees() {
         fill_next_token_bitmask_batch(&references[..2], &mut bitmask, width, Some(&[1, 1]), None);
     assert_eq!(twice.unwrap_err().code(), "E-BITMASK-INDEX");
     let narrow = fill_next_token_bitmask_batch(&references[..1], &mut bitmask, 1, None, None);
+    assert_eq!(narrow.unwrap_err().code(), "E-BITMASK-SIZE");
+}
+
+#[test]
+fn two_threads_may_write_one_row() {
+    let mut b = Builder::default();
+    let s = b.nonterminal("s");
+    let (a, z) = (b.text("a"), b.text("b"));
+    b.rule(s, &[a, s, z]);
+    b.rule(s, &[z]);
+    let lnf = b.finish();
+    let (vocabulary, _) = vocabulary();
+    let width = bitmask_words(vocabulary.size());
+    let compiled = compile(&lnf, &vocabulary, &Limits::default());
+    let (first, mut second) = (
+        GrammarMatcher::new(Arc::clone(&compiled)),
+        GrammarMatcher::new(compiled),
+    );
+    assert!(second.accept_bytes(b"ab").unwrap());
+    let masks = [first, second].map(|matcher| matcher.next_mask().unwrap());
+    let rows = masks.each_ref().map(|mask| {
+        let mut row = vec![7; width + 1];
+        mask.write(&mut row[..]).unwrap();
+        assert_eq!(row[width], 0);
+        row
+    });
+    let shared: Vec<AtomicI32> = (0..=width).map(|_| AtomicI32::new(7)).collect();
+    std::thread::scope(|scope| {
+        for mask in &masks {
+            scope.spawn(|| (0..100).for_each(|_| mask.write(&mut &shared[..]).unwrap()));
+        }
+    });
+    // Whoever came last, no bit is left of what was there before or that neither of them allows.
+    for (at, word) in shared.iter().enumerate() {
+        let (word, either) = (word.load(Ordering::Relaxed), rows[0][at] | rows[1][at]);
+        assert_eq!(word & !either, 0);
+    }
+    masks[0].write(&mut &shared[..]).unwrap();
+    let alone: Vec<i32> = shared
+        .iter()
+        .map(|word| word.load(Ordering::Relaxed))
+        .collect();
+    assert_eq!(alone, rows[0]);
+    let narrow = masks[0].write(&mut &shared[..width - 1]);
     assert_eq!(narrow.unwrap_err().code(), "E-BITMASK-SIZE");
 }
 

@@ -507,13 +507,13 @@ fn a_mask_that_was_found_is_written_later() {
     for id in [byte(b'h'), EOS] {
         assert!(m.accept_token(id).unwrap());
         let next = m.next_mask().unwrap();
-        next.write(&mut row).unwrap();
+        next.write(&mut row[..]).unwrap();
         assert_eq!(row, filled(&m));
     }
     // Behind the end nothing is refused.
     assert_eq!(row, vec![-1; words + 2]);
     // It stays what it was.
-    first.write(&mut row).unwrap();
+    first.write(&mut row[..]).unwrap();
     assert_eq!(row, expected);
     let short = first.write(&mut row[1..words]).unwrap_err();
     assert_eq!(short.code(), "E-BITMASK-SIZE");

@@ -1,14 +1,21 @@
-//! Rows of token bitmasks in buffers that Python owns.
+//! Token bitmasks and logits in buffers that Python owns.
+//!
+//! Other threads may hold the same buffer, so no Rust reference ever says that its elements are nobody else's. Where the
+//! interpreter has its lock, only the thread that holds it is here, and a mask is copied by way of a pointer. An interpreter
+//! without that lock lets two threads write one row at once: there, each word is stored by itself, as an atomic.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
-use syntagma_engine::bitmask_words;
+use syntagma_engine::{MaskRow, NextMask, bitmask_words};
 
 use crate::errors::{argument, from_engine};
+use crate::fork::released;
 use crate::matcher::GrammarMatcher;
 
 /// The C-contiguous, writable buffer behind `object`; tensors that are no buffers are asked for their `NumPy` view.
-pub(crate) fn writable<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<T>> {
+fn writable<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<T>> {
     let py = object.py();
     let buffer = PyBuffer::<T>::get(object).or_else(|error| {
         let Ok(view) = object.call_method0("numpy") else {
@@ -27,45 +34,161 @@ pub(crate) fn writable<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuff
     Ok(buffer)
 }
 
-/// Words per row and number of rows of a one- or two-dimensional bitmask.
-pub(crate) fn shape(
-    py: Python<'_>,
-    buffer: &PyBuffer<i32>,
-    vocab_size: usize,
-) -> PyResult<(usize, usize)> {
-    let (rows, stride) = match *buffer.shape() {
-        [words] => (1, words),
-        [rows, words] => (rows, words),
-        _ => (0, 0),
-    };
-    let needed = bitmask_words(vocab_size);
-    if stride < needed {
-        let message = format!(
-            "a row of {vocab_size} tokens has {needed} words of 32 bits, this one {stride}"
-        );
-        return Err(argument(py, "E-BITMASK-SIZE", &message));
+/// A bitmask of one or more rows.
+pub(crate) struct Bitmask {
+    buffer: PyBuffer<i32>,
+    /// Words from one row to the next.
+    stride: usize,
+    pub(crate) rows: usize,
+}
+
+impl Bitmask {
+    /// The bitmask in a one- or two-dimensional buffer, whose rows have room for the vocabulary.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Self> {
+        let buffer = writable::<i32>(object)?;
+        let (rows, stride) = match *buffer.shape() {
+            [words] => (1, words),
+            [rows, words] => (rows, words),
+            _ => (0, 0),
+        };
+        let needed = bitmask_words(vocab_size);
+        if stride < needed {
+            let message = format!(
+                "a row of {vocab_size} tokens has {needed} words of 32 bits, this one {stride}"
+            );
+            return Err(argument(object.py(), "E-BITMASK-SIZE", &message));
+        }
+        Ok(Self {
+            buffer,
+            stride,
+            rows,
+        })
     }
-    Ok((stride, rows))
+
+    /// Writes a mask into the first words of a row, as many as its vocabulary takes.
+    pub(crate) fn write(&self, py: Python<'_>, row: usize, mask: &NextMask) -> PyResult<()> {
+        self.put(py, row, mask.word_count(), mask)
+    }
+
+    /// The same, and what follows in the row becomes zero, or all ones where the text has ended.
+    pub(crate) fn write_whole(&self, py: Python<'_>, row: usize, mask: &NextMask) -> PyResult<()> {
+        self.put(py, row, self.stride, mask)
+    }
+
+    /// Allows nothing in a row.
+    pub(crate) fn clear(&self, py: Python<'_>, row: usize) {
+        self.row(py, row, self.stride).fill_range(0..self.stride, 0);
+    }
+
+    fn put(&self, py: Python<'_>, row: usize, words: usize, mask: &NextMask) -> PyResult<()> {
+        mask.write(&mut self.row(py, row, words))
+            .map_err(|error| from_engine(py, &error))
+    }
+
+    /// The first words of a row. There must be such a row, and as many words.
+    fn row<'a>(&'a self, py: Python<'a>, row: usize, words: usize) -> Row<'a> {
+        assert!(row < self.rows && words <= self.stride);
+        let start = self.buffer.buf_ptr().cast::<i32>();
+        // SAFETY: the buffer has `rows * stride` aligned elements, and lives as long as `self`.
+        unsafe { row_at(py, start.add(row * self.stride), words) }
+    }
 }
 
-/// Some elements of a buffer, for as long as the interpreter is held and runs nothing else.
-pub(crate) fn row_of<'a>(
-    py: Python<'a>,
-    buffer: &'a PyBuffer<i32>,
-    start: usize,
+#[cfg(Py_GIL_DISABLED)]
+type Row<'a> = &'a [std::sync::atomic::AtomicI32];
+
+/// # Safety
+/// From `start` on there are so many aligned words, which live for `'a` and are written by atomics only.
+#[cfg(Py_GIL_DISABLED)]
+unsafe fn row_at<'a>(_: Python<'a>, start: *mut i32, words: usize) -> Row<'a> {
+    // SAFETY: as the caller says.
+    unsafe { std::slice::from_raw_parts(start.cast(), words) }
+}
+
+#[cfg(not(Py_GIL_DISABLED))]
+type Row<'a> = LockedRow<'a>;
+
+/// # Safety
+/// From `start` on there are so many aligned words, which live for `'a`.
+#[cfg(not(Py_GIL_DISABLED))]
+unsafe fn row_at(py: Python<'_>, start: *mut i32, words: usize) -> Row<'_> {
+    LockedRow {
+        _lock: py,
+        start,
+        words,
+    }
+}
+
+/// A row that nobody else writes, since whoever writes here holds the interpreter's lock.
+#[cfg(not(Py_GIL_DISABLED))]
+struct LockedRow<'py> {
+    _lock: Python<'py>,
+    start: *mut i32,
     words: usize,
-) -> Option<&'a mut [i32]> {
-    let cells = buffer.as_mut_slice(py)?.get(start..start + words)?;
-    // SAFETY: the cells are `i32` of a writable buffer, which lives as long as the borrow of `buffer`. Nobody else reads
-    // or writes them: the caller holds the interpreter and asks for one row at a time.
-    Some(unsafe { std::slice::from_raw_parts_mut(cells.as_ptr().cast_mut().cast(), words) })
 }
 
-/// The elements of a buffer, for writing while the interpreter is held.
-pub(crate) fn write<T: Element>(py: Python<'_>, buffer: &PyBuffer<T>, offset: usize, values: &[T]) {
-    if let Some(cells) = buffer.as_mut_slice(py) {
-        for (cell, &value) in cells[offset..].iter().zip(values) {
-            cell.set(value);
+#[cfg(not(Py_GIL_DISABLED))]
+impl MaskRow for LockedRow<'_> {
+    fn word_count(&self) -> usize {
+        self.words
+    }
+
+    fn copy_from(&mut self, words: &[i32]) {
+        assert!(words.len() <= self.words);
+        // SAFETY: there are as many words, and the engine's own are elsewhere.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.start, words.len()) };
+    }
+
+    fn fill_range(&mut self, range: std::ops::Range<usize>, word: i32) {
+        assert!(range.end <= self.words);
+        for at in range {
+            // SAFETY: it lies in the row.
+            unsafe { self.start.add(at).write(word) };
+        }
+    }
+
+    fn allow(&mut self, id: u32) {
+        let at = id as usize / 32;
+        assert!(at < self.words);
+        // SAFETY: it lies in the row.
+        unsafe {
+            let word = self.start.add(at);
+            word.write(word.read() | 1 << (id % 32));
+        }
+    }
+}
+
+/// The logits of one sequence, of which there are at least as many as tokens.
+pub(crate) struct Logits {
+    buffer: PyBuffer<f32>,
+}
+
+impl Logits {
+    /// The logits in a buffer of one sequence; None for other types of elements, shapes, and tensors on devices.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, vocab_size: usize) -> PyResult<Option<Self>> {
+        let buffer = writable::<f32>(object).ok();
+        let row = buffer.filter(|buffer| matches!(*buffer.shape(), [_] | [1, _]));
+        let Some(buffer) = row else {
+            return Ok(None);
+        };
+        let count = buffer.item_count();
+        if count < vocab_size {
+            let message = format!("there are {count} logits for {vocab_size} tokens");
+            return Err(argument(object.py(), "E-BITMASK-SIZE", &message));
+        }
+        Ok(Some(Self { buffer }))
+    }
+
+    /// Sets the logits of all tokens but those of a row to minus infinity.
+    pub(crate) fn close(&self, row: &[i32], vocab_size: usize) {
+        let start = self.buffer.buf_ptr().cast::<AtomicU32>();
+        // SAFETY: the buffer has as many aligned elements of this size, lives as long as `self`, and is written by atomics
+        // only.
+        let logits = unsafe { std::slice::from_raw_parts(start, self.buffer.item_count()) };
+        for (id, logit) in logits.iter().enumerate() {
+            if id >= vocab_size || row[id / 32] >> (id % 32) & 1 == 0 {
+                logit.store(f32::NEG_INFINITY.to_bits(), Ordering::Relaxed);
+            }
         }
     }
 }
@@ -84,26 +207,26 @@ pub(crate) fn fill_next_token_bitmask_batch(
     let Some(first) = matchers.first() else {
         return Ok(());
     };
-    let buffer = writable::<i32>(bitmask)?;
-    let (stride, rows) = shape(py, &buffer, first.inner.compiled().vocabulary().size())?;
+    let bitmask = Bitmask::of(bitmask, first.inner.compiled().vocabulary().size())?;
     let inner: Vec<&syntagma_engine::GrammarMatcher> =
         matchers.iter().map(|matcher| &matcher.inner).collect();
     let targets: Vec<usize> = indices.unwrap_or_else(|| (0..inner.len()).collect());
-    if targets.len() != inner.len() || targets.iter().any(|&row| row >= rows) {
+    if targets.len() != inner.len() || targets.iter().any(|&row| row >= bitmask.rows) {
         return Err(argument(
             py,
             "E-BITMASK-INDEX",
             "each matcher needs one row of the bitmask",
         ));
     }
-    // Rows are filled apart from the buffer, so that no other thread sees it while the interpreter is released.
-    let mut scratch = vec![0_i32; stride * inner.len()];
-    py.detach(|| {
-        syntagma_engine::fill_next_token_bitmask_batch(&inner, &mut scratch, stride, None, threads)
-    })
-    .map_err(|error| from_engine(py, &error))?;
-    for (row, values) in targets.into_iter().zip(scratch.chunks_exact(stride)) {
-        write(py, &buffer, row * stride, values);
+    // What was found before is at hand in less time than it takes to let the interpreter go.
+    let masks = if inner.iter().all(|matcher| matcher.knows_mask()) {
+        syntagma_engine::next_masks(&inner, None)
+    } else {
+        released(py, || syntagma_engine::next_masks(&inner, threads))
+    };
+    let masks = masks.map_err(|error| from_engine(py, &error))?;
+    for (row, mask) in targets.into_iter().zip(&masks) {
+        bitmask.write_whole(py, row, mask)?;
     }
     Ok(())
 }
@@ -122,7 +245,9 @@ pub(crate) fn accept_token_batch(
         .iter_mut()
         .map(|matcher| &mut matcher.inner)
         .collect();
-    py.detach(|| syntagma_engine::accept_token_batch(&mut inner, &ids, threads))
-        .and_then(|answers| answers.into_iter().collect())
-        .map_err(|error| from_engine(py, &error))
+    released(py, || {
+        syntagma_engine::accept_token_batch(&mut inner, &ids, threads)
+    })
+    .and_then(|answers| answers.into_iter().collect())
+    .map_err(|error| from_engine(py, &error))
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::from_engine;
+use crate::fork::released;
 use crate::grammar::Grammar;
 use crate::limits::engine_limits;
 use crate::memory;
@@ -41,7 +42,7 @@ impl GrammarCompiler {
     }
 
     fn compile(&self, py: Python<'_>, grammar: &Grammar) -> PyResult<CompiledGrammar> {
-        py.detach(|| {
+        released(py, || {
             let compiled = self.inner.compile(&grammar.0);
             let done = self.inner.stats().misses;
             if self.ready.swap(done, Ordering::Relaxed) != done {
@@ -57,7 +58,7 @@ impl GrammarCompiler {
     }
 
     fn clear(&self, py: Python<'_>) {
-        py.detach(|| {
+        released(py, || {
             self.inner.clear();
             memory::give_back();
         });

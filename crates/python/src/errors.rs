@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use syntagma_grammar::{Diagnostic, ErrorKind, Place};
 
+use crate::fork::released;
+
 /// An exception of `syntagma.errors`, named by its class.
 fn raise(
     py: Python<'_>,
@@ -91,7 +93,7 @@ pub(crate) fn grammar<T: Send>(
     py: Python<'_>,
     work: impl Send + FnOnce() -> Result<T, syntagma_grammar::Error>,
 ) -> PyResult<T> {
-    py.detach(|| syntagma_engine::caught(|| Ok(work()?)))
+    released(py, || syntagma_engine::caught(|| Ok(work()?)))
         .map_err(|error| from_engine(py, &error))
 }
 

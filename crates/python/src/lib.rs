@@ -5,6 +5,7 @@
 mod bitmask;
 mod compiler;
 mod errors;
+mod fork;
 mod grammar;
 mod limits;
 mod matcher;
@@ -26,9 +27,8 @@ mod _engine {
     use crate::vocabulary::Vocabulary;
 
     #[pymodule_init]
-    #[allow(clippy::unnecessary_wraps)] // PyO3 wants it so
-    fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::memory::keep();
-        Ok(())
+        crate::fork::register(module)
     }
 }

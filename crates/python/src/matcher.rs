@@ -6,9 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Verdict, bitmask_words};
 
-use crate::bitmask::{row_of, shape, writable, write};
+use crate::bitmask::{Bitmask, Logits};
 use crate::compiler::{CompiledGrammar, read_bounds};
 use crate::errors::{argument, engine, from_engine};
+use crate::fork::released;
 
 /// Follows one text through a compiled grammar.
 #[pyclass(module = "syntagma._engine")]
@@ -27,8 +28,7 @@ impl GrammarMatcher {
     fn fill_row(&mut self, py: Python<'_>) -> PyResult<()> {
         let Self { inner, row } = self;
         row.resize(bitmask_words(inner.compiled().vocabulary().size()), 0);
-        py.detach(|| inner.fill_next_token_bitmask(row))
-            .map_err(|error| from_engine(py, &error))
+        released(py, || inner.fill_next_token_bitmask(row)).map_err(|error| from_engine(py, &error))
     }
 }
 
@@ -71,8 +71,9 @@ impl GrammarMatcher {
         state: &[u8],
     ) -> PyResult<Self> {
         let compiled = Arc::clone(&compiled.inner);
-        let inner =
-            py.detach(|| syntagma_engine::GrammarMatcher::from_state_bytes(compiled, state));
+        let inner = released(py, || {
+            syntagma_engine::GrammarMatcher::from_state_bytes(compiled, state)
+        });
         inner.map(Self::of).map_err(|error| from_engine(py, &error))
     }
 
@@ -106,54 +107,42 @@ impl GrammarMatcher {
         bitmask: &Bound<'_, PyAny>,
         index: usize,
     ) -> PyResult<()> {
-        let buffer = writable::<i32>(bitmask)?;
-        let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
-        if index >= rows {
-            let message = format!("row {index} is outside of a bitmask of {rows} rows");
+        let bitmask = Bitmask::of(bitmask, self.inner.compiled().vocabulary().size())?;
+        if index >= bitmask.rows {
+            let message = format!(
+                "row {index} is outside of a bitmask of {} rows",
+                bitmask.rows
+            );
             return Err(argument(py, "E-BITMASK-INDEX", &message));
         }
-        let start = index * stride;
         let Self { inner, .. } = self;
         // What was found before is at hand in less time than it takes to let the interpreter go.
         let mask = if inner.knows_mask() {
             inner.next_mask()
         } else {
-            py.detach(|| inner.next_mask())
+            released(py, || inner.next_mask())
         };
-        let words = bitmask_words(inner.compiled().vocabulary().size());
-        let row = row_of(py, &buffer, start, words);
-        let filled = mask.and_then(|mask| row.map_or(Ok(()), |row| mask.write(row)));
-        filled.map_err(|error| from_engine(py, &error))
+        let mask = mask.map_err(|error| from_engine(py, &error))?;
+        bitmask.write(py, index, &mask)
     }
 
     fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {
-        let buffer = writable::<f32>(logits).ok();
-        let row = buffer.filter(|buffer| matches!(*buffer.shape(), [_] | [1, _]));
-        let Some(buffer) = row else {
-            // Other element types, and tensors on devices: the library that they belong to knows how.
-            self.fill_row(py)?;
-            let row: Vec<u8> = self
-                .row
-                .iter()
-                .flat_map(|word| word.to_le_bytes())
-                .collect();
-            return py
-                .import("syntagma.decoding.bitmask")?
-                .call_method1("apply_row", (logits, PyBytes::new(py, &row)))
-                .map(|_| ());
-        };
         let size = self.inner.compiled().vocabulary().size();
-        if buffer.item_count() < size {
-            let message = format!("there are {} logits for {size} tokens", buffer.item_count());
-            return Err(argument(py, "E-BITMASK-SIZE", &message));
-        }
+        let buffer = Logits::of(logits, size)?;
         self.fill_row(py)?;
-        for (id, cell) in buffer.as_mut_slice(py).into_iter().flatten().enumerate() {
-            if id >= size || self.row[id / 32] >> (id % 32) & 1 == 0 {
-                cell.set(f32::NEG_INFINITY);
-            }
+        if let Some(buffer) = buffer {
+            buffer.close(&self.row, size);
+            return Ok(());
         }
-        Ok(())
+        // Other element types, and tensors on devices: the library that they belong to knows how.
+        let row: Vec<u8> = self
+            .row
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        py.import("syntagma.decoding.bitmask")?
+            .call_method1("apply_row", (logits, PyBytes::new(py, &row)))
+            .map(|_| ())
     }
 
     fn rollback(&mut self, py: Python<'_>, steps: usize) -> PyResult<()> {
@@ -222,36 +211,28 @@ impl GrammarMatcher {
         bitmask: &Bound<'_, PyAny>,
         parents: Option<Vec<Option<usize>>>,
     ) -> PyResult<Vec<bool>> {
-        let buffer = writable::<i32>(bitmask)?;
-        let (stride, rows) = shape(py, &buffer, self.inner.compiled().vocabulary().size())?;
-        if rows < token_ids.len() + 1 {
-            let message = format!(
-                "a draft of {} tokens needs {} rows",
-                token_ids.len(),
-                token_ids.len() + 1
-            );
+        let bitmask = Bitmask::of(bitmask, self.inner.compiled().vocabulary().size())?;
+        let needed = token_ids.len() + 1;
+        if bitmask.rows < needed {
+            let message = format!("a draft of {} tokens needs {needed} rows", token_ids.len());
             return Err(argument(py, "E-BITMASK-SIZE", &message));
         }
-        let mut scratch = vec![0_i32; stride * (token_ids.len() + 1)];
-        let accepted = py
-            .detach(|| {
-                syntagma_engine::fill_draft(
-                    &self.inner,
-                    &token_ids,
-                    parents.as_deref(),
-                    &mut scratch,
-                    stride,
-                )
-            })
-            .map_err(|error| from_engine(py, &error))?;
-        write(py, &buffer, 0, &scratch);
-        Ok(accepted)
+        let masks = released(py, || {
+            syntagma_engine::draft_masks(&self.inner, &token_ids, parents.as_deref())
+        })
+        .map_err(|error| from_engine(py, &error))?;
+        for (row, mask) in masks.iter().enumerate() {
+            bitmask.clear(py, row);
+            if let Some(mask) = mask {
+                bitmask.write(py, row, mask)?;
+            }
+        }
+        Ok(masks[1..].iter().map(Option::is_some).collect())
     }
 
     #[pyo3(signature = (budget=None))]
     fn shortest_close(&self, py: Python<'_>, budget: Option<usize>) -> PyResult<Option<Vec<u32>>> {
-        py.detach(|| self.inner.shortest_close(budget))
-            .map_err(|error| from_engine(py, &error))
+        released(py, || self.inner.shortest_close(budget)).map_err(|error| from_engine(py, &error))
     }
 
     #[pyo3(signature = (token_id=None))]

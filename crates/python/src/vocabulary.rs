@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use syntagma_engine::{VocabularyParts, caught};
 
 use crate::errors::from_engine;
+use crate::fork::released;
 
 /// A vocabulary. Immutable.
 #[pyclass(frozen, module = "syntagma._engine")]
@@ -29,7 +30,7 @@ impl Vocabulary {
             eos_ids,
             vocab_size: Some(vocab_size),
         };
-        py.detach(|| caught(|| syntagma_engine::Vocabulary::new(&parts)))
+        released(py, || caught(|| syntagma_engine::Vocabulary::new(&parts)))
             .map(|vocabulary| Self(Arc::new(vocabulary)))
             .map_err(|error| from_engine(py, &error))
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -89,7 +90,7 @@ class GrammarCompiler:
             else:
                 compilation.set_result(compiled)
 
-        _pool().submit(run)
+        _pool(os.getpid()).submit(run)
         return compilation
 
     def clear(self) -> None:
@@ -103,5 +104,6 @@ class GrammarCompiler:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _pool(_process: int) -> ThreadPoolExecutor:
+    """The threads of a process; a forked child has none of its parent's."""
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
-use super::partition::Partition;
+use super::partition::{Partition, Partitions};
+use crate::context::EngineContext;
 
 /// A partition of the 256 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +37,7 @@ impl Classes {
             of_set: FxHashMap::default(),
             meets: FxHashMap::default(),
         };
-        classes.add(Partition::one());
+        classes.add(partitions().one());
         classes
     }
 
@@ -66,7 +67,7 @@ impl Classes {
         if let Some(&id) = self.of_set.get(set) {
             return id;
         }
-        let id = self.add(Partition::of_set(set));
+        let id = self.add(partitions().of_set(set));
         if set.len() == 1 {
             self.single[id.0 as usize] = set.iter().next();
         }
@@ -76,7 +77,7 @@ impl Classes {
 
     /// Each member of a set, and the others.
     pub(crate) fn of_bytes(&mut self, set: &ByteSet) -> ClassesId {
-        self.add(Partition::of_bytes(set))
+        self.add(partitions().of_bytes(set))
     }
 
     /// The coarsest partition that is as fine as all of some. Those of single bytes go together, or there would be one for
@@ -110,7 +111,7 @@ impl Classes {
         if let Some(&id) = self.meets.get(&key) {
             return id;
         }
-        let met = self.all[a.0 as usize].meet(&self.all[b.0 as usize]);
+        let met = partitions().meet(&self.all[a.0 as usize], &self.all[b.0 as usize]);
         let id = self.add(met);
         self.meets.insert(key, id);
         id
@@ -130,4 +131,8 @@ impl Classes {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.all.len() * 28 + (self.of_set.len() + self.meets.len()) * 48
     }
+}
+
+fn partitions() -> &'static Partitions {
+    &EngineContext::current().partitions
 }

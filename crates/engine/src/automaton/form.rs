@@ -4,10 +4,8 @@
 //! sequences of up to n numbers that differ come to the same at n points at most (Carter and Wegman, Universal classes of
 //! hash functions, 1979), and there are two points: nobody who writes grammars can aim at a collision.
 
-use std::hash::{BuildHasher, RandomState};
-use std::sync::OnceLock;
-
 use super::residual::{Node, RegexId, Residuals};
+use crate::context::EngineContext;
 
 /// What consists of more expressions is hardly ever met in two grammars, and takes longer to compare than to read the
 /// vocabulary by.
@@ -24,9 +22,9 @@ struct Form {
 impl Form {
     /// Begins with what kind of expression it is.
     fn new(kind: u32) -> Self {
-        static POINTS: OnceLock<[u64; 2]> = OnceLock::new();
-        let point = |_| RandomState::new().hash_one(0) % PRIME;
-        let at = *POINTS.get_or_init(|| [0, 1].map(point));
+        let at = EngineContext::current()
+            .secrets
+            .map(|secret| secret % PRIME);
         // No sequence begins with zero, or it could be longer and mean the same.
         let first = u64::from(kind) + 1;
         Self {

@@ -26,7 +26,7 @@ mod exclusion;
 mod facts;
 mod form;
 mod lengths;
-mod partition;
+pub(crate) mod partition;
 mod residual;
 mod size;
 mod stretch;

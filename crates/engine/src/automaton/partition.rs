@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
@@ -13,7 +13,7 @@ type Map = [u8; 256];
 
 /// The 256 bytes in classes.
 #[derive(Debug)]
-pub(super) struct Partition {
+pub(crate) struct Partition {
     /// No other partition that is known at the same time has it.
     number: u64,
     map: Map,
@@ -33,7 +33,11 @@ struct Members {
 /// So many partitions may be known; then all are forgotten, and those in use live on.
 const MOST: usize = 8_192;
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+/// The partitions of the process.
+#[derive(Debug, Default)]
+pub(crate) struct Partitions {
+    known: Mutex<Known>,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -69,10 +73,6 @@ impl PartialEq for ByMap {
 
 impl Eq for ByMap {}
 
-fn known() -> MutexGuard<'static, Known> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Known {
     /// The partition with a map. What is remembered under a key is bounded, too.
     fn partition(&mut self, map: Map) -> Arc<Partition> {
@@ -93,54 +93,62 @@ impl Known {
     }
 }
 
-impl Partition {
+impl Partitions {
     /// All bytes alike.
-    pub(super) fn one() -> Arc<Self> {
-        known().partition([0; 256])
+    pub(super) fn one(&self) -> Arc<Partition> {
+        self.lock().partition([0; 256])
     }
 
     /// Members of a set, and the others.
-    pub(super) fn of_set(set: &ByteSet) -> Arc<Self> {
-        if let Some(known) = known().of_set.get(set) {
-            return Arc::clone(known);
-        }
-        let map = numbered(2, |byte| usize::from(set.contains(byte)));
-        let mut known = known();
-        let made = known.partition(map);
-        known.of_set.insert(*set, Arc::clone(&made));
-        made
+    pub(super) fn of_set(&self, set: &ByteSet) -> Arc<Partition> {
+        self.get(
+            |known| &mut known.of_set,
+            *set,
+            || numbered(2, |byte| usize::from(set.contains(byte))),
+        )
     }
 
     /// Each member of a set, and the others.
-    pub(super) fn of_bytes(set: &ByteSet) -> Arc<Self> {
-        if let Some(known) = known().of_bytes.get(set) {
+    pub(super) fn of_bytes(&self, set: &ByteSet) -> Arc<Partition> {
+        let class = |byte| usize::from(set.contains(byte)) * (usize::from(byte) + 1);
+        self.get(|known| &mut known.of_bytes, *set, || numbered(257, class))
+    }
+
+    /// The coarsest partition that is as fine as both.
+    pub(super) fn meet(&self, a: &Partition, b: &Partition) -> Arc<Partition> {
+        let key = (a.number.min(b.number), a.number.max(b.number));
+        let (many, more) = (a.count(), b.count());
+        let class = |byte| a.class(byte) * more + b.class(byte);
+        self.get(
+            |known| &mut known.meets,
+            key,
+            || numbered(many * more, class),
+        )
+    }
+
+    /// The partition of a key, whose map is made without the lock.
+    fn get<K: Eq + Hash>(
+        &self,
+        table: impl Fn(&mut Known) -> &mut FxHashMap<K, Arc<Partition>>,
+        key: K,
+        map: impl FnOnce() -> Map,
+    ) -> Arc<Partition> {
+        if let Some(known) = table(&mut self.lock()).get(&key) {
             return Arc::clone(known);
         }
-        let map = numbered(257, |byte| {
-            usize::from(set.contains(byte)) * (usize::from(byte) + 1)
-        });
-        let mut known = known();
+        let map = map();
+        let mut known = self.lock();
         let made = known.partition(map);
-        known.of_bytes.insert(*set, Arc::clone(&made));
+        table(&mut known).insert(key, Arc::clone(&made));
         made
     }
 
-    /// The coarsest partition that is as fine as this and another one.
-    pub(super) fn meet(&self, other: &Self) -> Arc<Self> {
-        let key = (self.number.min(other.number), self.number.max(other.number));
-        if let Some(known) = known().meets.get(&key) {
-            return Arc::clone(known);
-        }
-        let (many, more) = (self.count(), other.count());
-        let map = numbered(many * more, |byte| {
-            self.class(byte) * more + other.class(byte)
-        });
-        let mut known = known();
-        let made = known.partition(map);
-        known.meets.insert(key, Arc::clone(&made));
-        made
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
+impl Partition {
     /// Tells it from others.
     pub(super) fn number(&self) -> u64 {
         self.number

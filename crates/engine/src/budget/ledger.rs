@@ -323,9 +323,10 @@ impl Ledger {
         if self.now.whole && states.len() == self.now.branches.len() {
             states = vec![place];
         }
-        let mut part = vec![0; bitmask_words(generation.vocabulary().size())];
+        let words = bitmask_words(generation.vocabulary().size());
+        let mut part = vec![0; words];
         for state in states {
-            generation.mask(state)?.write(&mut part);
+            generation.mask(state)?.write(&mut part[..], words);
             for (word, more) in row.iter_mut().zip(&part) {
                 *word |= more;
             }

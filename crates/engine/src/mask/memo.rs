@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::depths::Depths;
 use super::pool::List;
-use super::row::{allow_all, is_allowed};
+use super::row::{MaskRow, is_allowed};
 use crate::earley::{Recognizer, StateId};
 
 /// The tokens that are allowed in a state; cheap to clone. Others may hold its parts, too.
@@ -22,21 +22,21 @@ pub(crate) struct Mask {
 const MASK: usize = 96;
 
 impl Mask {
-    /// Writes the mask into a row of the vocabulary's width.
-    pub(crate) fn write(&self, row: &mut [i32]) {
+    /// Writes the mask into a row, of which the vocabulary takes so many words.
+    pub(crate) fn write<R: MaskRow + ?Sized>(&self, row: &mut R, words: usize) {
         match &self.row {
-            Some(words) => row.copy_from_slice(words),
-            None => row.fill(0),
+            Some(words) => row.copy_from(words),
+            None => row.fill_range(0..words, 0),
         }
-        for list in &self.lists {
-            allow_all(row, list);
+        for &id in self.lists.iter().flat_map(|list| list.iter()) {
+            row.allow(id);
         }
     }
 
     /// Whether it allows exactly the tokens of a row.
     pub(crate) fn equals(&self, row: &[i32]) -> bool {
         let mut own = vec![0; row.len()];
-        self.write(&mut own);
+        self.write(own.as_mut_slice(), row.len());
         own == row
     }
 

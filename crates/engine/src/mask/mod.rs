@@ -36,6 +36,7 @@ mod walk;
 
 pub(crate) use compose::Composer;
 pub(crate) use memo::{Mask, Memo, Step};
+pub use row::MaskRow;
 pub(crate) use row::allow;
 pub(crate) use shared::Shared;
 pub(crate) use walk::plain_row;

@@ -6,21 +6,19 @@
 //! so all that is asked of one is one task.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use super::{GrammarMatcher, Place};
 use crate::compiled::CompiledGrammar;
+use crate::context::{EngineContext, Job};
 use crate::earley::StateId;
 use crate::error::caught;
 use crate::generation::Generation;
 
 /// For so many tasks a thread is worth waking.
 const WORTH: usize = 4;
-
-/// Threads that are kept at most.
-const MOST_THREADS: usize = 64;
 
 /// What is to be found out in one compiled grammar: the masks of places, or where tokens lead from them.
 struct Task {
@@ -45,20 +43,21 @@ impl Task {
 }
 
 /// The tasks of one batch that nobody has begun.
-type Tasks = Mutex<VecDeque<Task>>;
+struct Batch(Mutex<VecDeque<Task>>);
 
-/// What helpers have to do.
-#[derive(Default)]
-struct Work {
-    batches: VecDeque<Arc<Tasks>>,
-    threads: usize,
+impl Batch {
+    fn take(&self, end: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
+        end(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
-static WORK: Mutex<Work> = Mutex::new(Work {
-    batches: VecDeque::new(),
-    threads: 0,
-});
-static MORE: Condvar = Condvar::new();
+impl Job for Batch {
+    fn take_part(&self) {
+        while let Some(task) = self.take(VecDeque::pop_back) {
+            task.run();
+        }
+    }
+}
 
 /// Finds out what is not known yet of the places of matchers, with the help of up to `threads - 1` other threads.
 pub(super) fn find_out<'a>(
@@ -95,55 +94,12 @@ pub(super) fn find_out<'a>(
     if helpers == 0 {
         return;
     }
-    let tasks: Arc<Tasks> = Arc::new(Mutex::new(tasks));
-    offer(&tasks, helpers);
-    while let Some(task) = take(&tasks, VecDeque::pop_front) {
+    let batch = Arc::new(Batch(Mutex::new(tasks)));
+    let job: Arc<dyn Job> = batch.clone();
+    let context = EngineContext::current();
+    context.offer(&job, helpers);
+    while let Some(task) = batch.take(VecDeque::pop_front) {
         task.run();
     }
-    // Helpers that have not come by now need not come any more.
-    if let Ok(mut work) = WORK.try_lock() {
-        work.batches.retain(|one| !Arc::ptr_eq(one, &tasks));
-    }
-}
-
-fn take(tasks: &Tasks, end: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
-    end(&mut tasks.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Puts tasks where helpers see them, unless that would mean to wait.
-fn offer(tasks: &Arc<Tasks>, helpers: usize) {
-    let Ok(mut work) = WORK.try_lock() else {
-        return;
-    };
-    for _ in 0..helpers {
-        work.batches.push_back(Arc::clone(tasks));
-    }
-    while work.threads < helpers.min(MOST_THREADS) {
-        let thread = std::thread::Builder::new().name("syntagma".into());
-        if thread.spawn(help).is_err() {
-            break;
-        }
-        work.threads += 1;
-    }
-    drop(work);
-    for _ in 0..helpers {
-        MORE.notify_one();
-    }
-}
-
-/// What a helper does all its life.
-fn help() {
-    loop {
-        let mut work = WORK.lock().unwrap_or_else(PoisonError::into_inner);
-        let tasks = loop {
-            if let Some(tasks) = work.batches.pop_front() {
-                break tasks;
-            }
-            work = MORE.wait(work).unwrap_or_else(PoisonError::into_inner);
-        };
-        drop(work);
-        while let Some(task) = take(&tasks, VecDeque::pop_back) {
-            task.run();
-        }
-    }
+    context.withdraw(&job);
 }

@@ -1,6 +1,6 @@
 //! Many matchers in one call.
 
-use super::{GrammarMatcher, ahead};
+use super::{GrammarMatcher, NextMask, ahead};
 use crate::error::Error;
 
 /// Fills row `indices[i]` (default `i`) of `bitmask`, whose rows are `stride` words wide, for each matcher, on up to
@@ -24,8 +24,8 @@ pub fn fill_next_token_bitmask_batch(
         return Err(Error::argument("E-BITMASK-SIZE", "a row has no words"));
     }
     let mut rows: Vec<Option<&mut [i32]>> = bitmask.chunks_exact_mut(stride).map(Some).collect();
-    let mut jobs = Vec::with_capacity(matchers.len());
-    for (position, &matcher) in matchers.iter().enumerate() {
+    let mut targets = Vec::with_capacity(matchers.len());
+    for position in 0..matchers.len() {
         let index = indices.map_or(position, |indices| indices[position]);
         let Some(row) = rows.get_mut(index).and_then(Option::take) else {
             return Err(Error::argument(
@@ -36,15 +36,26 @@ pub fn fill_next_token_bitmask_batch(
                 ),
             ));
         };
-        jobs.push((matcher, row));
+        targets.push(row);
     }
+    for (mask, row) in next_masks(matchers, threads)?.iter().zip(targets) {
+        mask.write(row)?;
+    }
+    Ok(())
+}
+
+/// Finds which tokens may come next for each matcher, on up to `threads` threads (default 1). What is found can be written
+/// anywhere.
+///
+/// Errors: the first matcher's that has one.
+pub fn next_masks(
+    matchers: &[&GrammarMatcher],
+    threads: Option<usize>,
+) -> Result<Vec<NextMask>, Error> {
     if let Some(threads) = threads.filter(|&threads| threads > 1) {
         ahead::find_out(matchers.iter().map(|&matcher| (matcher, None)), threads);
     }
-    let done = jobs
-        .into_iter()
-        .map(|(matcher, row)| matcher.fill_next_token_bitmask(row));
-    done.fold(Ok(()), Result::and)
+    matchers.iter().map(|matcher| matcher.next_mask()).collect()
 }
 
 /// Accepts one token on each matcher, on up to `threads` threads (default 1); the answers in order. Every matcher is

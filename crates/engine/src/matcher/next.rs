@@ -2,7 +2,7 @@
 
 use super::{GrammarMatcher, Place};
 use crate::error::Error;
-use crate::mask::Mask;
+use crate::mask::{Mask, MaskRow};
 use crate::vocabulary::bitmask_words;
 
 /// What may come next, for a row that is written later: only copying is left to do.
@@ -21,32 +21,39 @@ enum Tokens {
 }
 
 impl NextMask {
+    /// How many words of a row the vocabulary takes.
+    #[must_use]
+    pub fn word_count(&self) -> usize {
+        self.words
+    }
+
     /// Writes it into a row of at least `bitmask_words(vocab_size)` words (`E-BITMASK-SIZE`); further words become zero.
     /// All ones once terminated.
-    pub fn write(&self, row: &mut [i32]) -> Result<(), Error> {
-        let (words, padding) = split(row, self.words)?;
+    pub fn write<R: MaskRow + ?Sized>(&self, row: &mut R) -> Result<(), Error> {
+        check_width(row, self.words)?;
+        let padding = self.words..row.word_count();
         match &self.tokens {
             Tokens::All => {
-                words.fill(-1);
-                padding.fill(-1);
+                row.fill_range(0..row.word_count(), -1);
                 return Ok(());
             }
-            Tokens::Mask(mask) => mask.write(words),
-            Tokens::Row(row) => words.copy_from_slice(row),
+            Tokens::Mask(mask) => mask.write(row, self.words),
+            Tokens::Row(words) => row.copy_from(words),
         }
-        padding.fill(0);
+        row.fill_range(padding, 0);
         Ok(())
     }
 }
 
-fn split(row: &mut [i32], words: usize) -> Result<(&mut [i32], &mut [i32]), Error> {
-    let length = row.len();
-    row.split_at_mut_checked(words).ok_or_else(|| {
-        Error::argument(
-            "E-BITMASK-SIZE",
-            format!("the row has {length} words, the vocabulary needs {words}"),
-        )
-    })
+fn check_width<R: MaskRow + ?Sized>(row: &R, words: usize) -> Result<(), Error> {
+    if row.word_count() >= words {
+        return Ok(());
+    }
+    let given = row.word_count();
+    Err(Error::argument(
+        "E-BITMASK-SIZE",
+        format!("the row has {given} words, the vocabulary needs {words}"),
+    ))
 }
 
 impl GrammarMatcher {
@@ -60,7 +67,7 @@ impl GrammarMatcher {
     pub fn fill_next_token_bitmask(&self, row: &mut [i32]) -> Result<(), Error> {
         self.guard(|matcher| {
             // So that nothing is found for a row that is too short.
-            split(row, bitmask_words(matcher.compiled.vocabulary().size()))?;
+            check_width(row, bitmask_words(matcher.compiled.vocabulary().size()))?;
             matcher.find_next()?.write(row)
         })
     }
