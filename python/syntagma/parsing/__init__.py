@@ -5,6 +5,7 @@ from __future__ import annotations
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.header_router import is_name
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
+from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
 from syntagma.parsing.options import ParserOptions, ReadingOptions
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.stream_parser import StreamParser, start_state
@@ -12,12 +13,16 @@ from syntagma.parsing.stream_parser import StreamParser, start_state
 __all__ = [
     "Header",
     "HeaderShape",
+    "HeaderText",
     "JsonMachine",
+    "MarkerEffect",
+    "MarkerKind",
     "ParserOptions",
     "Policies",
     "ReadingOptions",
     "StreamParser",
     "is_name",
+    "marker_effect",
     "read_header",
     "start_state",
 ]

@@ -7,12 +7,12 @@ from syntagma.openchatml.harmony.completion_reader import (
     HARMONY_TOKENS,
     HarmonyReader,
     HarmonyResult,
-    TokenReader,
     parse_completion,
 )
 from syntagma.openchatml.harmony.convert import from_harmony, harmony_segments, to_harmony, with_call_ids
 from syntagma.openchatml.harmony.render import render_conversation, render_message
 from syntagma.openchatml.harmony.segments import Segment, encode, is_plain, plain_text
+from syntagma.openchatml.harmony.token_reader import TokenReader
 
 __all__ = [
     "HARMONY_TOKENS",

@@ -1,4 +1,4 @@
-"""Reading what a Harmony model wrote, however malformed: from text, from bytes, or from token ids.
+"""Reading what a Harmony model wrote, however malformed, from text or from bytes.
 
 Harmony knows no escapes and no literal blocks. The reader never raises about the text: it keeps every character up to
 the hard stop, marks what it had to guess as `recovered`, and what is recovered is never run.
@@ -8,26 +8,38 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
-from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, known_role, read_heading
+from syntagma.openchatml.harmony.completion_body import CompletionBody
+from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, begins_header, read_harmony_header
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import called_tool, to_tool
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation
-from syntagma.parsing import JsonMachine
+from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
-__all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "TokenReader", "parse_completion"]
+__all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
 
-HARMONY_TOKENS = ("start", "end", "message", "channel", "constrain", "return", "call")
+_KINDS: Mapping[str, MarkerKind] = {
+    "start": "begin",
+    "end": "end",
+    "message": "body",
+    "channel": "section",
+    "constrain": "section",
+    "return": "end",
+    "call": "end",
+}
+
+HARMONY_TOKENS = tuple(_KINDS)
 """names of Harmony's control tokens"""
 
+_STOPS = ("call", "return")
 _TOKEN = re.compile(r"<\|(start|end|message|channel|constrain|return|call)\|>")
-_BLANKS = " \t\r\n"
+_WHITESPACE = " \t\r\n"
 
 
 class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,35 +59,40 @@ class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
 class HarmonyReader:
     """Reads completions and transcripts that arrive in pieces.
 
+    The reader is between messages, in a header, or in a body. What a control token does outside of bodies is decided by
+    `syntagma.parsing.marker_effect`, as for every format whose turns are messages with headers.
+
     Attributes:
         messages: the messages so far.
         errors: what is wrong so far.
+        draft: the message at hand, without its body; None between messages and in headers.
     """
 
     def __init__(self, *, role: str | None = "assistant", deltas: bool = True) -> None:
-        """Prepare. `role`: the text continues a prompt that ended behind the start token and this role."""
+        """Prepare to read.
+
+        Args:
+            role: the text continues a prompt that ended after the start token and this role; None for transcripts.
+            deltas: report the pieces of bodies.
+        """
         self.messages: list[Message] = []
         self.errors: list[Problem] = []
         self.draft: Message | None = None
-        """the message at hand, with what of its body is complete; None between messages and in headers"""
-        self.tokens_seen = 0
+        self._role = (role or "").strip(_WHITESPACE)
         self._deltas = deltas
         self._events: list[ReadEvent] = []
-        self._held = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._waiting = ""  # the end of the text, which may be the beginning of a control token
         self._offset = 0
         self._line = 1
-        self._begin = SourceLocation(0, 1)
-        self._body: list[str] = []
-        self._told = 0
-        self._arguments: JsonMachine | None = None
-        self._checked = 0
-        self._sections: list[tuple[str, str]] | None = None if role is None else [("start", f"{role} ")]
-        self._text: list[str] = []
-        self._prompted = role is not None
-        self._recovered = False
+        self._begin = SourceLocation(0, 1)  # where the message at hand begins
+        self._between: list[str] = []  # text since the last message
+        self._header: HeaderText | None = (
+            None if role is None else HeaderText(f"{role} ", role=self._role, prompted=True)
+        )
+        self._body = CompletionBody()
         self._stop_seen = False
-        self._after_stop = False
+        self._stopped = False  # the last message ended with a stop token
         self._over = False
 
     @property
@@ -86,71 +103,73 @@ class HarmonyReader:
     @property
     def in_header(self) -> bool:
         """Whether a header is begun and not complete."""
-        return self.draft is None and self._sections is not None
+        return self._header is not None
 
     @property
     def body(self) -> str:
         """The text of the message at hand, as far as it is complete."""
-        return "".join(self._body)
+        return "" if self.draft is None else self._body.text
 
     def feed(self, data: str | bytes) -> list[ReadEvent]:
-        """Read a piece of text or bytes, cut anywhere."""
+        """Read a piece of text or UTF-8, cut anywhere."""
         decode = self._decoder.decode
         text = decode(data) if isinstance(data, bytes) else decode(b"", True) + data
-        if self._held:
-            text, self._held = self._held + text, ""
-        at = 0
+        if self._waiting:
+            text, self._waiting = self._waiting + text, ""
         if "<" in text:
+            at = 0
             for match in _TOKEN.finditer(text):
                 if match.start() > at:
                     self._on_text(text[at : match.start()])
                 name = match.group(1)
-                if name in TERMINATORS and self._in_string():
+                if name in TERMINATORS and self.draft is not None and self._body.is_in_string():
                     self._on_text(match.group())
                 else:
                     self._on_token(name)
                 at = match.end()
             cut = incomplete_token_from(text, at)
-            self._held = text[cut:]
+            self._waiting = text[cut:]
             text = text[at:cut]
         if text:
             self._on_text(text)
-        return self._take()
+        return self._take_events()
 
     def feed_text(self, text: str) -> list[ReadEvent]:
         """Read text in which no control token can be, whatever it spells."""
         if text:
             self._on_text(text)
-        return self._take()
+        return self._take_events()
 
     def feed_token(self, name: str) -> list[ReadEvent]:
         """Read a control token, by its name."""
         self._on_token(name)
-        return self._take()
+        return self._take_events()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
-        """Say that the text is over; `stop` is the name of the stop token that an engine took off."""
+        """End the text, and return what that means.
+
+        Args:
+            stop: name of the stop token that an engine took off the end.
+        """
         self.feed(self._decoder.decode(b"", True))
-        held, self._held = self._held, ""
-        if held:
-            self._on_text(held)
+        waiting, self._waiting = self._waiting, ""
+        if waiting:
+            self._on_text(waiting)
         if stop is not None and self.draft is not None:
             self._close(stop)
             self._over = True
-        if self._over:
-            return self._take()
-        cut = True
-        if self.draft is not None:
-            self._close(None)
-        elif self._sections is not None:
-            self._end_header(None)
-        else:
-            self._stray()
-            cut = False
-        if cut and not self._stop_seen:
-            self._fail(TRUNCATED, "the text ends without a stop token", SourceLocation(self._offset, self._line))
-        self._over = True
-        return self._take()
+        if not self._over:
+            is_cut = self.draft is not None or self._header is not None
+            if self.draft is not None:
+                self._close(None)
+            elif self._header is not None:
+                self._end_header(self._header, None)
+            else:
+                self._end_stray_text()
+            if is_cut and not self._stop_seen:
+                self._fail(TRUNCATED, "the text ends without a stop token", self._here())
+            self._over = True
+        return self._take_events()
 
     def result(self) -> HarmonyResult:
         """What was read so far."""
@@ -163,29 +182,14 @@ class HarmonyReader:
         ]
         return HarmonyResult(messages=tuple(self.messages), dispatch=tuple(run), errors=tuple(self.errors))
 
-    def _in_string(self) -> bool:
-        """Whether a string of a call's arguments is open: what is spelled there is text, as far as text can tell."""
-        machine = self._arguments
-        if machine is None or self.draft is None:
-            return False
-        for part in self._body[self._checked :]:
-            if not self._checked and not part.strip(_BLANKS).startswith("{"):
-                self._arguments = None
-                return False
-            machine.feed(part, 0, len(part))
-            self._checked += 1
-        return machine.in_string
-
-    def _take(self) -> list[ReadEvent]:
-        if self._deltas and self._told < len(self._body) and self.draft is not None:
-            self._tell()
+    def _take_events(self) -> list[ReadEvent]:
+        if self.draft is not None and self._deltas:
+            self._report_body()
         events, self._events = self._events, []
         return events
 
-    def _tell(self) -> None:
-        text = "".join(self._body[self._told :])
-        self._told = len(self._body)
-        if text:
+    def _report_body(self) -> None:
+        if text := self._body.take_unreported():
             self._events.append(BodyDelta(len(self.messages), text))
 
     def _fail(self, code: str, message: str, place: SourceLocation | None = None) -> None:
@@ -193,144 +197,140 @@ class HarmonyReader:
         self.errors.append(problem)
         self._events.append(ReadError(problem, False))
 
+    def _here(self) -> SourceLocation:
+        return SourceLocation(self._offset, self._line)
+
+    # Text and control tokens.
+
     def _on_text(self, text: str) -> None:
         if self._over:
             return
         if self.draft is not None:
-            self._body.append(text)
-        elif self._after_stop and text.strip(_BLANKS):
+            self._body.parts.append(text)
+        elif self._header is not None:
+            self._header.add(text)
+        elif self._stopped and text.strip(_WHITESPACE):
             self._over = True
         else:
-            self._text.append(text)
+            self._between.append(text)
         self._offset += len(text)
         self._line += text.count("\n")
 
     def _on_token(self, name: str) -> None:
         if self._over:
             return
-        self.tokens_seen += 1
         written = spell(name)
-        if self.draft is not None:
+        if self.draft is None:
+            self._outside_body(name)
             self._offset += len(written)
-            if name in TERMINATORS:
-                self._close(name)
-            else:
-                # A structural token in a body is text: it must not forge a message.
-                self._body.append(written)
             return
-        if self._after_stop and name != "start":
-            self._over = True
-            return
-        if self._sections is None:
-            self._outside(name)
-        else:
-            self._inside(name)
         self._offset += len(written)
-
-    def _outside(self, name: str) -> None:
-        """A token behind a message: the next one begins, with or without its start token."""
-        if name == "start":
-            self._stray()
-            self._open([])
-        elif name in ("channel", "message", "constrain"):
-            text = "".join(self._text)
-            guessed = known_role(text)
-            if not guessed:
-                self._stray()
-            self._open([("start", text if guessed else "assistant")])
-            self._recovered = True
-            self._inside(name)
+        if name in TERMINATORS:
+            self._close(name)
         else:
-            self._stray()
+            # A structural token in a body is text: it must not forge a message.
+            self._body.parts.append(written)
 
-    def _open(self, sections: list[tuple[str, str]]) -> None:
-        self._begin = SourceLocation(self._offset, self._line)
-        self._sections = sections
-        self._text = []
-        self._recovered = self._prompted = self._after_stop = False
-
-    def _inside(self, name: str) -> None:
-        """A token in a header."""
-        sections = self._sections or []
-        text = "".join(self._text)
-        if name == "start":
-            if text.strip(_BLANKS) or len(sections) > 1 or (sections and not self._prompted):
-                self._end_header(None)
-                self._open([])
-            else:
-                again = not self._prompted
-                self._open([])
-                self._recovered = again
-            return
-        self._flush_section()
-        if name == "message":
-            self._begin_body(read_heading(self._sections or [], closed=True))
-        elif name in TERMINATORS:
-            self._end_header(name)
+    def _outside_body(self, name: str) -> None:
+        header = self._header
+        effect = marker_effect(_KINDS[name], header, stopped=self._stopped)
+        if header is not None:
+            self._in_header(header, name, effect)
+        elif effect == "begins":
+            self._end_stray_text()
+            self._begin_header(HeaderText())
+        elif effect == "begins unopened":
+            header = self._unopened_header()
+            self._begin_header(header)
+            self._in_header(header, name, marker_effect(_KINDS[name], header, stopped=False))
+        elif effect == "turn is over":
+            self._over = True
         else:
-            (self._sections or []).append((name, ""))
+            self._end_stray_text()
 
-    def _flush_section(self) -> None:
-        """Add the text so far to the section it belongs to."""
-        sections = self._sections
-        if sections is None:
-            return
-        text = "".join(self._text)
-        self._text = []
-        if not sections:
-            sections.append(("start", text))
+    def _in_header(self, header: HeaderText, name: str, effect: MarkerEffect) -> None:
+        header.has_marker = True
+        if effect == "section":
+            header.begin_section(name, self._offset)
+        elif effect == "body":
+            self._begin_body(read_harmony_header(header, closed=True))
+        elif effect == "begins again":
+            self._begin_header(HeaderText(repaired=not header.prompted))
         else:
-            token, before = sections[-1]
-            sections[-1] = (token, before + text)
+            self._end_header(header, None if effect == "begins next" else name)
+            if effect == "begins next":
+                self._begin_header(HeaderText())
 
-    def _end_header(self, terminator: str | None) -> None:
+    # Headers.
+
+    def _begin_header(self, header: HeaderText) -> None:
+        self._begin = self._here()
+        self._header = header
+        self._between = []
+        self._stopped = False
+
+    def _unopened_header(self) -> HeaderText:
+        """A header whose start token is missing: the text before it is its beginning, or belongs to no message."""
+        text = "".join(self._between)
+        if not begins_header(text):
+            self._end_stray_text()
+            text = "assistant"
+        return HeaderText(text, repaired=True)
+
+    def _end_header(self, header: HeaderText, terminator: str | None) -> None:
         """A header without its message token: the body is in it."""
-        whole = "".join(self._text)
-        if self._prompted and not self.tokens_seen and self._sections:
-            # No token at all: the model answered without any format.
-            role = self._sections[0][1].strip(_BLANKS)
-            heading = HarmonyHeader(role=role, channel="final", recovered=True, rest=whole)
+        if header.is_unformatted:
+            read = HarmonyHeader(role=self._role, channel="final", recovered=True, rest=header.added)
         else:
-            self._flush_section()
-            heading = read_heading(self._sections or [], closed=False)
-        if terminator is None and not heading.rest:
-            self._sections = None
+            read = read_harmony_header(header, closed=False)
+        if terminator is None and not read.rest:
+            self._header = None
             return
-        rest = heading.rest
-        self._begin_body(heading)
-        self._body.append(rest)
+        self._begin_body(read)
+        self._body.parts.append(read.rest)
         self._close(terminator)
 
-    def _begin_body(self, heading: HarmonyHeader) -> None:
-        for code, message in heading.errors:
+    def _end_stray_text(self) -> None:
+        """Text between messages is kept as a private message."""
+        text = "".join(self._between).strip(_WHITESPACE)
+        self._between = []
+        if not text or self._stopped:
+            return
+        self._begin = self._here()
+        self._fail(HEADER, "text outside of any message")
+        self._begin_body(HarmonyHeader(channel="analysis", recovered=True))
+        self._body.parts.append(text)
+        self._close(None)
+
+    # Bodies.
+
+    def _begin_body(self, header: HarmonyHeader) -> None:
+        for code, message in header.errors:
             self._fail(code, message)
         self.draft = Message(
-            role=heading.role,
-            name=heading.name,
-            channel=heading.channel,
-            recipient=heading.recipient,
-            call_id=heading.call_id,
-            content_type=heading.content_type,
-            constrain=heading.constrain,
+            role=header.role,
+            name=header.name,
+            channel=header.channel,
+            recipient=header.recipient,
+            call_id=header.call_id,
+            content_type=header.content_type,
+            constrain=header.constrain,
             terminator=None,
-            recovered=heading.recovered or self._recovered,
+            recovered=header.recovered,
             place=self._begin,
         )
-        self._arguments = None if called_tool(self.draft) is None else JsonMachine()
-        self._checked = 0
-        self._sections = None
-        self._text = []
-        self._body = []
-        self._told = 0
+        self._header = None
+        self._between = []
+        self._body.begin(is_call=called_tool(self.draft) is not None)
         self._events.append(BodyStarted(len(self.messages), self.draft))
 
     def _close(self, terminator: str | None) -> None:
+        """The message at hand is complete, or cut if it has no terminator."""
         draft = self.draft
-        if draft is None:
-            return
+        assert draft is not None
         if self._deltas:
-            self._tell()
-        body = "".join(self._body)
+            self._report_body()
+        body = self._body.text
         plan = (
             draft.role == "assistant"
             and draft.channel == "commentary"
@@ -348,66 +348,10 @@ class HarmonyReader:
             if wrong is not None:
                 self._fail(CONSTRAINT, wrong)
         self.draft = None
-        self._body = []
-        self._told = 0
         self._events.append(MessageFinished(len(self.messages), message))
         self.messages.append(message)
-        if terminator in ("call", "return"):
-            self._stop_seen = self._after_stop = True
-
-    def _stray(self) -> None:
-        """Text between messages, kept as a private message."""
-        text = "".join(self._text).strip(_BLANKS)
-        self._text = []
-        if not text or self._after_stop:
-            return
-        self._begin = SourceLocation(self._offset, self._line)
-        self._fail(HEADER, "text outside of any message")
-        self._recovered = False
-        self._begin_body(HarmonyHeader(channel="analysis", recovered=True))
-        self._body.append(text)
-        self._close(None)
-
-
-class TokenReader:
-    """Reads token ids: control tokens by their ids, all others as text, whatever they spell."""
-
-    def __init__(
-        self, decode: Callable[[int], bytes], control: Mapping[int, str], *, role: str | None = "assistant"
-    ) -> None:
-        """Prepare.
-
-        Args:
-            decode: the bytes of a token that is no control token.
-            control: names of control tokens, such as `start`, by id. Where the vocabulary has none, leave it empty:
-                control tokens are then recognised by their text, over any number of tokens.
-            role: the ids continue a prompt that ended behind the start token and this role.
-        """
-        self.reader = HarmonyReader(role=role)
-        self._decode = decode
-        self._control = {number: name.removeprefix("<|").removesuffix("|>") for number, name in control.items()}
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    @property
-    def is_inside_character(self) -> bool:
-        """Whether the last token ended inside a character."""
-        return bool(self._decoder.getstate()[0])
-
-    def feed(self, token: int) -> list[ReadEvent]:
-        """Read one token."""
-        if not self._control:
-            return self.reader.feed(self._decode(token))
-        name = self._control.get(token)
-        if name is None:
-            return self.reader.feed_text(self._decoder.decode(self._decode(token)))
-        events = self.reader.feed_text(self._decoder.decode(b"", True))
-        if name not in HARMONY_TOKENS:
-            return events + self.reader.feed_text(spell(name))
-        return events + self.reader.feed_token(name)
-
-    def finish(self) -> list[ReadEvent]:
-        """Say that there are no more tokens."""
-        return self.reader.feed_text(self._decoder.decode(b"", True)) + self.reader.finish()
+        if terminator in _STOPS:
+            self._stop_seen = self._stopped = True
 
 
 def parse_completion(
@@ -417,7 +361,7 @@ def parse_completion(
 
     Args:
         text: what the model wrote, stop token included if there was one; or its pieces.
-        role: the text continues a prompt that ended behind the start token and this role; None for transcripts.
+        role: the text continues a prompt that ended after the start token and this role; None for transcripts.
         stop: the stop token that an engine took off, `call` or `return`.
     """
     reader = HarmonyReader(role=role, deltas=False)

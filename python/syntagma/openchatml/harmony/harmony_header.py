@@ -7,9 +7,9 @@ import msgspec
 from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, HeaderError
 from syntagma.openchatml.message_header import ATTRIBUTES, split_role
 from syntagma.openchatml.tokens import CHANNELS, WORD
-from syntagma.parsing import HeaderShape, read_header
+from syntagma.parsing import HeaderShape, HeaderText
 
-__all__ = ["HarmonyHeader", "known_role", "read_heading"]
+__all__ = ["HarmonyHeader", "begins_header", "read_harmony_header"]
 
 _FIELDS = {f"{key}=": field for key, field in ATTRIBUTES.items()}
 _SHAPE = HeaderShape(sections={"channel": CHANNELS, "constrain": ()}, keys=frozenset(_FIELDS), bare="content_type=")
@@ -35,51 +35,51 @@ class HarmonyHeader(msgspec.Struct):
     rest: str = ""
 
 
-def known_role(text: str) -> bool:
+def begins_header(text: str) -> bool:
     """Whether a text begins with a role, so that it may be a header without its start token."""
     words = WORD.findall(text)
     return bool(words) and (words[0] in ("system", "developer", "user", "assistant") or "functions." in words[0][:10])
 
 
-def read_heading(sections: list[tuple[str, str]], *, closed: bool) -> HarmonyHeader:
+def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
     """Understand a header.
 
     Args:
-        sections: `(token before it, text)`; the first is that of the start token and begins with the role.
+        text: its sections; the first begins with the role.
         closed: whether the message token followed; without it the body is in here, too.
     """
-    header = read_header(sections, _SHAPE, closed=closed)
-    heading = HarmonyHeader(
-        channel=header.values.get("channel"),
-        constrain=header.values.get("constrain"),
-        recovered=header.guessed,
-        errors=[(HEADER, message) for message in header.odd],
-        rest="".join(sections[number][1][left:] for number, left in header.rest),
+    read = text.read(_SHAPE, closed=closed)
+    header = HarmonyHeader(
+        channel=read.values.get("channel"),
+        constrain=read.values.get("constrain"),
+        recovered=read.guessed,
+        errors=[(HEADER, message) for message in read.odd],
+        rest="".join(piece for _, piece in text.text_outside_fields(read)) if read.rest else "",
     )
     for key, field in _FIELDS.items():
         # What a message is for follows from its channel here, whatever the header says.
         if field != "intent":
-            setattr(heading, field, header.values.get(key))
-    if header.role:
-        _role(heading, header.role)
-    if heading.channel is None and (heading.role == "assistant" or header.unknown or not header.role):
-        if closed and not header.unknown and header.role:
-            heading.recovered = True
-            heading.errors.append((CHANNEL_MISSING, "an assistant's message without a channel"))
-        heading.channel = "analysis"
-    return heading
+            setattr(header, field, read.values.get(key))
+    if read.role:
+        _set_role(header, read.role)
+    if header.channel is None and (header.role == "assistant" or read.unknown or not read.role):
+        if closed and not read.unknown and read.role:
+            header.recovered = True
+            header.errors.append((CHANNEL_MISSING, "an assistant's message without a channel"))
+        header.channel = "analysis"
+    return header
 
 
-def _role(heading: HarmonyHeader, word: str) -> None:
+def _set_role(header: HarmonyHeader, word: str) -> None:
     try:
-        heading.role, name = split_role(word, "harmony")
+        header.role, name = split_role(word, "harmony")
     except HeaderError as error:
-        # No role of anything: as a tool's message it is neither shown nor run.
-        heading.role, name = "tool", word
-        heading.recovered = True
-        heading.errors.insert(0, (HEADER, error.message))
-    if heading.name is None:
-        heading.name = name
-    elif name is not None and heading.name != name:
-        heading.recovered = True
-        heading.errors.append((HEADER, "attribute name has two values"))
+        # No known role: as a tool's message it is neither shown nor run.
+        header.role, name = "tool", word
+        header.recovered = True
+        header.errors.insert(0, (HEADER, error.message))
+    if header.name is None:
+        header.name = name
+    elif name is not None and header.name != name:
+        header.recovered = True
+        header.errors.append((HEADER, "attribute name has two values"))

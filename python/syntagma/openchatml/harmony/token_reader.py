@@ -1,0 +1,57 @@
+"""Reading what a Harmony model wrote from token ids."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Mapping
+
+from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, HarmonyReader
+from syntagma.openchatml.read_events import ReadEvent
+from syntagma.openchatml.tokens import spell
+
+__all__ = ["TokenReader"]
+
+
+class TokenReader:
+    """Reads token ids: control tokens by their ids, all others as text, whatever they spell.
+
+    Attributes:
+        reader: the reader of the text, with messages and errors.
+    """
+
+    def __init__(
+        self, decode: Callable[[int], bytes], control: Mapping[int, str], *, role: str | None = "assistant"
+    ) -> None:
+        """Prepare to read.
+
+        Args:
+            decode: the bytes of a token that is no control token.
+            control: names of control tokens, such as `start`, by id. Where the vocabulary has none, leave it empty:
+                control tokens are then recognised by their text, over any number of tokens.
+            role: the ids continue a prompt that ended after the start token and this role.
+        """
+        self.reader = HarmonyReader(role=role)
+        self._decode = decode
+        self._control = {number: name.removeprefix("<|").removesuffix("|>") for number, name in control.items()}
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    @property
+    def is_inside_character(self) -> bool:
+        """Whether the last token ended inside a character."""
+        return bool(self._decoder.getstate()[0])
+
+    def feed(self, token: int) -> list[ReadEvent]:
+        """Read one token."""
+        if not self._control:
+            return self.reader.feed(self._decode(token))
+        name = self._control.get(token)
+        if name is None:
+            return self.reader.feed_text(self._decoder.decode(self._decode(token)))
+        events = self.reader.feed_text(self._decoder.decode(b"", True))
+        if name not in HARMONY_TOKENS:
+            return events + self.reader.feed_text(spell(name))
+        return events + self.reader.feed_token(name)
+
+    def finish(self) -> list[ReadEvent]:
+        """End the tokens, and return what that means."""
+        return self.reader.feed_text(self._decoder.decode(b"", True)) + self.reader.finish()
