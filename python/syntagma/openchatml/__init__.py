@@ -1,4 +1,7 @@
-"""OpenChatML 2.2: transcripts with channels, tool calls and private reasoning; interoperation with Harmony."""
+"""OpenChatML 2.2: transcripts with channels, tool calls and private reasoning; interoperation with Harmony.
+
+`§` in the docstrings of this package is a section of the specification, OpenChatML 2.2.
+"""
 
 from __future__ import annotations
 

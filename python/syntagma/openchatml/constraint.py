@@ -1,4 +1,4 @@
-"""Whether a body is of the type that its header demands. Only JSON can be checked."""
+"""Whether a body is of the type that its header demands. Only JSON can be checked (§6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _refuse(name: str) -> NoReturn:
 # Whole numbers stay text here: JSON does not bound their length, Python does when it converts them.
 _CHECK = json.JSONDecoder(parse_constant=_refuse, parse_int=str)
 _READ = json.JSONDecoder(parse_constant=_refuse)
-_BLANKS = " \t\r\n"
+_WHITESPACE = " \t\r\n"
 
 
 def is_checked(kind: str) -> bool:
@@ -34,7 +34,7 @@ def violation(kind: str, body: str) -> str | None:
     except RecursionError:
         return "JSON that is nested too deeply"
     except ValueError as error:
-        return f"no JSON: {error}"
+        return f"not JSON: {error}"
     return None
 
 
@@ -47,15 +47,15 @@ def arguments_of(body: str) -> dict[str, Any]:
     try:
         value = _decode(_READ, body)
     except (ValueError, RecursionError) as error:
-        raise error_for(CALL_SCHEMA, f"the arguments are no JSON: {error}") from error
+        raise error_for(CALL_SCHEMA, f"the arguments are not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise error_for(CALL_SCHEMA, "the arguments are no JSON object")
+        raise error_for(CALL_SCHEMA, "the arguments are not a JSON object")
     return value
 
 
 def _decode(decoder: json.JSONDecoder, body: str) -> Any:
-    begin = len(body) - len(body.lstrip(_BLANKS))
+    begin = len(body) - len(body.lstrip(_WHITESPACE))
     value, end = decoder.raw_decode(body, begin)
-    if body[end:].strip(_BLANKS):
+    if body[end:].strip(_WHITESPACE):
         raise ValueError("text follows the value")
     return value

@@ -1,4 +1,4 @@
-"""The YAML header of a transcript: a small safe subset, read and written.
+"""The YAML header of a transcript: a small safe subset, read and written (§2).
 
 Mappings, lists and plain scalars. No anchors and aliases, no merge keys, no tags, no second document; depth and size
 are bounded. Scalars have the types of PyYAML's safe loader, except that dates stay text and `version` always does.
@@ -62,10 +62,10 @@ def read_header(text: str, *, limits: Limits | None = None) -> DocumentHeader:
         if isinstance(error, OpenChatMLError):
             raise
         said = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise error_for(HEADER, f"the document header is no YAML that is read here: {said}") from error
+        raise error_for(HEADER, f"the document header is not YAML of the kind that is read here: {said}") from error
     if not isinstance(data, dict):
         raise error_for(
-            HEADER, "the document header is no mapping", hint="a transcript begins with its header or <|start|>"
+            HEADER, "the document header is not a mapping", hint="a transcript begins with its header or <|start|>"
         )
     return _header(data)
 
@@ -112,7 +112,7 @@ def _add(stack: list[tuple[Any, list[Any]]], root: list[Any], value: Any) -> Non
         container.append(value.value if isinstance(value, _Scalar) else value)
     elif not key:
         if not isinstance(value, _Scalar):
-            raise error_for(HEADER, "a key of the document header is no scalar")
+            raise error_for(HEADER, "a key of the document header is not a scalar")
         key.append(value.text)
     else:
         name = key.pop()
@@ -131,19 +131,19 @@ def _header(data: dict[str, Any]) -> DocumentHeader:
         raise error_for(HEADER, f"version {version.text} is newer than 2", hint="versions up to 2.x are read")
     model = data.pop("model", None)
     if model is not None and not isinstance(model, _Scalar):
-        raise error_for(HEADER, "model is no scalar")
+        raise error_for(HEADER, "model is not a scalar")
     parts: dict[str, dict[str, Any]] = {}
     for name in ("generation_settings", "capabilities", "profiles"):
         value = data.pop(name, None)
         if value is not None and not isinstance(value, dict):
-            raise error_for(HEADER, f"{name} is no mapping")
+            raise error_for(HEADER, f"{name} is not a mapping")
         parts[name] = value or {}
     named = None if model is None or model.value is None else model.text
     return DocumentHeader(version=version.text, model=named, extra=data, **parts)
 
 
 def write_header(header: DocumentHeader) -> str:
-    """The header between its delimiters, with the line break behind it.
+    """The header between its delimiters, with the line break after it.
 
     Raises:
         HeaderError: `E-PARSE-HEADER`, it holds what would not read back equal.

@@ -1,4 +1,4 @@
-"""The errors of OpenChatML: the eight codes of its taxonomy and two of ours.
+"""The errors of OpenChatML: the eight codes of its taxonomy (§14) and two of ours.
 
 | code | class |
 |---|---|

@@ -1,4 +1,4 @@
-"""The JSON form of transcripts: one object a message, as faithful as JSON allows.
+"""The JSON form of transcripts: one object a message, as faithful as JSON allows (§10).
 
 An absent channel is `final` (both mean the same), escapes and literal blocks are spellings, and neither survives.
 Everything else does: what the sketch in the specification lacks (`name`, `call_id`, `recipient`, `constrain`,
@@ -31,22 +31,22 @@ def to_json(
         end_user: only what an end user may see, and no `thinking`.
     """
     objects: list[dict[str, Any]] = []
-    thoughts: list[Message] = []
+    reasoning: list[Message] = []
     for message in messages:
         if end_user and not is_visible(message):
             continue
-        thought = message.role == "assistant" and message.channel == "analysis" and not message.is_call
-        if fold_thinking and thought and not thoughts:
-            thoughts.append(message)
+        is_reasoning = message.is_reasoning
+        if fold_thinking and is_reasoning and not reasoning:
+            reasoning.append(message)
             continue
         data = _object(message)
-        if thoughts and message.role == "assistant" and not thought:
-            data["thinking"] = thoughts.pop().body
-        elif thoughts:
+        if reasoning and message.role == "assistant" and not is_reasoning:
+            data["thinking"] = reasoning.pop().body
+        elif reasoning:
             # Nothing of the assistant follows that could carry it.
-            objects.append(_object(thoughts.pop()))
+            objects.append(_object(reasoning.pop()))
         objects.append(data)
-    return objects + [_object(message) for message in thoughts]
+    return objects + [_object(message) for message in reasoning]
 
 
 def _object(message: Message) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         fields["channel"] = message.channel or "commentary"
     for key in ("recipient", "call_id", "constrain"):
         if fields[key] is not None and not isinstance(fields[key], str):
-            raise error_for(CALL_SCHEMA, f"{key} of a call is no text")
+            raise error_for(CALL_SCHEMA, f"{key} of a call is not text")
     if not isinstance(fields["body"], str):
         raise error_for(CALL_SCHEMA, "arguments of a call are JSON text")
     if fields["role"] != "assistant":
@@ -161,12 +161,12 @@ def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     one, many = data.get("tool_call"), data.get("tool_calls")
     if one is not None:
         if not isinstance(one, Mapping):
-            raise error_for(CALL_SCHEMA, "tool_call is no object")
+            raise error_for(CALL_SCHEMA, "tool_call is not an object")
         return [one]
     if many is None:
         return []
     if not isinstance(many, list):
-        raise error_for(CALL_SCHEMA, "tool_calls is no list")
+        raise error_for(CALL_SCHEMA, "tool_calls is not a list")
     found: list[Mapping[str, Any]] = []
     for call in many:
         function = call.get("function") if isinstance(call, Mapping) else None
@@ -182,5 +182,5 @@ def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _text(data: Mapping[str, Any], key: str) -> str | None:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise error_for(HEADER, f"{key} is no text")
+        raise error_for(HEADER, f"{key} is not text")
     return value

@@ -1,4 +1,4 @@
-"""The first published syntax (v0.1): `<|im_start|>role name=…`, line break, body, `<|im_end|>`.
+"""The first published syntax (v0.1, §13): `<|im_start|>role name=…`, line break, body, `<|im_end|>`.
 
 Four roles, no channels, no escapes; one line break is trimmed on each side of a body. Tokens for the beginning and the
 end of the text may stand between messages.
@@ -106,7 +106,7 @@ def _read_line(line: str, place: SourceLocation) -> Message:
     """
     words = WORD.findall(line)
     if not words or words[0] not in _ROLES:
-        raise error_for(HEADER, f"{words[0]!r} is no role of this syntax" if words else "a header without a role")
+        raise error_for(HEADER, f"{words[0]!r} is not a role of this syntax" if words else "a header without a role")
     match = _NAME.fullmatch(words[1]) if len(words) == 2 else None
     if len(words) > 1 and match is None:
         raise error_for(HEADER, f"{words[-1]!r} does not belong in a header of this syntax")

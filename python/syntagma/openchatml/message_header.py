@@ -1,4 +1,4 @@
-"""The header of one message, from its words to its fields."""
+"""The header of one message, from its words to its fields (§4 to §6)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
             return role, name
         if _TOOL.fullmatch(word) and not word.startswith("functions"):
             return "tool", word
-    raise error_for(HEADER, f"{word!r} is no role" if word else "a header without a role")
+    raise error_for(HEADER, f"{word!r} is not a role" if word else "a header without a role")
 
 
 def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHeader:
@@ -82,12 +82,12 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
             if channel_seen:
                 raise error_for(HEADER, "a header with two channels")
             if not words or words[0] not in CHANNELS:
-                raise error_for(HEADER, f"{words[0]!r} is no channel" if words else "an empty channel")
+                raise error_for(HEADER, f"{words[0]!r} is not a channel" if words else "an empty channel")
             channel_seen = True
             fields.channel = words[0]
             _attributes(fields, words[1:], bare=profile == "harmony")
             if "call_id" in fields.attributes and any(word.startswith("call_id=") for word in words):
-                fields.warnings.append("call_id behind the channel; its place is the start of the header")
+                fields.warnings.append("call_id after the channel; its place is the start of the header")
         else:
             if constrain_seen:
                 raise error_for(HEADER, "a header with two constraints")
@@ -113,7 +113,7 @@ def _attributes(fields: MessageHeader, words: list[str], *, bare: bool) -> None:
         match = _ATTRIBUTE.fullmatch(word)
         if match is None:
             if not bare:
-                raise error_for(HEADER, f"{word!r} is no attribute")
+                raise error_for(HEADER, f"{word!r} is not an attribute")
             key, value, bare = "content_type", word, False
         else:
             key, value = match.groups()

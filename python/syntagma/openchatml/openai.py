@@ -45,7 +45,7 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
     for index, data in enumerate(messages):
         role = data.get("role") if isinstance(data, Mapping) else None
         if role not in ROLES:
-            raise error_for(HEADER, f"message {index}: {role!r} is no role")
+            raise error_for(HEADER, f"message {index}: {role!r} is not a role")
         unknown = [key for key, value in data.items() if key not in _READ and value is not None]
         losses += [Loss(index, key, "OpenChatML has no such field") for key in unknown]
         text = _text(data.get("content"), index, losses)
@@ -73,9 +73,9 @@ def _answer(
     names: dict[str, str],
 ) -> list[Message]:
     made: list[Message] = []
-    thoughts = data.get("reasoning_content") or data.get("reasoning")
-    if isinstance(thoughts, str):
-        made.append(Message(role="assistant", channel="analysis", body=thoughts))
+    reasoning = data.get("reasoning_content") or data.get("reasoning")
+    if isinstance(reasoning, str):
+        made.append(Message(role="assistant", channel="analysis", body=reasoning))
     calls = data.get("tool_calls") or []
     if text is None and isinstance(data.get("refusal"), str):
         text = data["refusal"]
@@ -115,7 +115,7 @@ def _text(content: Any, index: int, losses: list[Loss]) -> str | None:
             parts.append(text)
         else:
             kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
-            losses.append(Loss(index, "content", f"a part of type {kind} is no text"))
+            losses.append(Loss(index, "content", f"a part of type {kind} is not text"))
     return "".join(parts)
 
 
@@ -168,15 +168,15 @@ def _joined(
     made: list[dict[str, Any]], current: dict[str, Any] | None, index: int, message: Message, losses: list[Loss]
 ) -> dict[str, Any]:
     """Add an assistant's message to the one at hand, or begin one where the order of the parts would be lost."""
-    thought = message.channel == "analysis" and not message.is_call
+    is_reasoning = message.is_reasoning
     full = current is not None and (
-        (thought and current.keys() & {"content", "tool_calls", "reasoning_content"})
-        or (not message.is_call and not thought and current.keys() & {"content", "tool_calls"})
+        (is_reasoning and current.keys() & {"content", "tool_calls", "reasoning_content"})
+        or (not message.is_call and not is_reasoning and current.keys() & {"content", "tool_calls"})
     )
     if current is None or full:
         current = {"role": "assistant"}
         made.append(current)
-    if thought:
+    if is_reasoning:
         current["reasoning_content"] = message.body
     elif message.is_call:
         called = message.recipient or ""

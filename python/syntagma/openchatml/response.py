@@ -1,4 +1,4 @@
-"""The public events of a response: what a user interface gets while an answer arrives."""
+"""The public events of a response: what a user interface gets while an answer arrives (§9)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
-from syntagma.openchatml.tokens import COT_MARKERS, spell
+from syntagma.openchatml.tokens import REASONING_MARKERS, spell
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.transcript_reader import StreamReader
 from syntagma.openchatml.visibility import is_visible
@@ -91,7 +91,7 @@ class ResponseStream:
         self._position = 0
         self._flushed = 0
         self._newlines = 0
-        self._held = ""
+        self._pending = ""
         self._cancelled = False
 
     def feed(self, data: str | bytes) -> list[ResponseEvent]:
@@ -123,7 +123,7 @@ class ResponseStream:
             elif isinstance(event, BodyStarted):
                 self.in_message = True
                 self._visible = event.message.role == "assistant" and is_visible(event.message)
-                self._held = ""
+                self._pending = ""
             elif isinstance(event, MessageFinished):
                 self._end(event.index, event.message, public)
             elif isinstance(event, ReadError):
@@ -133,27 +133,27 @@ class ResponseStream:
     def _end(self, index: int, message: Message, public: list[ResponseEvent]) -> None:
         self.in_message = False
         if self._visible:
-            held, self._held = self._held, ""
-            self._give(index, held, public)
+            pending, self._pending = self._pending, ""
+            self._give(index, pending, public)
             self._flush(self._position, public)
         self._visible = False
         if message.role == "assistant" and message.terminator in ("return", "call"):
             public.append(ResponseDone(message_id=self.message_id, stop=message.terminator))
 
     def _show(self, index: int, text: str, public: list[ResponseEvent]) -> None:
-        """Give out text of a visible message, up to what may become a mark of private reasoning."""
-        text = self._held + text
-        found = min((at for marker in COT_MARKERS if (at := text.find(marker)) >= 0), default=-1)
+        """Give out text of a visible message, up to what may become a marker of private reasoning."""
+        text = self._pending + text
+        found = min((at for marker in REASONING_MARKERS if (at := text.find(marker)) >= 0), default=-1)
         if found >= 0:
             self._give(index, text[:found], public)
-            self._visible, self._held = False, ""
-            problem = Problem(VISIBILITY, f"message {index} holds marks of private reasoning", index=index)
+            self._visible, self._pending = False, ""
+            problem = Problem(VISIBILITY, f"message {index} holds markers of private reasoning", index=index)
             public.append(ResponseError(message_id=self.message_id, problem=problem))
             return
         last = text.rfind("<")
-        held = last >= 0 and any(marker.startswith(text[last:]) for marker in COT_MARKERS)
-        self._held = text[last:] if held else ""
-        self._give(index, text[:last] if held else text, public)
+        pending = last >= 0 and any(marker.startswith(text[last:]) for marker in REASONING_MARKERS)
+        self._pending = text[last:] if pending else ""
+        self._give(index, text[:last] if pending else text, public)
 
     def _give(self, index: int, text: str, public: list[ResponseEvent]) -> None:
         if not text:

@@ -1,4 +1,4 @@
-"""Running the calls of a conversation: concurrently, each once, each answered once."""
+"""Running the calls of a conversation: concurrently, each once, each answered once (§8)."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
 
 
 def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
-    """The reply that a finished tool gives. What it raised is told by kind and text, without a traceback."""
+    """The reply that a finished tool gives. What it raised is described by its type and text, without a traceback."""
     call_id, name = call.call_id or "", call.recipient or ""
     if work.cancelled():
         raise error_for(TOOL_CANCELLED, "the tool cancelled itself")

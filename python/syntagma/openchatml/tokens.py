@@ -1,7 +1,7 @@
-"""The control tokens, and the text around them: finding them, escaping them.
+"""The control tokens, and the text around them: finding them, escaping them (§3).
 
 A control token is recognised by its ASCII spelling wherever it stands. One more `<` directly before it makes it text
-(`<<|end|>` is the text `<|end|>`), and a run of k such signs stands for k - 1 of them.
+(`<<|end|>` is the text `<|end|>`), and a run of k of these `<` stands for k - 1 of them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 
 __all__ = [
     "CHANNELS",
-    "COT_MARKERS",
     "MAX_TOKEN_CHARS",
     "PREFIXES",
+    "REASONING_MARKERS",
     "ROLES",
     "TERMINATORS",
     "TOKEN",
@@ -31,7 +31,7 @@ TERMINATORS = frozenset({"end", "call", "return"})
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 CHANNELS = ("analysis", "commentary", "final")
-COT_MARKERS = ("<|start_reflect|>", "<|start_introspect|>", "<|start_reason|>")
+REASONING_MARKERS = ("<|start_reflect|>", "<|start_introspect|>", "<|start_reason|>")
 """markers of private reasoning; no control tokens"""
 
 TOKEN = re.compile(r"<\|(start|channel|message|call|constrain|return|end|literal|endliteral)\|>")

@@ -1,4 +1,4 @@
-"""Which reply belongs to which call."""
+"""Which messages are calls of tools, and which reply belongs to which call (§8)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Dialect: TypeAlias = Literal["ocm", "v0.1"]
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
-    """A place in the source: offset in code points from 0, line and column from 1."""
+    """A location in a text: offset in code points from 0, line and column from 1."""
 
     offset: int
     line: int
@@ -50,7 +50,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         recovered: the header was malformed, this is what could be made of it.
         role_raw: the role as it was written, where it was written otherwise.
         place: where the message begins; no part of what the message says.
-        end: offset behind the message, code points.
+        end: offset after the message, code points.
     """
 
     role: str
@@ -78,6 +78,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     def is_call(self) -> bool:
         """Whether this is a tool call: an assistant's message that ends with the call token."""
         return self.role == "assistant" and self.terminator == "call"
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether this is private reasoning: the assistant's, on the analysis channel. A call is not."""
+        return self.role == "assistant" and self.channel == "analysis" and not self.is_call
 
     def same(self, other: Message) -> bool:
         """Whether both say the same, wherever and however they were written."""
@@ -142,7 +147,7 @@ class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadWarning(msgspec.Struct, frozen=True):
-    """Something odd that was read all the same."""
+    """Something irregular that was read all the same."""
 
     code: str
     message: str
@@ -198,7 +203,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
         profile: the profile it was read under.
         dialect: `ocm`, or `v0.1` for the first published syntax.
         errors: what was wrong (lenient reading only).
-        warnings: what was odd.
+        warnings: what was irregular.
         incomplete: the message that the text ends in.
     """
 

@@ -1,4 +1,4 @@
-"""What a transcript must and should be, beyond being readable."""
+"""What a transcript must and should be, beyond being readable: the requirements of every section."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma.openchatml.constraint import arguments_of
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError
-from syntagma.openchatml.tokens import COT_MARKERS
+from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import is_function, open_calls
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation, Transcript
 from syntagma.openchatml.visibility import is_visible
@@ -168,8 +168,12 @@ class _Checker:
             self.should(HEADER, "R-017", "the return token ends a message that is not the final one", index)
         if message.terminator == "call" and message.role != "assistant":
             self.should(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
-        if message.role == "assistant" and is_visible(message) and any(mark in message.body for mark in COT_MARKERS):
-            self.must(VISIBILITY, "R-052", "marks of private reasoning in a visible message", index)
+        if (
+            message.role == "assistant"
+            and is_visible(message)
+            and any(mark in message.body for mark in REASONING_MARKERS)
+        ):
+            self.must(VISIBILITY, "R-052", "markers of private reasoning in a visible message", index)
         channels = self.settings.get("require_channels")
         if isinstance(channels, list) and message.channel is not None and message.channel not in channels:
             self.must(HEADER, "R-091", f"channel {message.channel} is not among those of the profile", index)

@@ -1,4 +1,4 @@
-"""Who may see what: an end user, a debug view, a tool, the next sampling step."""
+"""Who may see what: an end user, a debug view, a tool, the next sampling step (§5, §7, §11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_left
 import msgspec
 
 from syntagma.openchatml.errors import VISIBILITY, error_for
-from syntagma.openchatml.tokens import COT_MARKERS
+from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import open_calls, to_tool
 from syntagma.openchatml.transcript import Message, Transcript
 
@@ -60,15 +60,15 @@ def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
         )
     if message.role != "assistant":
         return message.body
-    text = _without_thoughts(message.body) if transcript.is_legacy else message.body
-    if any(marker in text for marker in COT_MARKERS):
-        raise error_for(VISIBILITY, f"message {index} holds marks of private reasoning")
+    text = _without_reasoning(message.body) if transcript.is_legacy else message.body
+    if any(marker in text for marker in REASONING_MARKERS):
+        raise error_for(VISIBILITY, f"message {index} holds markers of private reasoning")
     return text
 
 
-def _without_thoughts(body: str) -> str:
-    """A body of version 1 without its blocks of thoughts, each with the line break behind it."""
-    for marker in COT_MARKERS:
+def _without_reasoning(body: str) -> str:
+    """A body of version 1 without its blocks of reasoning, each with the line break after it."""
+    for marker in REASONING_MARKERS:
         closer = marker.replace("start_", "end_")
         kept: list[str] = []
         at = 0
@@ -84,7 +84,7 @@ def tool_input(message: Message) -> str:
     """What a tool gets of the conversation: the body of its own call and nothing else.
 
     Raises:
-        VisibilityError: `E-PERM-VISIBILITY`, the message is no call.
+        VisibilityError: `E-PERM-VISIBILITY`, the message is not a call.
     """
     if not message.is_call:
         raise error_for(VISIBILITY, "only the body of a call goes to a tool")
@@ -94,8 +94,8 @@ def tool_input(message: Message) -> str:
 def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
     """Indexes of the messages to keep when sampling goes on.
 
-    The thoughts of a user's turn go once the assistant's last message in it is final; thoughts that led to a call
-    without a reply stay, and a call is never a thought, whatever its channel.
+    The reasoning of a user's turn is dropped once the assistant's last message in it is final. Reasoning that led to a
+    call without a reply stays, and a call is never reasoning, whatever its channel.
     """
     waiting = open_calls(messages)
     kept: list[int] = []
@@ -109,14 +109,10 @@ def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
         # Calls before this turn do not matter: what led to them is before it, too.
         before = bisect_left(waiting, end)
         last_open = waiting[before - 1] if before else -1
-        kept += [index for index in turn if not (finished and _is_thought(messages[index]) and index > last_open)]
+        kept += [index for index in turn if not (finished and messages[index].is_reasoning and index > last_open)]
         begin = end
     return kept
 
 
 def _is_final(message: Message) -> bool:
     return message.effective_channel == "final" and message.terminator in ("end", "return")
-
-
-def _is_thought(message: Message) -> bool:
-    return message.role == "assistant" and message.channel == "analysis" and not message.is_call

@@ -1,4 +1,4 @@
-"""Writing transcripts in their canonical form, so that they read back equal, whatever they hold."""
+"""Writing transcripts in their canonical form, so that they read back equal, whatever they hold (§3, §6, §15)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOOL_ORDER = ("name", "call_id", "to", "intent", "content_type")
 def escape_body(body: str) -> str:
     """A body as it is written: no control token in it, and none comes to be when one follows.
 
-    A run of `<` at the end goes into a literal block: before a token its last sign would escape that token.
+    A run of `<` at the end goes into a literal block: before a token its last `<` would escape that token.
     """
     if not body.endswith("<"):
         return escape(body)
@@ -58,7 +58,7 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
     if message.terminator is None:
         raise error_for(TRUNCATED, "an incomplete message cannot be written")
     if message.terminator not in TERMINATORS:
-        raise error_for(HEADER, f"{message.terminator!r} is no terminator")
+        raise error_for(HEADER, f"{message.terminator!r} is not a terminator")
     if message.channel is None and role == "assistant" and profile == "harmony":
         raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
     values = {key: getattr(message, field) for key, field in ATTRIBUTES.items()}
@@ -75,7 +75,7 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
         head.append(f" {key}={checked_value(key, value)}")
     if message.channel is not None:
         if message.channel not in CHANNELS:
-            raise error_for(HEADER, f"{message.channel!r} is no channel")
+            raise error_for(HEADER, f"{message.channel!r} is not a channel")
         head += [spell("channel"), message.channel]
     if message.constrain is not None:
         wrong = violation(message.constrain, message.body)

@@ -1,4 +1,4 @@
-"""Harmony, the dialect of gpt-oss models: rendering, robust reading, and conversion from and to OpenChatML (HIP-1)."""
+"""Harmony, the dialect of gpt-oss models: rendering, robust reading, conversion from and to OpenChatML (HIP-1, §12)."""
 
 from __future__ import annotations
 

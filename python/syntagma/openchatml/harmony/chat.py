@@ -1,7 +1,7 @@
-"""A completion as the one chat message that it is: thoughts, an answer, and calls.
+"""A completion as the one chat message that it is: reasoning, an answer, and calls.
 
 A header alone decides where a message goes, so that a reader that passes text on as it comes decides alike: what is
-meant for the user is the answer, what is addressed to a tool is a call, everything else is a thought.
+meant for the user is the answer, what is addressed to a tool is a call, everything else is reasoning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from syntagma.parsing import JsonMachine
 
 __all__ = ["to_chat"]
 
-_BLANKS = " \t\r\n"
+_WHITESPACE = " \t\r\n"
 
 
 def to_chat(messages: Iterable[Message]) -> ChatMessage:
@@ -24,10 +24,10 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
 
     A call is complete if its arguments are one JSON object, and it ends as a call or with the text: engines take the
     stop token off. What was recovered is never a call; it is an answer only on the final channel, addressed to nobody.
-    Messages of others than the assistant are thoughts.
+    Messages of others than the assistant count as reasoning.
     """
     content: list[str] = []
-    thoughts: list[str] = []
+    reasoning: list[str] = []
     calls: list[ToolCall] = []
     incomplete = False
     for message in messages:
@@ -40,11 +40,11 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
         elif _is_answer(message):
             content.append(message.body)
         else:
-            thoughts.append(message.body)
+            reasoning.append(message.body)
         incomplete = name is None and message.terminator is None and not _is_answer(message)
     return ChatMessage(
         content="".join(content) or None,
-        reasoning_content="".join(thoughts) or None,
+        reasoning_content="".join(reasoning) or None,
         tool_calls=tuple(calls),
         incomplete=incomplete or any(not call.complete for call in calls),
     )
@@ -61,12 +61,12 @@ def _is_answer(message: Message) -> bool:
 
 def _arguments(body: str) -> tuple[str, bool]:
     """A call's arguments, and whether they are one JSON object; else the text as it stands."""
-    begin = len(body) - len(body.lstrip(_BLANKS))
+    begin = len(body) - len(body.lstrip(_WHITESPACE))
     if not body.startswith("{", begin):
         return body, False
     machine = JsonMachine()
     at, arguments = machine.feed(body, begin, len(body))
     rest = body[at:]
-    if machine.done and not rest.strip(_BLANKS):
+    if machine.done and not rest.strip(_WHITESPACE):
         return arguments, True
     return arguments + rest, False

@@ -75,11 +75,11 @@ def to_harmony(
 
 
 def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
-    """Harmony text as a transcript. Nothing is raised: what was odd is in `errors`, and marked in the messages.
+    """Harmony text as a transcript. Nothing is raised: what was irregular is in `errors`, and marked in the messages.
 
     Args:
         text: a conversation, or a completion.
-        role: the text continues a prompt that ended behind the start token and this role.
+        role: the text continues a prompt that ended after the start token and this role.
     """
     result = parse_completion(text, role=role)
     return Transcript(messages=tuple(with_call_ids(result.messages)), profile="harmony", errors=result.errors)

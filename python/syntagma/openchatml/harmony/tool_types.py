@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["namespace_text", "type_text"]
 
 _NAMES = {"string": "string", "number": "number", "integer": "number", "boolean": "boolean", "null": "null"}
-_DEEPEST = 64
+_MAX_DEPTH = 64
 
 
 def namespace_text(name: str, description: str | None, tools: list[Mapping[str, Any]]) -> str:
@@ -35,7 +35,7 @@ def namespace_text(name: str, description: str | None, tools: list[Mapping[str, 
 
 def type_text(schema: Any, indent: str = "", depth: int = 0) -> str:
     """The type that a JSON Schema describes; what has no such type is `any`."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return "any"
     if isinstance(schema.get("oneOf"), list):
         return _variants(schema["oneOf"], indent, depth)
@@ -65,7 +65,7 @@ def _object(schema: Mapping[str, Any], indent: str, depth: int) -> str:
 
 
 def _property(name: str, part: Mapping[str, Any], indent: str, depth: int) -> list[str]:
-    """Lines of a property; those behind the first of a nested type bring their own indent."""
+    """Lines of a property; after the first, those of a nested type bring their own indent."""
     lines: list[str] = []
     if part.get("title"):
         lines += [f"// {part['title']}", "//"]
