@@ -15,6 +15,7 @@ from typer.main import get_command
 import syntagma as sg
 from syntagma.cli.app import app
 from syntagma.format_schema import FormatSpec
+from syntagma.parsing import INLINE, MEANING, MESSAGES, Transitions
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by `make docs`; change what it describes instead. -->\n\n"
@@ -118,9 +119,39 @@ def schema_suite() -> str:
     return "".join([NOTE, head, *reasons, drafts, *table])
 
 
+STATES = """The parser of a turn is a table of states. There are two tables: in most formats markers in the text say
+what it is; in others a turn is a sequence of messages, each with a header. `StreamParser.state` says which of four
+things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`; what stands in none
+of them, the parser does not do.
+
+"""
+
+
+def parser_states() -> str:
+    """The states of the parser and the ways between them."""
+    pages = [NOTE + "# States of the parser\n\n" + STATES]
+    pages.append("| state | `parser.state` | what is read |\n|---|---|---|\n")
+    pages += [f"| {state} | `{meaning.now}` | {meaning.text} |\n" for state, meaning in MEANING.items()]
+    pages += _transitions("Turns with markers", INLINE)
+    pages += _transitions("Turns that are messages with headers", MESSAGES)
+    return "".join(pages)
+
+
+def _transitions(title: str, table: Transitions) -> Iterator[str]:
+    """One reader's transitions, as a drawing and as a table."""
+    yield f"\n## {title}\n\n```mermaid\nstateDiagram-v2\n"
+    states = dict.fromkeys(state for row in table.rows for state in (row.source, row.target))
+    yield from (f'    state "{state}" as {state.name}\n' for state in states)
+    yield from (f"    [*] --> {state.name}\n" for state in table.starts)
+    yield from (f"    {row.source.name} --> {row.target.name}\n" for row in table.rows)
+    yield "```\n\n| from | to | when |\n|---|---|---|\n"
+    yield from (f"| {row.source} | {row.target} | {row.when} |\n" for row in table.rows)
+
+
 PAGES = {
     "reference/cli.md": command_line,
     "reference/formats.md": formats,
+    "reference/parser-states.md": parser_states,
     "reference/schema-suite.md": schema_suite,
 }
 

@@ -19,7 +19,7 @@ from syntagma.format_schema.validation import check_headers, check_part, check_t
 __all__ = ["FormatSpec", "answer_before_calls", "as_data", "required_fields", "shown_headers"]
 
 
-class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
     """A whole format. Its rules are checked when it is made, whether from a file or in Python.
 
     Raises:

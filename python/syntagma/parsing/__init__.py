@@ -8,9 +8,13 @@ from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
 from syntagma.parsing.options import ParserOptions, ReadingOptions
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.states import INLINE, MEANING, MESSAGES, State, Transitions
 from syntagma.parsing.stream_parser import StreamParser, start_state
 
 __all__ = [
+    "INLINE",
+    "MEANING",
+    "MESSAGES",
     "Header",
     "HeaderShape",
     "HeaderText",
@@ -20,7 +24,9 @@ __all__ = [
     "ParserOptions",
     "Policies",
     "ReadingOptions",
+    "State",
     "StreamParser",
+    "Transitions",
     "is_name",
     "marker_effect",
     "read_header",

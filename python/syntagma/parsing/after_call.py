@@ -1,23 +1,45 @@
-"""What may come behind the arguments of a call: closers, a separator, the next call, the end of the section."""
+"""What may follow the arguments of a call: closers, a separator, the next call, the end of the section."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import NamedTuple, TypeAlias
 
 from syntagma.parsing.call_patterns import Alternative, Op, Section
+from syntagma.parsing.call_results import NEED_MORE, NeedMore
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.text.window import Window
 
-__all__ = ["CallEnd"]
+__all__ = ["AfterCall", "CallsOver", "NextCall"]
 
 
-class CallEnd:
-    """Reads on behind a call, and remembers the section that is open.
+class NextCall(NamedTuple):
+    """A further call may begin here: the candidates for it."""
+
+    candidates: tuple[Alternative, ...]
+
+
+class CallsOver(NamedTuple):
+    """No further call begins here. What comes is content, from the window's mark on, without this whitespace."""
+
+    whitespace: str
+
+
+Step: TypeAlias = NextCall | CallsOver | NeedMore | None
+"""None: something was read, and there may be more"""
+
+
+class AfterCall:
+    """Reads on after a call, and remembers the section that is open.
 
     Attributes:
         section: the section that calls were read in, or whose opener was; None outside.
     """
+
+    __slots__ = (
+        *("_after_edge", "_call_closer", "_compiled", "_edge", "_implied", "_live", "_next", "_out", "_section_closer"),
+        *("_separated", "_separator", "_window", "section"),
+    )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter) -> None:
         self._window = window
@@ -46,7 +68,7 @@ class CallEnd:
         self._live = self._live or (live and self.section is not None)
 
     def close_section(self) -> str:
-        """The closer of the section was read in content; the blanks behind it that belong to it."""
+        """The closer of the section was read in content; the whitespace after it that belongs to it."""
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
@@ -55,13 +77,13 @@ class CallEnd:
         if call.section is not None:
             self.section = call.section
         self._live = self.section is not None
-        self._implied = self._compiled.closer_behind(call) if self.section is None else ()
+        self._implied = self._compiled.closer_after(call) if self.section is None else ()
         self._call_closer = call.closer
         self._edge = "" if call.closer else call.after
         self._after_edge = call.after
         self._restart(call.form.separator)
 
-    def begin_loose(self) -> None:
+    def begin_after_object(self) -> None:
         """The object of what was no call has just ended, inside a section where calls are bare objects."""
         self._call_closer = self._implied = ()
         self._edge = ""
@@ -75,21 +97,18 @@ class CallEnd:
         self._next = (self._compiled.inner(section) if section is not None else ()) + self._compiled.starts
         self._window.mark()
 
-    def read(self, *, final: bool) -> Literal["more"] | list[Alternative] | str:
-        """Read on: `more` text is needed, the calls that may begin here, or the blanks that belong to what was read.
-
-        In the last case what comes is content, from the window's mark on.
-        """
+    def read(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+        """Read on, as far as the text at hand goes."""
         window = self._window
         while True:
-            window.pos = window.behind_blanks(window.pos)
+            window.pos = window.after_whitespace(window.pos)
             if window.pos == len(window.text) and not final:
-                return "more"
+                return NEED_MORE
             found = self._step(final=final)
             if found is not None:
                 return found
 
-    def _step(self, *, final: bool) -> Literal["more"] | list[Alternative] | str | None:
+    def _step(self, *, final: bool) -> Step:
         window = self._window
         text, pos = window.text, window.pos
         for n, op in enumerate((*self._call_closer, *self._section_closer)):
@@ -99,12 +118,12 @@ class CallEnd:
                     return None
             elif pos < len(text) and window.cut_at(pos, op.text):
                 if not final:
-                    return "more"
+                    return NEED_MORE
                 window.pos = len(text)
                 self._missing("is cut")
                 window.unmark()
                 window.mark()
-                return ""
+                return CallsOver("")
         separator = self._separator
         if separator and not self._separated:
             if text.startswith(separator, pos):
@@ -112,23 +131,28 @@ class CallEnd:
                 window.pos += len(separator)
                 return None
             if not final and window.cut_at(pos, separator):
-                return "more"
-        # What opens the answer or thoughts may begin as a call does; it is longer, then.
+                return NEED_MORE
+        return self._next_call(text, pos, final=final)
+
+    def _next_call(self, text: str, pos: int, *, final: bool) -> Step:
+        """Whether a further call begins here."""
+        window = self._window
+        # What opens the answer or reasoning may begin as a call does; it is longer, then.
         for opener in self._compiled.longer_openers if pos < len(text) else ():
             if text.startswith(opener, pos):
-                return self._edge
+                return CallsOver(self._edge)
             if not final and window.cut_at(pos, opener):
-                return "more"
+                return NEED_MORE
         starts = []
         for one in self._next if pos < len(text) else ():
             first = one.first
             if text.startswith(first, pos) and (first or self._separated):
                 starts.append(one)
             elif not final and window.cut_at(pos, first):
-                return "more"
+                return NEED_MORE
         if self._call_closer:
             self._missing("is missing")
-        return starts or self._edge
+        return NextCall(tuple(starts)) if starts else CallsOver(self._edge)
 
     def _closed(self, n: int, op: Op) -> None:
         """The n-th of the closers that are still expected was read."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
 
 from syntagma.events import (
     ContentDelta,
@@ -16,7 +15,7 @@ from syntagma.events import (
     ToolCallStart,
 )
 from syntagma.messages import Diagnostic, Message, ToolCall
-from syntagma.parsing.fast_path import Course
+from syntagma.parsing.fast_path import DeltaKind, DeltaSink
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -57,16 +56,16 @@ class Assembler:
         """How many calls are complete."""
         return sum(call.complete for call in self._calls)
 
-    def course(self, kind: Literal["content", "reasoning", "arguments"]) -> Course | None:
+    def sink(self, kind: DeltaKind) -> DeltaSink | None:
         """Where more text of this kind goes, without being added; None: there was none of it yet."""
         if kind == "arguments":
             index = len(self._calls) - 1
-            return Course(partial(ToolCallDelta, index), self._calls[index].arguments)
+            return DeltaSink(partial(ToolCallDelta, index), self._calls[index].arguments)
         buffer = self._content if kind == "content" else self._reasoning
-        return None if buffer is None else Course(ContentDelta if kind == "content" else ReasoningDelta, buffer)
+        return None if buffer is None else DeltaSink(ContentDelta if kind == "content" else ReasoningDelta, buffer)
 
-    def passed(self, kind: Literal["content", "reasoning", "arguments"], end: int) -> None:
-        """Text of this kind went its course, up to absolute position `end`."""
+    def passed(self, kind: DeltaKind, end: int) -> None:
+        """Text of this kind went to its sink, up to absolute position `end`."""
         if kind == "arguments":
             self._calls[-1].end = end
 
@@ -95,8 +94,12 @@ class Assembler:
         elif isinstance(event, MessageEnd):
             self.incomplete = self.incomplete or event.finish_reason == "length"
 
-    def message(self) -> Message:
-        """The message as far as it was read."""
+    def message(self, *, open_end: int | None = None) -> Message:
+        """The message as far as it was read.
+
+        Args:
+            open_end: absolute position up to which the arguments of the last call went to their sink, if they do.
+        """
         kept = [call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"]
         return Message(
             content=None if self._content is None else self._content.value(),
@@ -107,7 +110,7 @@ class Assembler:
                     name=call.name,
                     arguments=call.arguments.value(),
                     complete=call.complete,
-                    span=(call.start, call.end),
+                    span=(call.start, call.end if open_end is None or call is not self._calls[-1] else open_end),
                 )
                 for call in kept
             ),

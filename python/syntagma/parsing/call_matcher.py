@@ -1,4 +1,4 @@
-"""One alternative of a race: follows a call's pattern up to its commit point."""
+"""Follows one way to write a call, up to its commit point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from syntagma.parsing.call_patterns import Alternative, Op
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
-__all__ = ["Cursor"]
+__all__ = ["CallMatcher"]
 
 _NOT_IN_NAMES = "<>{}()[]\"',="
 _NOT_IN_IDS = "<>{}()[]\"'"
@@ -30,8 +30,15 @@ _DIGITS = "0123456789"
 _RUNS = {"name": re.compile(r"""[^\s<>{}()\[\]"',=/]+"""), "id": re.compile(r"""[^\s<>{}()\[\]"'/]+""")}
 
 
-class Cursor:
+class CallMatcher:
     """Reads one alternative from its first character on.
+
+    Args:
+        alternative: what to read.
+        pos: absolute position of its first character.
+        limits: bounds on the header of a call, and on arguments that come before the name.
+        infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
+        name: the tool's name, where it was read before.
 
     Attributes:
         alternative: what it reads.
@@ -45,20 +52,28 @@ class Cursor:
         begun: something behind the opener was read, so the text was meant as a call.
         balanced: absolute position behind a whole object that turned out to be no call, or None.
         over_limit: it died because a limit was reached.
-        infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
     """
 
     __slots__ = (
         *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "alternative"),
-        *("balanced", "begun", "commit_at", "envelope", "header_name", "id", "infer", "key", "name", "over_limit"),
+        *("balanced", "begun", "commit_at", "envelope", "_infer", "header_name", "id", "key", "name", "over_limit"),
         *("pos", "source", "status", "wire"),
     )
 
-    def __init__(self, alternative: Alternative, pos: int, limits: Limits) -> None:
+    def __init__(
+        self,
+        alternative: Alternative,
+        pos: int,
+        limits: Limits,
+        infer: Callable[[str], str | None] | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
         self.over_limit = False
         self._limits = limits
+        self._infer = infer
         self.key: str | None = None
         self.wire: str | None = None
         self.alternative = alternative
@@ -67,14 +82,13 @@ class Cursor:
         self._capture = ""
         self.status: Literal["more", "commit", "dead"] = "more"
         self.commit_at = 0
-        self.name: str | None = None
+        self.name = name
         self.header_name: str | None = None
         self.id: str | None = None
         self.source: ArgumentSource | None = None
         self.envelope: EnvelopeReader | None = None
         self.begun = False
         self.balanced: int | None = None
-        self.infer: Callable[[str], str | None] | None = None
         self._nameless: JsonMachine | None = None
         self._held = TextBuffer()
         self._held_chars = 0
@@ -102,8 +116,8 @@ class Cursor:
 
     def _step(self, op: Op, window: Window) -> None:
         text, index = window.text, self.pos - window.base
-        if op.kind == "blank":
-            index = window.behind_blanks(index)
+        if op.kind == "whitespace":
+            index = window.after_whitespace(index)
             self.pos = window.base + index
             # Behind a last blank the next step decides; while the text ends in blanks it just waits.
             if index < len(text):
@@ -236,7 +250,7 @@ class Cursor:
         for ops in (self.alternative.decisive, *((op,) for op in self.alternative.ends)):
             at = index
             for op in ops:
-                at = window.behind_blanks(at) if at > index else at
+                at = window.after_whitespace(at) if at > index else at
                 if not window.text.startswith(op.text, at):
                     waiting = waiting or at == len(window.text) or window.cut_at(at, op.text)
                     break
@@ -258,7 +272,7 @@ class Cursor:
             self.status = "dead"
         elif reader.done:
             text = self._held.take()
-            self.name = self.infer(text) if self.infer is not None else None
+            self.name = self._infer(text) if self._infer is not None else None
             self._commit(BufferedArguments(text), self.pos)
 
     def _argument_begins(self, window: Window) -> None:
@@ -273,11 +287,11 @@ class Cursor:
             return
         self._commit(TaggedArguments(window, self.alternative, self._argument_at, key=key, wire=self.wire), self.pos)
 
-    def _argument_at(self, pos: int) -> Cursor:
+    def _argument_at(self, pos: int) -> CallMatcher:
         """A reader of the header of a further argument."""
         header = self.alternative.form.argument
         assert header is not None
-        return Cursor(header, pos, self._limits)
+        return CallMatcher(header, pos, self._limits)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

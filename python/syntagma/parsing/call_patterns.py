@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import Envelope, FormatSpec, Notation, Pattern, Placeholder, ToolsSpec, pieces
-from syntagma.parsing.kept import Kept
+from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = [
     "Alternative",
@@ -29,10 +30,10 @@ __all__ = [
 ]
 
 _WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
-OpKind: TypeAlias = OneOf["literal", "blank", "placeholder"]
+OpKind: TypeAlias = OneOf["literal", "whitespace", "placeholder"]
 
 
-class Op(msgspec.Struct, frozen=True):
+class Op(msgspec.Struct, frozen=True, dict=True):
     """A step of a pattern: a literal without blanks, blanks (any run or none), or a placeholder (`text`: its name)."""
 
     kind: OpKind
@@ -40,13 +41,13 @@ class Op(msgspec.Struct, frozen=True):
     marker: bool = False
     """a whole `<…>` or `[…]`: where tokens are known, only the token matches"""
 
-    @property
+    @cached_property
     def pieces(self) -> tuple[tuple[int, str], ...]:
         """The markers in it, each with its index."""
         return marker_pieces(self.text) if self.marker else ()
 
 
-class Block(msgspec.Struct, frozen=True):
+class Block(msgspec.Struct, frozen=True, dict=True):
     """Free text between two markers. Blanks beside it are data: exactly that run is taken off, where it is there."""
 
     opener: str
@@ -58,7 +59,7 @@ class Block(msgspec.Struct, frozen=True):
     after: str
     """blanks behind the closer"""
 
-    @property
+    @cached_property
     def pieces(self) -> tuple[tuple[int, str], ...]:
         """The markers in the closer, each with its index."""
         return marker_pieces(self.closer)
@@ -87,7 +88,7 @@ class Nesting(msgspec.Struct, frozen=True):
     """blanks beside a value: exactly that run is taken off text, where it is there"""
 
 
-class Form(msgspec.Struct, frozen=True):
+class Form(msgspec.Struct, frozen=True, dict=True):
     """One way to write calls: what the readers need to know of a `ToolsSpec`."""
 
     separator: str
@@ -107,13 +108,19 @@ class Form(msgspec.Struct, frozen=True):
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
 
-    @property
+    @cached_property
+    def value_closers(self) -> MarkerSet:
+        """What a raw value ends at: the closer of a value, with and without the whitespace before it."""
+        value = self.value
+        return MarkerSet(() if value is None else (value.closer, value.before_closer + value.closer))
+
+    @cached_property
     def late_id(self) -> bool:
         """An id may come behind the arguments."""
         return any("id" in one.pattern.placeholders for one in self.envelope)
 
 
-class Alternative(msgspec.Struct, frozen=True):
+class Alternative(msgspec.Struct, frozen=True, dict=True):
     """One way in which a call can begin, alone or behind the opener of its section."""
 
     ops: tuple[Op, ...]
@@ -129,7 +136,7 @@ class Alternative(msgspec.Struct, frozen=True):
     ends: tuple[Op, ...] = ()
     """what ends arguments one by one as the first of `closer` does"""
 
-    @property
+    @cached_property
     def decisive(self) -> tuple[Op, ...]:
         """The literals behind the arguments that tell their end from the beginning of an argument."""
         opener = self.form.argument.ops if self.form.argument is not None else ()
@@ -141,7 +148,7 @@ class Alternative(msgspec.Struct, frozen=True):
                 return self.closer[: n + 1]
         return self.closer
 
-    @property
+    @cached_property
     def first(self) -> str:
         """The literal that it begins with; `{` of a bare object; empty if it begins with a name."""
         op = self.ops[0]
@@ -149,17 +156,17 @@ class Alternative(msgspec.Struct, frozen=True):
             return op.text
         return "{" if op.text in ("envelope", "arguments") else ""
 
-    @property
+    @cached_property
     def bare(self) -> bool:
         """It begins with an object, no literal before it."""
         return self.ops[0].kind == "placeholder"
 
-    @property
+    @cached_property
     def framed(self) -> bool:
         """A marker stands before the commit point, so that text that gets so far was meant as a call."""
         return any(op.marker for op in self.ops)
 
-    @property
+    @cached_property
     def intended(self) -> bool:
         """A literal stands before the call, so that an object behind it was meant as one."""
         return self.ops[0].kind == "literal"
@@ -178,7 +185,7 @@ class Alternative(msgspec.Struct, frozen=True):
         before = self.ops[max(0, at - 2) : at]
         return any(op.kind == "literal" and op.text.endswith("<") for op in before)
 
-    @property
+    @cached_property
     def weight(self) -> int:
         """Literal characters, which decide a tie."""
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
@@ -219,18 +226,18 @@ def _ops(text: str) -> Iterator[Op]:
     """
     steps: list[Op] = []
     for piece in pieces(text):
-        last = steps[-1] if steps else Op("blank")
+        last = steps[-1] if steps else Op("whitespace")
         if piece.is_marker:
             if last.text.endswith(">"):
-                steps.append(Op("blank"))
+                steps.append(Op("whitespace"))
             steps.append(Op("literal", piece.text, marker=True))
             continue
         for word in _WORD.findall(piece.text):
             if word.isspace():
-                steps.append(Op("blank"))
+                steps.append(Op("whitespace"))
                 continue
             if steps and steps[-1].kind == "literal":
-                steps.append(Op("blank"))
+                steps.append(Op("whitespace"))
             steps.append(Op("literal", word))
     yield from steps
 
@@ -242,12 +249,12 @@ def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
         steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text))
         for step in steps:
             kinds = {step.kind, ops[-1].kind} if ops else set()
-            if "placeholder" in kinds and "blank" not in kinds and "suffix" not in (step.text, ops[-1].text):
-                ops.append(Op("blank"))
+            if "placeholder" in kinds and "whitespace" not in kinds and "suffix" not in (step.text, ops[-1].text):
+                ops.append(Op("whitespace"))
             ops.append(step)
-    while ops and ops[0].kind == "blank":
+    while ops and ops[0].kind == "whitespace":
         ops.pop(0)
-    while ops and ops[-1].kind == "blank":
+    while ops and ops[-1].kind == "whitespace":
         ops.pop()
     return tuple(ops)
 
@@ -273,7 +280,7 @@ def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
     found: list[Op] = []
     glued = False
     for op in ops:
-        if op.kind == "blank":
+        if op.kind == "whitespace":
             glued = False
             continue
         if glued:
@@ -285,7 +292,7 @@ def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
 
 
 def _trim(ops: tuple[Op, ...]) -> tuple[Op, ...]:
-    return ops[:-1] if ops and ops[-1].kind == "blank" else ops
+    return ops[:-1] if ops and ops[-1].kind == "whitespace" else ops
 
 
 def _unsupported(what: str) -> FormatError:
@@ -340,22 +347,15 @@ def _check_keywords(spec: ToolsSpec) -> None:
         raise _unsupported("literal values without a separator")
 
 
-def _compiled_forms(spec: FormatSpec) -> list[FormParts]:
-    # Behind headers no call begins by itself.
-    tools = spec.tools if spec.messages is None else None
-    return [form_parts(form) for form in (tools.forms if tools is not None else ())]
-
-
-_FORMS = Kept(_compiled_forms)
-
-
 def forms_of(spec: FormatSpec) -> list[FormParts]:
-    """Every form of the format's calls, with its sections, and its calls on their own; kept for the formats last used.
+    """Every form of the format's calls, with its sections, and its calls on their own.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`.
     """
-    return _FORMS.of(spec)
+    # After headers no call begins by itself.
+    tools = spec.tools if spec.messages is None else None
+    return [form_parts(form) for form in (tools.forms if tools is not None else ())]
 
 
 def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
@@ -414,7 +414,7 @@ def starts_of(
         for call in calls:
             if section.opener:
                 yield msgspec.structs.replace(
-                    call, ops=(*section.opener, Op("blank"), *call.ops), section=section, before=section.before
+                    call, ops=(*section.opener, Op("whitespace"), *call.ops), section=section, before=section.before
                 )
     for call in calls:
         if call.ops[0].kind == "literal" or (call.first and shape.sectionless):

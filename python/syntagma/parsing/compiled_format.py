@@ -1,8 +1,9 @@
-"""A format compiled for reading: what can begin or end in each state, found once per format."""
+"""A format compiled for reading: what can begin or end in each state. Compiled once, and shared by all its parsers."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import weakref
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -18,121 +19,198 @@ from syntagma.parsing.call_patterns import (
     marker_pieces,
     starts_of,
 )
-from syntagma.parsing.header_router import Routes, routes_of
+from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.opening import Opening
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 
-__all__ = ["CompiledFormat", "Key", "KeyKind"]
+__all__ = ["CompiledFormat", "Exit", "ExitKind", "Exits", "compiled_format"]
 
-KeyKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop", "close", "interrupt"]
+ExitKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop", "close", "interrupt"]
 
 
-class Key(msgspec.Struct, frozen=True):
-    """A text that leaves a state, with the blank run before it that belongs to it."""
+class Exit(msgspec.Struct, frozen=True):
+    """What a text that leaves a state stands for.
 
-    kind: KeyKind
+    Attributes:
+        kind: what begins or ends with it.
+        edge: how many characters of the text are whitespace before the marker.
+        pieces: the markers in the text: offset, text.
+        block: the block that it opens or closes.
+        opens: it opens the block.
+    """
+
+    kind: ExitKind
     edge: int
-    """how many blanks of the key's text come before the marker"""
     pieces: tuple[tuple[int, str], ...]
-    """the markers in it: offset in the key's text, text"""
     block: Block | None = None
     opens: bool = False
 
 
-KeyTable: TypeAlias = dict[str, list[Key]]
+class Exits(NamedTuple):
+    """The texts that leave a state.
 
-
-class CompiledFormat:
-    """What the states of the reader look for.
-
-    Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know yet.
+    Attributes:
+        by_text: what each may stand for, the likeliest first.
+        markers: the texts, to be looked for.
     """
 
-    def __init__(self, spec: FormatSpec, *, calls: bool) -> None:
-        self.spec = spec
-        forms: list[FormParts] = forms_of(spec)
-        self.forms = forms if calls else []
-        self.calls = calls
-        self.routes: Routes | None = routes_of(spec)
-        self.starts: tuple[Alternative, ...] = tuple(start for form in self.forms for start in starts_of(form))
-        self.bare: tuple[Alternative, ...] = tuple(start for start in self.starts if start.bare)
-        self._marked = tuple(start for start in self.starts if not start.bare)
-        self._openings: dict[str, tuple[Opening, ...]] = {}
-        reasoning, content = spec.reasoning, spec.content
-        self.blocks: tuple[Block, ...] = (
-            tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()
-        )
-        self.wrappers: tuple[Block, ...] = (
-            tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
-        )
-        firsts = {start.first for start in self._marked}
-        self.longer_openers: tuple[str, ...] = tuple(
-            block.opener
-            for block in (*self.blocks, *self.wrappers)
-            if any(block.opener != first and block.opener.startswith(first) for first in firsts)
-        )
-        self.end_of_turn = spec.end_of_turn
-        self._thoughts: dict[tuple[Block | None, bool], tuple[KeyTable, Scanner]] = {}
-        self._content: dict[tuple[bool, Section | None], tuple[KeyTable, Scanner]] = {}
+    by_text: dict[str, list[Exit]]
+    markers: MarkerSet
 
-    def openings(self, marker: str) -> tuple[Opening, ...]:
-        """What begins with this marker."""
-        found = self._openings.get(marker)
-        if found is None:
-            begun = [Opening(start) for start in self._marked if marker.startswith(start.first)]
-            found = self._openings[marker] = tuple(begun)
-        return found
 
-    def inner(self, form_section: Section) -> tuple[Alternative, ...]:
+class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """What the readers of turns look for. Immutable; threads may share it.
+
+    Attributes:
+        calls: calls are looked for.
+        forms: every form of calls.
+        starts: every way in which calls can begin.
+        bare_starts: those that begin with an object or a name, without a marker.
+        openings: what begins with each marker.
+        longer_openers: what opens the answer or reasoning and begins as a call does.
+        blocks: the blocks of reasoning.
+        repeats: further blocks are reasoning too.
+        wrappers: the blocks of the answer.
+        drop: texts that are removed from the answer.
+        router: where messages with headers go; None: the format has none.
+        end_of_turn: what ends the turn.
+    """
+
+    calls: bool
+    forms: tuple[FormParts, ...]
+    starts: tuple[Alternative, ...]
+    bare_starts: tuple[Alternative, ...]
+    openings: dict[str, tuple[Opening, ...]]
+    longer_openers: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    repeats: bool
+    wrappers: tuple[Block, ...]
+    drop: tuple[str, ...]
+    router: HeaderRouter | None
+    end_of_turn: tuple[str, ...]
+    answer_exits: dict[tuple[bool, Section | None], Exits]
+    """by whether a block of reasoning may begin, and the section that is open"""
+    reasoning_exits: dict[tuple[Block | None, bool], Exits]
+    """by the block that is open (None: any closer ends it), and whether a call may interrupt it"""
+
+    def inner(self, section: Section) -> tuple[Alternative, ...]:
         """The calls that may stand inside this section."""
-        return tuple(call for _, sections, calls in self.forms if form_section in sections for call in calls)
+        return tuple(call for _, sections, calls in self.forms if section in sections for call in calls)
 
-    def closer_behind(self, call: Alternative) -> tuple[Op, ...]:
-        """The closer of a section that may come behind a call whose section was not opened: one that is a marker."""
+    def closer_after(self, call: Alternative) -> tuple[Op, ...]:
+        """The closer of a section that may follow a call whose section was not opened: one that is a marker."""
         for form, sections, _ in self.forms:
             for section in sections if form is call.form else ():
                 if section.opener and section.closer and section.closer[0].marker:
                     return section.closer
         return ()
 
-    def content_keys(self, *, reasoning: bool, section: Section | None) -> tuple[KeyTable, Scanner]:
-        """What leaves content: `reasoning`: a block may begin; `section`: open, so its closer is removed."""
-        table = self._content.get((reasoning, section))
-        if table is None:
-            keys: KeyTable = {}
-            for start in self.starts:
-                if not start.bare:
-                    _add(keys, start.first, start.before, Key("call", 0, ()))
-            for block in self.blocks if reasoning else ():
-                _add(keys, block.opener, block.before, Key("reasoning", 0, (), block))
-            for op in section.closer if section is not None else ():
-                if op.marker:
-                    _add(keys, op.text, "", Key("section", 0, ()))
-            for block in self.wrappers:
-                _add(keys, block.opener, block.before, Key("wrapper", 0, (), block, opens=True))
-                _add(keys, block.closer, block.before_closer, Key("wrapper", 0, (), block))
-            for text in self.spec.content.drop if self.spec.content is not None else ():
-                _add(keys, text, "", Key("drop", 0, ()))
-            table = self._content[(reasoning, section)] = (keys, Scanner(keys))
-        return table
 
-    def thought_keys(self, block: Block | None, *, interrupts: bool) -> tuple[KeyTable, Scanner]:
-        """What leaves reasoning that `block` opened (None: any closer ends it)."""
-        if (block, interrupts) in self._thoughts:
-            return self._thoughts[block, interrupts]
-        keys: KeyTable = {}
-        for one in self.blocks if block is None else (block,):
-            _add(keys, one.closer, one.before_closer, Key("close", 0, (), one))
-        if interrupts and self.spec.reasoning is not None:
-            for text in self.spec.reasoning.interrupt:
-                _add(keys, text, "", Key("interrupt", 0, ()))
-        table = self._thoughts[block, interrupts] = (keys, Scanner(keys))
-        return table
+_COMPILED: dict[tuple[int, bool], CompiledFormat] = {}
+"""by the identity of the format and `calls`; an entry goes when its format goes"""
 
 
-def _add(keys: KeyTable, text: str, edge: str, key: Key) -> None:
+def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
+    """The compiled format, made at its first use and kept as long as the format itself.
+
+    Args:
+        spec: the format.
+        calls: False: nothing is read as a call.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know yet.
+    """
+    key = (id(spec), calls)
+    found = _COMPILED.get(key)
+    if found is None:
+        # Two threads may both compile it; the first one's is what both use.
+        found = _COMPILED.setdefault(key, _compile(spec, calls=calls))
+        weakref.finalize(spec, _COMPILED.pop, key, None).atexit = False
+    return found
+
+
+def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
+    known = forms_of(spec)  # also where calls are not read: a format that cannot be read is refused
+    forms = tuple(known) if calls else ()
+    starts = tuple(start for form in forms for start in starts_of(form))
+    marked = tuple(start for start in starts if not start.bare)
+    reasoning, content = spec.reasoning, spec.content
+    blocks = tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()
+    wrappers = tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
+    drop = content.drop if content is not None else ()
+    interrupts = reasoning.interrupt if reasoning is not None else ()
+    firsts = dict.fromkeys(start.first for start in marked)
+    sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
+    return CompiledFormat(
+        calls=calls,
+        forms=forms,
+        starts=starts,
+        bare_starts=tuple(start for start in starts if start.bare),
+        openings={
+            first: tuple(Opening(start) for start in marked if first.startswith(start.first)) for first in firsts
+        },
+        longer_openers=tuple(
+            block.opener
+            for block in (*blocks, *wrappers)
+            if any(block.opener != first and block.opener.startswith(first) for first in firsts)
+        ),
+        blocks=blocks,
+        repeats=reasoning is not None and reasoning.repeat,
+        wrappers=wrappers,
+        drop=drop,
+        router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
+        end_of_turn=spec.end_of_turn,
+        answer_exits={
+            (may_reason, section): _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop)
+            for may_reason in (False, True)
+            for section in sections
+        },
+        reasoning_exits={
+            (block, may_interrupt): _reasoning_exits(
+                blocks if block is None else (block,), interrupts if may_interrupt else ()
+            )
+            for may_interrupt in (False, True)
+            for block in (None, *blocks)
+        },
+    )
+
+
+def _answer_exits(
+    starts: tuple[Alternative, ...],
+    blocks: tuple[Block, ...],
+    section: Section | None,
+    wrappers: tuple[Block, ...],
+    drop: tuple[str, ...],
+) -> Exits:
+    """What leaves the answer; the closer of a section that is open is removed from it."""
+    exits: dict[str, list[Exit]] = {}
+    for start in starts:
+        _add(exits, start.first, start.before, Exit("call", 0, ()))
+    for block in blocks:
+        _add(exits, block.opener, block.before, Exit("reasoning", 0, (), block))
+    for op in section.closer if section is not None else ():
+        if op.marker:
+            _add(exits, op.text, "", Exit("section", 0, ()))
+    for block in wrappers:
+        _add(exits, block.opener, block.before, Exit("wrapper", 0, (), block, opens=True))
+        _add(exits, block.closer, block.before_closer, Exit("wrapper", 0, (), block))
+    for text in drop:
+        _add(exits, text, "", Exit("drop", 0, ()))
+    return Exits(exits, MarkerSet(exits))
+
+
+def _reasoning_exits(blocks: tuple[Block, ...], interrupts: tuple[str, ...]) -> Exits:
+    """What leaves reasoning: the closers of these blocks, and what interrupts it."""
+    exits: dict[str, list[Exit]] = {}
+    for block in blocks:
+        _add(exits, block.closer, block.before_closer, Exit("close", 0, (), block))
+    for text in interrupts:
+        _add(exits, text, "", Exit("interrupt", 0, ()))
+    return Exits(exits, MarkerSet(exits))
+
+
+def _add(exits: dict[str, list[Exit]], text: str, edge: str, one: Exit) -> None:
     for before in {edge, ""} if text else ():
         whole = before + text
         pieces = marker_pieces(whole)
-        keys.setdefault(whole, []).append(msgspec.structs.replace(key, edge=len(before), pieces=pieces))
+        exits.setdefault(whole, []).append(msgspec.structs.replace(one, edge=len(before), pieces=pieces))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
 
 from syntagma.errors import ParseError
 from syntagma.events import (
@@ -20,7 +19,7 @@ from syntagma.events import (
 )
 from syntagma.parsing.assembler import Assembler
 from syntagma.parsing.code_fence import FenceFilter
-from syntagma.parsing.fast_path import Course
+from syntagma.parsing.fast_path import DeltaKind, DeltaSink
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -34,11 +33,15 @@ class Emitter:
 
     Args:
         policies: the caller's choices.
-        inline: thoughts stay in content, with their tags.
-        stream_reasoning: False: thoughts come in one piece when they are over.
+        inline: reasoning stays in content, with its markers.
+        stream_reasoning: False: reasoning comes in one piece when it is over.
         unfence: the answer was asked for as JSON; a code fence around it is taken off.
         id_seed: what minted call ids are a hash of, with the call's index.
-        strict: raise at the first oddity.
+        strict: raise at the first malformed text.
+
+    Attributes:
+        assembler: the message so far.
+        finish_reason: what `MessageEnd` said; None before it.
     """
 
     def __init__(
@@ -52,60 +55,61 @@ class Emitter:
         strict: bool,
     ) -> None:
         self.assembler = Assembler(policies)
+        self.finish_reason: FinishReason | None = None
         self._inline = inline
         self._stream_reasoning = stream_reasoning
         self._fence = FenceFilter() if unfence else None
         self._id_seed = id_seed
         self._strict = strict
         self._events: list[Event] = []
-        self._thoughts = TextBuffer()
-        self._thoughts_at = 0
+        self._reasoning = TextBuffer()
+        self._reasoning_at = 0
         self._calls = 0
         self._prefilled = ""
-        self._blanks: list[tuple[str, int]] = []
+        self._held: list[tuple[str, int]] = []
         # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
-        self._muted = False
-        self._muted_call: tuple[str, str | None, list[str]] | None = None
+        self._suppressed = False
+        self._suppressed_call: tuple[str, str | None, list[str]] | None = None
 
     def take(self) -> list[Event]:
         """The events since the last time; adjacent deltas of the same kind are joined."""
         events, self._events = _joined(self._events), []
         return events
 
-    def mute(self) -> None:
-        """Discard events until `unmute`."""
-        self._muted = True
+    def suppress(self) -> None:
+        """Discard events until `resume`."""
+        self._suppressed = True
 
-    def unmute(self, prefilled: str, *, at_once: bool) -> None:
+    def resume(self, prefilled: str, *, at_once: bool) -> None:
         """Emit again.
 
         Args:
-            prefilled: the opener that the prompt holds of reasoning that is open without thoughts.
-            at_once: it is content now, whatever comes; otherwise before the first thought, unless it comes back.
+            prefilled: the opener of reasoning that the prompt ends with; empty if it does not.
+            at_once: it is content now, whatever comes; else before the first reasoning, unless it is written again.
         """
-        self._muted = False
+        self._suppressed = False
         if at_once:
             self.content(prefilled, 0)
         else:
             self._prefilled = prefilled
-        if self._muted_call is not None:
-            name, wire_id, parts = self._muted_call
+        if self._suppressed_call is not None:
+            name, wire_id, parts = self._suppressed_call
             self.call_start(name, wire_id, (0, 0))
             self.call_delta("".join(parts), (0, 0))
 
-    def course(self, kind: Literal["content", "reasoning", "arguments"]) -> Course | None:
+    def sink(self, kind: DeltaKind) -> DeltaSink | None:
         """Where more text of this kind goes; None: events must be made of it here."""
-        if self._muted or self._prefilled or self._blanks or (self._fence is not None and kind != "arguments"):
+        if self._suppressed or self._prefilled or self._held or (self._fence is not None and kind != "arguments"):
             return None
         if kind == "reasoning" and self._inline:
             kind = "content"
         if kind == "reasoning" and not self._stream_reasoning:
             return None
-        return self.assembler.course(kind)
+        return self.assembler.sink(kind)
 
     def content(self, text: str, start: int) -> None:
         """Text of the answer, read from absolute position `start`."""
-        if self._muted or not text:
+        if self._suppressed or not text:
             return
         if start < 0:
             text, start = text[-start:], 0
@@ -119,18 +123,18 @@ class Emitter:
             if text:
                 self._add(ContentDelta(text, (at, at + len(text))))
 
-    def thought(self, text: str, start: int) -> None:
+    def reasoning(self, text: str, start: int) -> None:
         """Reasoning text, read from absolute position `start`."""
-        if self._muted or not text:
+        if self._suppressed or not text:
             return
         if self._inline:
             if self._prefilled:
-                # Whether the opener comes back is known at the first thought that is not blank.
-                self._blanks.append((text, start))
+                # Whether the model writes the opener again is known at the first reasoning that is not whitespace.
+                self._held.append((text, start))
                 if not text.isspace():
-                    at = max(0, self._blanks[0][1])
+                    at = max(0, self._held[0][1])
                     self._add(ContentDelta(self._prefilled, (at, at)))
-                    self._release_blanks()
+                    self._release_held()
                 return
             self.content(text, start)
             return
@@ -141,36 +145,36 @@ class Emitter:
         if self._stream_reasoning:
             self._push(ReasoningDelta(text, (start, start + len(text))))
         else:
-            self._thoughts_at = start if not self._thoughts else self._thoughts_at
-            self._thoughts.write(text)
+            self._reasoning_at = start if not self._reasoning else self._reasoning_at
+            self._reasoning.write(text)
 
-    def tag(self, text: str, start: int) -> None:
-        """A marker of reasoning, with the blanks that belong to it."""
-        if not self._inline or self._muted:
+    def reasoning_marker(self, text: str, start: int) -> None:
+        """A marker of reasoning, with the whitespace that belongs to it; content where reasoning is."""
+        if not self._inline or self._suppressed:
             return
         if self._prefilled and text.isspace():
-            self._blanks.append((text, start))
+            self._held.append((text, start))
         else:
-            self._release_blanks()
+            self._release_held()
             self.content(text, start)
 
-    def _release_blanks(self) -> None:
+    def _release_held(self) -> None:
         self._prefilled = ""
-        blanks, self._blanks = self._blanks, []
-        for text, start in blanks:
+        held, self._held = self._held, []
+        for text, start in held:
             self.content(text, start)
 
-    def thoughts_end(self) -> None:
-        """The thoughts are over."""
-        self._release_blanks()
-        if self._thoughts:
-            text = self._thoughts.take()
-            self._push(ReasoningDelta(text, (self._thoughts_at, self._thoughts_at + len(text))))
+    def reasoning_end(self) -> None:
+        """The reasoning is over."""
+        self._release_held()
+        if self._reasoning:
+            text = self._reasoning.take()
+            self._push(ReasoningDelta(text, (self._reasoning_at, self._reasoning_at + len(text))))
 
     def call_start(self, name: str, wire_id: str | None, span: Span) -> None:
         """A call is committed."""
-        if self._muted:
-            self._muted_call = (name, wire_id, [])
+        if self._suppressed:
+            self._suppressed_call = (name, wire_id, [])
             return
         index = self._calls
         self._calls += 1
@@ -181,26 +185,26 @@ class Emitter:
         """A fragment of the arguments of the call that is open."""
         if not text:
             return
-        if self._muted:
-            if self._muted_call is not None:
-                self._muted_call[2].append(text)
+        if self._suppressed:
+            if self._suppressed_call is not None:
+                self._suppressed_call[2].append(text)
             return
         self._push(ToolCallDelta(self._calls - 1, text, _after_zero(span)))
 
     def call_end(self, *, complete: bool, span: Span, late_id: str | None = None) -> None:
         """The open call is over."""
-        if self._muted:
-            self._muted_call = None
+        if self._suppressed:
+            self._suppressed_call = None
             return
         self._push(ToolCallEnd(self._calls - 1, complete, _after_zero(span), late_id))
 
     def malformed(self, code: str, message: str, span: Span) -> None:
-        """Something odd was read.
+        """Something malformed was read.
 
         Raises:
             ParseError: if the reader is strict.
         """
-        if self._muted:
+        if self._suppressed:
             return
         if self._strict:
             raise ParseError(code, message, offset=max(0, span[0]))
@@ -208,7 +212,7 @@ class Emitter:
 
     def message_end(self, reason: str | None, end: int, *, inside_reasoning: bool) -> None:
         """The stream is over; `reason` is the engine's."""
-        self.thoughts_end()
+        self.reasoning_end()
         if self._fence is not None:
             self._content(self._fence.finish())
         finish: FinishReason = "stop"
@@ -216,6 +220,7 @@ class Emitter:
             finish = "length"
         elif self.assembler.complete_calls:
             finish = "tool_calls"
+        self.finish_reason = finish
         self.assembler.incomplete = inside_reasoning
         self._add(MessageEnd(finish, (end, end)))
 

@@ -1,89 +1,96 @@
-"""Text that goes straight on: most chunks are more of what is being read, and hold nothing that could end it."""
+"""Fast path: a chunk with no character that can change state becomes one delta.
+
+A turn reader says what it is in the middle of (`PlainRun`), the message says where such text goes (`DeltaSink`), and
+`FastPath` passes chunks on until one must be read with care.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta
 from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.token_kind import TokenKind
 
-__all__ = ["FAR", "Course", "Lane", "Straight"]
+__all__ = ["UNLIMITED", "DeltaKind", "DeltaSink", "FastPath", "PlainRun"]
 
 Delta: TypeAlias = ContentDelta | ReasoningDelta | ToolCallDelta
+DeltaKind: TypeAlias = Literal["content", "reasoning", "arguments"]
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LONG = 256
-"""code points, at most, that are looked at one by one; longer chunks are searched"""
+_MAX_CHUNK = 256
+"""code points, at most, of a chunk that is tested character by character; longer ones are searched"""
+UNLIMITED = 1 << 40
+"""code points that no limit ends"""
 
 
-FAR = 1 << 40
-"""code points that nothing limits"""
-
-
-class Straight(NamedTuple):
-    """What a reader is in the middle of.
+class PlainRun(NamedTuple):
+    """What a turn reader is in the middle of.
 
     Attributes:
         kind: what its text is.
-        stops: characters that must be looked at.
-        room: code points that may pass before a limit must be looked at.
+        stops: characters that the turn reader must see.
+        room: code points that may pass before it must check a limit.
         spell: how the text is passed on; None: as it is.
     """
 
-    kind: Literal["content", "reasoning", "arguments"]
+    kind: DeltaKind
     stops: frozenset[str]
-    room: int
+    room: int = UNLIMITED
     spell: Callable[[str], str] | None = None
 
 
-class Course(NamedTuple):
-    """Where the text of a lane goes: what makes events of it, and the buffer of the message."""
+class DeltaSink(NamedTuple):
+    """Where deltas of one kind go: the event that is made of a text and its span, and the message's buffer."""
 
     make: Callable[[str, tuple[int, int]], Delta]
     buffer: TextBuffer
 
 
-class Lane:
-    """Passes chunks on, each as one event, as long as nothing in them must be looked at.
+class FastPath:
+    """Passes chunks on, each as one event, as long as none holds a character that must be seen.
 
     Args:
-        way: what the reader is in the middle of.
-        course: where its text goes.
+        run: what the turn reader is in the middle of.
+        sink: where its text goes.
         at: absolute position of the next character.
-        identity: what is known of the tokens of its text.
-        end: the first character of what ends the turn, or nothing.
+        token_kind: the kind of the tokens of its text; chunks of another kind are not for this path.
+        end_char: the first character of what ends the turn, or nothing.
 
     Attributes:
-        passed: code points that went through.
-        identity: as above.
+        run: as above.
+        position: absolute position of the next character.
+        token_kind: as above.
     """
 
-    __slots__ = ("_at", "_limit", "_make", "_spell", "_start", "_stops", "_write", "identity")
+    __slots__ = ("_limit", "_make", "_spell", "_start", "_stops", "_write", "position", "run", "token_kind")
 
-    def __init__(self, way: Straight, course: Course, at: int, *, identity: bool | Set[str] | None, end: str) -> None:
-        self._start = self._at = at
-        self._limit = at + way.room
-        self._stops = way.stops if not end or end in way.stops else way.stops | {end}
-        self._spell = way.spell
-        self._make = course.make
-        self._write = course.buffer.write
-        self.identity = identity
+    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, token_kind: TokenKind, end_char: str) -> None:
+        self.run = run
+        self.position = self._start = at
+        self._limit = at + run.room
+        self._stops = run.stops if not end_char or end_char in run.stops else run.stops | {end_char}
+        self._spell = run.spell
+        self._make = sink.make
+        self._write = sink.buffer.write
+        self.token_kind = token_kind
 
     @property
     def passed(self) -> int:
-        """How many code points went through."""
-        return self._at - self._start
+        """How many code points were passed on."""
+        return self.position - self._start
 
     def take(self, text: str) -> Delta | None:
-        """The event of a chunk that is not empty; None: it must be looked at."""
-        at = self._at
+        """The event of a chunk that is not empty; None: it must be read with care."""
+        at = self.position
         end = at + len(text)
-        if end >= self._limit or end - at > _LONG or not self._stops.isdisjoint(text):
+        if end >= self._limit or end - at > _MAX_CHUNK or not self._stops.isdisjoint(text):
             return None
         if not text.isascii() and _SURROGATE.search(text) is not None:
             return None
-        self._at = end
+        self.position = end
         if self._spell is not None:
             text = self._spell(text)
         self._write(text)

@@ -1,4 +1,4 @@
-"""Where the messages of a format with headers go: to thoughts, to the answer, or to a tool."""
+"""Where the messages of a format with headers go: to reasoning, to the answer, or to a tool."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from syntagma.format_schema import (
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.parsing.call_patterns import Alternative, Block, Op, block_of, form_parts
-from syntagma.parsing.kept import Kept
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
+from syntagma.parsing.text.scanner import MarkerSet
 
-__all__ = ["Route", "RouteKind", "Routes", "is_name", "routes_of"]
+__all__ = ["HeaderRouter", "Route", "RouteKind", "is_name"]
 
 RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
 Score: TypeAlias = tuple[tuple[int, int], ...]
@@ -54,7 +54,7 @@ class Route(msgspec.Struct, frozen=True):
     exact: bool = False
 
 
-class Routes:
+class HeaderRouter:
     """The examples of a format, and what its headers consist of.
 
     Attributes:
@@ -67,10 +67,13 @@ class Routes:
         ends: what ends a message; where the format has none, what begins the next.
         stops: those of them behind which the turn may be over.
         keeps_ends: what ends a message belongs to the next one.
+        otherwise: where a message goes whose header leads nowhere.
+        frame_markers: every marker around and in headers.
+        end_markers: `ends`, to be looked for.
     """
 
     def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
-        self.spec = messages
+        self.fields = messages.fields
         self._routes = list(_routes(spec, messages))
         self._leading = {field for route in self._routes for field in route.fields}
         self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.placeholders}
@@ -92,6 +95,8 @@ class Routes:
         self.ends = message_ends(messages)
         self.stops = frozenset(messages.end[1:])
         self.otherwise: RouteKind = messages.otherwise
+        self.frame_markers = MarkerSet((*self.begins, *self.sections, self.body, *self.ends))
+        self.end_markers = MarkerSet(self.ends)
 
     def _values(self, field: str) -> tuple[str, ...]:
         """The values that a field may have, none if some route takes any."""
@@ -105,7 +110,7 @@ class Routes:
         match = WORD.search(text)
         return match is not None and match.group() == self.role
 
-    def lead(self, header: Header) -> tuple[list[Route], str | None]:
+    def route(self, header: Header) -> tuple[list[Route], str | None]:
         """The examples that a header fits best, all of one kind, and the tool's name; none: it leads nowhere."""
         if header.role not in ("", self.role):
             return [], None
@@ -118,7 +123,7 @@ class Routes:
             further = {field for field in values if field not in route.fields}
             if lost or further & self._naming or (route.exact and (header.guessed or further & self._leading)):
                 continue
-            fits = _fits(route, values, self.spec.fields)
+            fits = _fits(route, values, self.fields)
             if fits is None:
                 continue
             score, name = fits
@@ -214,25 +219,9 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     # Between the header and what is read there may be blanks.
     calls = form_parts(alone, named=named)[2]
     others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
-    spaced = tuple(msgspec.structs.replace(call, ops=(Op("blank"), *call.ops), ends=others) for call in calls)
+    spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)
     return Route("call", dict(header.fields), None, spaced, end)
 
 
 def _is_end(closer: str, messages: MessagesSpec) -> bool:
     return closer in messages.end if messages.end else not closer
-
-
-def _made(spec: FormatSpec) -> Routes | None:
-    return Routes(spec, spec.messages) if spec.messages is not None else None
-
-
-_ROUTES = Kept(_made)
-
-
-def routes_of(spec: FormatSpec) -> Routes | None:
-    """The routes of a format with headers, else None; kept for the formats last used.
-
-    Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`.
-    """
-    return _ROUTES.of(spec)

@@ -43,7 +43,7 @@ class Opening:
         self._steps: list[_Step] = []
         self._gate: frozenset[str] | None = None
         for at, op in enumerate(alternative.ops):
-            if op.kind == "blank":
+            if op.kind == "whitespace":
                 self._steps.append(_Step())
             elif op.kind == "literal":
                 self._steps.append(_Step(op.text))

@@ -9,12 +9,16 @@ from typing import Any
 import msgspec
 
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
-from syntagma.parsing.compiled_format import CompiledFormat
+from syntagma.parsing.call_patterns import block_of
+from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.emitter import Emitter
-from syntagma.parsing.machine import Machine
+from syntagma.parsing.inline_turn import InlineTurnReader
+from syntagma.parsing.message_turn import MessageTurnReader
+from syntagma.parsing.states import State
+from syntagma.parsing.turn_reader import TurnReader
 from syntagma.request import ResolvedRequest
 
-__all__ = ["enter"]
+__all__ = ["read_prompt_tail", "turn_reader"]
 
 
 def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
@@ -41,102 +45,83 @@ def _switched(spec: ReasoningSpec, template_kwargs: Mapping[str, Any] | None) ->
     return spec.start
 
 
-def enter(
-    machine: Machine, compiled: CompiledFormat, out: Emitter, request: ResolvedRequest, prompt: str | None
+def turn_reader(parts: ReaderParts) -> TurnReader:
+    """The reader of a turn that a format needs."""
+    router = parts.compiled.router
+    return InlineTurnReader(parts) if router is None else MessageTurnReader(parts, router)
+
+
+def read_prompt_tail(
+    reader: TurnReader, spec: FormatSpec, out: Emitter, request: ResolvedRequest, prompt: str | None
 ) -> StartState:
-    """Bring the machine to where the output begins; what is open there."""
-    spec = compiled.spec.reasoning
+    """Bring a turn's reader, which has read nothing yet, to where the output begins; what is open there.
+
+    Args:
+        reader: the reader of the turn.
+        spec: the format.
+        out: the reader's emitter; nothing is emitted of what is read here.
+        request: the caller's word on reasoning.
+        prompt: the rendered prompt; None: there is none.
+    """
+    block = spec.reasoning
     reasoning = request.reasoning
     off = reasoning == "off"
     decided = False
-    out.mute()
-    prefilled = ""
+    opener = ""
+    out.suppress()
     if prompt is not None:
-        decided = _read_tail(machine, compiled, prompt)
-        prefilled = machine.prefilled_opener
-    if spec is not None and reasoning in ("closed", "off") and machine.phase in ("reasoning", "interrupted"):
-        machine.close_reasoning()
-    elif spec is not None and reasoning == "open" and machine.phase != "reasoning":
-        machine.open_reasoning(None)
-    elif (
-        spec is not None
-        and reasoning == "auto"
-        and not decided
-        and not (request.reasoning_in_content and prompt is None)
-    ):
-        state = _switched(spec, request.template_kwargs)
+        tail, certain = _tail(spec, prompt)
+        decided = reader.read_prompt(tail, certain=certain)
+        opener = reader.prompted_opener
+    if block is None:
+        pass
+    elif reasoning == "open":
+        if not _in_reasoning(reader):
+            reader.open_reasoning(None)
+    elif reasoning != "auto":
+        if reader.state.is_reasoning:
+            reader.close_reasoning()
+    elif not decided and not (request.reasoning_in_content and prompt is None):
+        state = _switched(block, request.template_kwargs)
         off = state == "off"
         if state not in ("closed", "off"):
-            machine.open_reasoning(None if state == "open" else state)
-    machine.begin_output()
-    into_content = spec is not None and spec.to == "content"
-    if into_content and machine.phase == "reasoning":
+            reader.open_reasoning(None if state == "open" else state)
+    reader.begin_output()
+    into_content = block is not None and block.to == "content"
+    if block is not None and into_content and _in_reasoning(reader):
         # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
-        prefilled = prefilled or compiled.blocks[0].opener
-    out.unmute(prefilled, at_once=into_content)
-    return _state(machine, compiled.spec, off=off, prompted=prompt is not None)
+        opener = opener or block_of(block.block[0], "reasoning").opener
+    out.resume(opener, at_once=into_content)
+    return _start_state(reader, spec, off=off, prompted=prompt is not None)
 
 
-def _state(machine: Machine, spec: FormatSpec, *, off: bool, prompted: bool) -> StartState:
+def _in_reasoning(reader: TurnReader) -> bool:
+    """Reasoning is open, and nothing seems to have interrupted it."""
+    return reader.state.is_reasoning and reader.state is not State.INTERRUPTED
+
+
+def _start_state(reader: TurnReader, spec: FormatSpec, *, off: bool, prompted: bool) -> StartState:
     """What is open where the output begins."""
-    open_now = machine.phase in ("reasoning", "interrupted")
-    done = off or machine.thinking_done
+    open_now = reader.state.is_reasoning
+    done = off or reader.reasoning_done
     state = StartState(
-        reasoning="open" if open_now else "done" if done else "possible", content_open=machine.wrapper_open
+        reasoning="open" if open_now else "done" if done else "possible", content_open=reader.wrapper_open
     )
-    if not prompted or open_now or machine.wrapper_open:
+    if not prompted or open_now or reader.wrapper_open:
         return state
-    return _pending(spec, state, machine.begun)
-
-
-def _read_tail(machine: Machine, compiled: CompiledFormat, prompt: str) -> bool:
-    """Run the prompt's tail through the machine; whether it says anything about reasoning.
-
-    Where it is not certain that the tail is the assistant's (a line may hold the whole conversation), only the last
-    marker of reasoning or of the answer's wrapper in it counts.
-    """
-    tail, certain = _tail(compiled.spec, prompt)
-    if compiled.routes is not None:
-        machine.window.begin(tail if certain else "")
-        machine.read()
-        return machine.phase == "reasoning" or machine.wrapper_open
-    before = machine.thinking_done
-    closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
-    if certain:
-        machine.window.begin(tail)
-        machine.read()
-        told = machine.phase in ("reasoning", "interrupted") or machine.thinking_done != before
-        if closes >= 0 and not told:
-            # A closer without its opener: the reasoning was open from the start, or opened before the tail.
-            machine.thinking_done = told = True
-        return told
-    opens = max((tail.rfind(block.opener) for block in compiled.blocks if block.opener), default=-1)
-    answers = max((tail.rfind(block.opener) for block in compiled.wrappers if block.opener), default=-1)
-    last = max(opens, closes, answers)
-    if last < 0:
-        return False
-    if last == closes:
-        machine.open_reasoning(None)
-    machine.window.begin(tail[last:])
-    machine.read()
-    machine.forget_calls()
-    if machine.content_begun:
-        # The block may belong to an earlier message on the same line.
-        machine.thinking_done = before
-    machine.thinking_done = machine.thinking_done or machine.wrapper_open
-    return True
+    return _pending(spec, state, reader.undecided)
 
 
 def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:
     """The state where the prompt ends inside an opener, if it can be only one."""
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
-    thoughts = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
+    blocks = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
     answers = [block.opener for block in content.block[:1]] if content else []
     calls = [tools.section[0].opener or tools.call[0].opener] if tools else []
-    near = [one for one in (*thoughts, *answers, *calls) if begun and one.startswith(begun) and one != begun]
+    near = [one for one in (*blocks, *answers, *calls) if begun and one.startswith(begun) and one != begun]
     if len(near) != 1 or near[0] in calls:
         return state
     rest = near[0][len(begun) :]
-    if near[0] in thoughts:
+    if near[0] in blocks:
         return msgspec.structs.replace(state, reasoning="open", pending=rest)
     return msgspec.structs.replace(state, content_open=True, pending=rest)

@@ -7,23 +7,27 @@ from collections.abc import Sequence, Set
 from typing import Protocol, Unpack
 
 from syntagma.errors import ArgumentError
-from syntagma.events import Event
+from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.messages import Message, ToolLike
-from syntagma.parsing.call_states import ReaderParts
-from syntagma.parsing.compiled_format import CompiledFormat
+from syntagma.parsing.calls import ReaderParts
+from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
-from syntagma.parsing.fast_path import Lane, Straight
-from syntagma.parsing.message_machine import machine_for
+from syntagma.parsing.fast_path import FastPath
 from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.prompt_tail import enter
+from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
+from syntagma.parsing.states import ReadingNow, State
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.text_decoder import TextDecoder
+from syntagma.parsing.text.token_kind import SPECIAL, TEXT, UNKNOWN, TokenKind
 from syntagma.request import ResolvedRequest, SharedOptions, resolve_request
 
 __all__ = ["HasSpec", "StreamParser", "Vocabulary", "start_state"]
+
+_KINDS: dict[bool | None, TokenKind] = {None: UNKNOWN, True: SPECIAL, False: TEXT}
+"""what `special=` of `feed` says of a chunk"""
 
 
 class Vocabulary(Protocol):
@@ -124,7 +128,7 @@ class StreamParser:
         self, fmt: FormatSpec | HasSpec, request: ResolvedRequest, prompt: str | None, reading: ReadingOptions
     ) -> None:
         spec = fmt if isinstance(fmt, FormatSpec) else fmt.spec
-        compiled = CompiledFormat(spec, calls=request.allows_calls)
+        compiled = compiled_format(spec, calls=request.allows_calls)
         self._out = Emitter(
             reading.policies,
             inline=request.reasoning_in_content or (spec.reasoning is not None and spec.reasoning.to == "content"),
@@ -134,16 +138,15 @@ class StreamParser:
             strict=reading.strict,
         )
         by_name = None if request.tools is None else {tool.name: tool for tool in request.tools}
-        self._machine = machine_for(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
-        self.start_state = enter(self._machine, compiled, self._out, request, prompt)
+        self._turn = turn_reader(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
+        self.start_state = read_prompt_tail(self._turn, spec, self._out, request, prompt)
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(spec.end_of_turn)
         self._raw = TextBuffer() if reading.keep_raw else None
         self._length = 0
         self._finished = False
-        self._lane: Lane | None = None
-        self._way: Straight | None = None
-        self._vocabulary: tuple[Vocabulary, frozenset[int], frozenset[str]] | None = None
+        self._fast_path: FastPath | None = None
+        self._vocabulary: tuple[Vocabulary, frozenset[int], TokenKind] | None = None
 
     @property
     def raw(self) -> str:
@@ -153,8 +156,25 @@ class StreamParser:
     @property
     def message(self) -> Message:
         """The message as far as it was read."""
-        self._leave_lane()
-        return self._out.assembler.message()
+        fast = self._fast_path
+        passes_arguments = fast is not None and fast.passed and fast.run.kind == "arguments"
+        return self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
+
+    @property
+    def state(self) -> ReadingNow:
+        """What is being read now.
+
+        * `"reasoning"`: reasoning is open.
+        * `"content"`: the answer, or nothing yet. What may be a call is content until it is certain that it is one.
+        * `"call"`: a call has begun, and what closes it was not read yet.
+        * `"end"`: the turn is over, or `finish` was called.
+        """
+        return "end" if self._finished else self._turn.state.now
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """Why the message is over, as `MessageEnd` says it; None before `finish`."""
+        return self._out.finish_reason
 
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
         """Read more.
@@ -168,20 +188,20 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`; `E-ARGUMENT-CHUNK`, neither text nor bytes.
             ParseError: bad text, only if the parser is strict.
         """
-        lane = self._lane
-        if lane is not None:
-            if special is lane.identity and chunk and isinstance(chunk, str):
-                event = lane.take(chunk)
+        fast = self._fast_path
+        if fast is not None:
+            if chunk and isinstance(chunk, str) and _KINDS[special] is fast.token_kind:
+                event = fast.take(chunk)
                 if event is not None:
                     if self._raw is not None:
                         self._raw.write(chunk)
                     return [event]
-            self._leave_lane()
+            self._leave_fast_path()
         self._check_open()
         if special:
-            self._text(self._decoder.flush(), None)
-        self._text(self._decoder.decode(chunk), special)
-        self._enter_lane()
+            self._read(self._decoder.flush(), UNKNOWN)
+        self._read(self._decoder.decode(chunk), _KINDS[special])
+        self._enter_fast_path()
         return self._out.take()
 
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
@@ -191,22 +211,22 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
             ParseError: bad text, only if the parser is strict.
         """
-        self._leave_lane()
+        self._leave_fast_path()
         self._check_open()
         if self._vocabulary is None or self._vocabulary[0] is not info:
             special = frozenset(info.special_token_ids)
             texts = frozenset(info.token_bytes(token).decode("utf-8", "replace") for token in special)
-            self._vocabulary = (info, special, texts)
-        _, special, texts = self._vocabulary
+            self._vocabulary = (info, special, TokenKind(texts))
+        _, special, kind = self._vocabulary
         plain: list[bytes] = []
         for token in ids:
             if token not in special:
                 plain.append(info.token_bytes(token))
                 continue
-            self._text(self._decoder.decode(b"".join(plain)) + self._decoder.flush(), texts)
+            self._read(self._decoder.decode(b"".join(plain)) + self._decoder.flush(), kind)
             plain = []
-            self._text(info.token_bytes(token).decode("utf-8", "replace"), True)
-        self._text(self._decoder.decode(b"".join(plain)), texts)
+            self._read(info.token_bytes(token).decode("utf-8", "replace"), SPECIAL)
+        self._read(self._decoder.decode(b"".join(plain)), kind)
         return self._out.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -220,49 +240,50 @@ class StreamParser:
         """
         if self._finished:
             return []
-        self._leave_lane()
+        self._leave_fast_path()
         self._finished = True
-        machine = self._machine
-        self._text(self._decoder.flush(), None)
+        turn = self._turn
+        self._read(self._decoder.flush(), UNKNOWN)
         self._pass_on(self._end_of_turn.finish())
-        inside = machine.phase == "reasoning"
-        machine.read(final=True)
-        cut = machine.cut or (inside and machine.phase == "reasoning")
+        was_reasoning = turn.state.is_reasoning and turn.state is not State.INTERRUPTED
+        turn.read(final=True)
+        cut = turn.ends_in_reasoning or (was_reasoning and turn.state.is_reasoning)
         self._out.message_end(reason, self._length, inside_reasoning=cut)
         return self._out.take()
 
-    def _enter_lane(self) -> None:
-        """Let text go straight on, if the reader is in the middle of some."""
-        way = self._machine.straight() if self._decoder.is_empty and self._end_of_turn.is_empty else None
-        course = None if way is None else self._out.course(way.kind)
-        if way is not None and course is not None:
-            identity = self._machine.window.identity
-            self._way = way
-            self._lane = Lane(way, course, self._length, identity=identity, end=self._end_of_turn.first)
+    def _enter_fast_path(self) -> None:
+        """Let the next chunks pass without being read, if the turn's reader is in the middle of plain text."""
+        run = self._turn.plain_run() if self._decoder.is_empty and self._end_of_turn.is_empty else None
+        sink = None if run is None else self._out.sink(run.kind)
+        if run is not None and sink is not None:
+            kind = self._turn.window.last_kind
+            end_char = self._end_of_turn.first_char
+            self._fast_path = FastPath(run, sink, self._length, token_kind=kind, end_char=end_char)
 
-    def _leave_lane(self) -> None:
-        lane, self._lane = self._lane, None
-        if lane is not None and self._way is not None and lane.passed:
-            self._length += lane.passed
-            self._machine.passed(self._way, lane.passed)
-            self._out.assembler.passed(self._way.kind, self._length)
+    def _leave_fast_path(self) -> None:
+        """Account for what has passed."""
+        fast, self._fast_path = self._fast_path, None
+        if fast is not None and fast.passed:
+            self._length = fast.position
+            self._turn.skip(fast.run, fast.passed)
+            self._out.assembler.passed(fast.run.kind, fast.position)
 
     def _check_open(self) -> None:
         if self._finished:
             raise ArgumentError("E-ARGUMENT-FINISHED", "the parser was finished", hint="each message needs a new one")
 
-    def _text(self, text: str, identity: bool | Set[str] | None) -> None:
+    def _read(self, text: str, kind: TokenKind) -> None:
         if not text:
             return
         self._length += len(text)
         if self._raw is not None:
             self._raw.write(text)
-        self._pass_on(self._end_of_turn.feed(text, identity))
+        self._pass_on(self._end_of_turn.feed(text, kind))
 
-    def _pass_on(self, pieces: list[tuple[str, bool | Set[str] | None]]) -> None:
-        for text, identity in pieces:
-            self._machine.window.push(text, identity)
-            self._machine.read()
+    def _pass_on(self, pieces: list[tuple[str, TokenKind]]) -> None:
+        for text, kind in pieces:
+            self._turn.window.push(text, kind)
+            self._turn.read()
 
 
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:

@@ -11,7 +11,7 @@ from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.call_patterns import Alternative, Nesting
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.scanner import MarkerSet, Scanner
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
@@ -108,7 +108,7 @@ class NestedArguments(ArgumentSource):
         key, schema = self._element
         allowed = allowed_types(schema, self._schema) if schema is not None else _LOOSE
         if allowed != _STRING:
-            at = min(self._window.behind_blanks(pos), end)
+            at = min(self._window.after_whitespace(pos), end)
             closer, opener = self._closer(key), self._form.open
             ends = text.startswith(closer, at)
             if not ends and self._window.cut_at(at, closer):
@@ -129,8 +129,8 @@ class NestedArguments(ArgumentSource):
         self._name(key, out)
         self._allowed = allowed
         self._json = None if "string" in allowed else JsonMachine()
-        self._scanner = Scanner({self._closer(key), self._form.before_closer + self._closer(key)})
-        self._open_string = OpenString(self._scanner.firsts, json_text)
+        self._scanner = Scanner(MarkerSet((self._closer(key), self._form.before_closer + self._closer(key))))
+        self._open_string = OpenString(self._scanner.markers.firsts, json_text)
         self._state = "text"
         if allowed == _STRING:
             out.append('"')
@@ -203,7 +203,7 @@ class NestedArguments(ArgumentSource):
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """After an element: the next one, or the end of what holds it."""
-        at = min(self._window.behind_blanks(pos), end)
+        at = min(self._window.after_whitespace(pos), end)
         if at == end:
             return at
         level, opener = self._levels[-1], self._form.open

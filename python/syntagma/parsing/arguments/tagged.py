@@ -81,8 +81,8 @@ class TaggedArguments(ArgumentSource):
         self._open_header = open_header
         self._closers: tuple[Op, ...] = (alternative.closer[0], *alternative.ends)
         self._value: Block = form.value
-        self._scanner = Scanner({self._value.closer, self._value.before_closer + self._value.closer})
-        self._open_string = OpenString(self._scanner.firsts, json_text)
+        self._scanner = Scanner(form.value_closers)
+        self._open_string = OpenString(self._scanner.markers.firsts, json_text)
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
@@ -211,7 +211,7 @@ class TaggedArguments(ArgumentSource):
         """After a value: whitespace, a separator, the next argument, or the end of the arguments."""
         if self._header is not None:
             return self._next(pos)
-        at = min(self._window.behind_blanks(pos), end)
+        at = min(self._window.after_whitespace(pos), end)
         if at == end:
             return at
         separator, argument = self._form.argument_separator, self._form.argument

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Set
 
 from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.token_kind import SPECIAL, UNKNOWN, TokenKind
 
 __all__ = ["Window"]
 
-_NOT_BLANK = re.compile(r"\S")
+_NOT_WHITESPACE = re.compile(r"\S")
+_MAX_KINDS = 4096
+"""pieces of known kind after which those that were read are forgotten"""
 
 
 class Window:
@@ -32,12 +34,12 @@ class Window:
         self.text = ""
         self.pos = 0
         self.base = 0
-        self._kept = TextBuffer()
+        # What was read since the mark and is no longer in `text`.
+        self._kept: TextBuffer | None = None
         self._mark: int | None = None
-        # Ranges of known identity: start of each, and what is known: True = one special token from here to the next
-        # start, a set = plain text of a vocabulary with these special tokens, False = plain text, None = unknown.
+        # Pieces of known kind: where each starts, and its kind. Empty while nothing is known of any piece.
         self._starts: list[int] = []
-        self._kinds: list[bool | Set[str] | None] = []
+        self._kinds: list[TokenKind] = []
 
     @property
     def here(self) -> int:
@@ -46,8 +48,13 @@ class Window:
 
     @property
     def end(self) -> int:
-        """Absolute position behind the last character."""
+        """Absolute position after the last character."""
         return self.base + len(self.text)
+
+    @property
+    def unread(self) -> str:
+        """The text that was not read yet."""
+        return self.text[self.pos :]
 
     @property
     def knows_tokens(self) -> bool:
@@ -55,9 +62,9 @@ class Window:
         return bool(self._kinds)
 
     @property
-    def identity(self) -> bool | Set[str] | None:
-        """What is known of the tokens of the last text."""
-        return self._kinds[-1] if self._kinds else None
+    def last_kind(self) -> TokenKind:
+        """The kind of the last text."""
+        return self._kinds[-1] if self._kinds else UNKNOWN
 
     @property
     def is_empty(self) -> bool:
@@ -68,27 +75,29 @@ class Window:
         """As many characters were read elsewhere; only where it is empty."""
         self.base += size
 
-    def push(self, chunk: str, identity: bool | Set[str] | None = None) -> None:
-        """Append text; `identity` says what is known of its tokens."""
+    def push(self, chunk: str, kind: TokenKind = UNKNOWN) -> None:
+        """Append text of this kind."""
         if self._mark is not None:
+            if self._kept is None:
+                self._kept = TextBuffer()
             self._kept.write(self.text[self._mark : self.pos])
             self._mark = 0
         self.base += self.pos
         self.text = self.text[self.pos :] + chunk
         self.pos = 0
-        if identity is not None or self._kinds:
-            self._note(self.end - len(chunk), identity)
+        if kind is not UNKNOWN or self._kinds:
+            self._note(self.end - len(chunk), kind)
 
-    def _note(self, start: int, identity: bool | Set[str] | None) -> None:
-        if identity is True or not self._kinds or self._kinds[-1] is not identity:
+    def _note(self, start: int, kind: TokenKind) -> None:
+        if kind is SPECIAL or not self._kinds or self._kinds[-1] is not kind:
             if not self._starts or self._starts[-1] != start:
                 self._starts.append(start)
-                self._kinds.append(identity)
+                self._kinds.append(kind)
             else:
-                self._kinds[-1] = identity
-        if len(self._starts) > 4096 and self._mark is None:
+                self._kinds[-1] = kind
+        if len(self._starts) > _MAX_KINDS and self._mark is None:
             passed = bisect.bisect_right(self._starts, self.base) - 1
-            if passed > 2048:
+            if passed > _MAX_KINDS // 2:
                 del self._starts[:passed], self._kinds[:passed]
 
     def begin(self, tail: str) -> None:
@@ -100,12 +109,11 @@ class Window:
         """Remember the cursor; a mark that is set stays where it is."""
         if self._mark is None:
             self._mark = self.pos
-            self._kept = TextBuffer()
+            self._kept = None
 
     def unmark(self) -> None:
         """Forget the mark."""
-        self._mark = None
-        self._kept = TextBuffer()
+        self._mark = self._kept = None
 
     def rewind(self) -> None:
         """Go back to the mark and forget it."""
@@ -122,15 +130,17 @@ class Window:
 
     def marked(self) -> str:
         """The text from the mark to the cursor."""
-        return "" if self._mark is None else self._kept.value() + self.text[self._mark : self.pos]
+        if self._mark is None:
+            return ""
+        return (self._kept.value() if self._kept else "") + self.text[self._mark : self.pos]
 
-    def behind_blanks(self, index: int) -> int:
-        """The index of the first character from `index` on that is not blank; the text's length if there is none."""
-        found = _NOT_BLANK.search(self.text, index)
+    def after_whitespace(self, index: int) -> int:
+        """The index of the first character from `index` on that is not whitespace; the text's length without one."""
+        found = _NOT_WHITESPACE.search(self.text, index)
         return found.start() if found else len(self.text)
 
     def cut_at(self, index: int, literal: str) -> bool:
-        """Whether the text ends, at or behind `index`, inside what may be this literal."""
+        """Whether the text ends, at or after `index`, inside what may be this literal."""
         return len(self.text) - index < len(literal) and literal.startswith(self.text[index:])
 
     def are_markers(self, index: int, pieces: tuple[tuple[int, str], ...]) -> bool:
@@ -141,7 +151,7 @@ class Window:
         """Whether a special token is known to begin at `index`."""
         start = self.base + index
         at = bisect.bisect_right(self._starts, start) - 1
-        return at >= 0 and self._kinds[at] is True and self._starts[at] == start
+        return at >= 0 and self._kinds[at] is SPECIAL and self._starts[at] == start
 
     def is_marker(self, index: int, text: str) -> bool:
         """Whether `text` at `index`, which was found there, may be a marker: by its tokens where they are known."""
@@ -150,9 +160,7 @@ class Window:
         if at < 0:
             return True
         kind = self._kinds[at]
-        if kind is None:
-            return True
-        if kind is True:
+        if kind is SPECIAL:
             end = self._starts[at + 1] if at + 1 < len(self._starts) else self.end
             return self._starts[at] == start and end == start + len(text)
-        return kind is not False and text not in kind
+        return kind.may_hold(text)

@@ -1,0 +1,363 @@
+"""Reads calls, part by part: which of the candidates a text is, its arguments, the rest of its object, what closes it.
+
+Each part is a method that reads as far as the text at hand goes; what it comes to is one of the results of
+`call_results`. A call passes through them in this order::
+
+    begin ─▶ match ─▶ read_arguments ─▶ close ─▶ read_envelope ─▶ read_closers ─▶ begin …
+               │            │                                          │
+           NotACall     unreadable                                 CallsOver
+
+`match` and `read_arguments` tell the emitter what was read. What becomes of the text that is no call, and of what
+follows a call, is decided by the reader of the turn, which owns the state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from syntagma.limits import Limits
+from syntagma.messages import Tool
+from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
+from syntagma.parsing.call_matcher import CallMatcher
+from syntagma.parsing.call_patterns import Alternative, Section
+from syntagma.parsing.call_results import NEED_MORE, NOTHING_READ, Call, NeedMore, NotACall
+from syntagma.parsing.compiled_format import CompiledFormat
+from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.policies import Policies
+from syntagma.parsing.states import State
+from syntagma.parsing.text.window import Window
+
+__all__ = ["CallReader", "ReaderParts"]
+
+_MIN_PREFILTER = 1024
+"""code points of a call's header from which on the prefilter, which knows no limit, decides as matching would"""
+
+
+class ReaderParts(NamedTuple):
+    """What a reader of one turn works with.
+
+    Attributes:
+        compiled: the format.
+        emitter: what is told what was read.
+        limits: bounds on held text.
+        policies: the caller's choices.
+        tools: the declared tools by name; None: undeclared.
+    """
+
+    compiled: CompiledFormat
+    emitter: Emitter
+    limits: Limits
+    policies: Policies
+    tools: Mapping[str, Tool] | None
+
+
+class CallReader:
+    """Reads the calls of one turn.
+
+    Args:
+        window: the text.
+        parts: what the reader of the turn works with.
+    """
+
+    __slots__ = (
+        *("_after", "_argument_chars", "_compiled", "_end_reported", "_limits", "_matchers", "_may_prefilter"),
+        *("_out", "_policies", "_start", "_tools", "_window", "call"),
+    )
+
+    def __init__(self, window: Window, parts: ReaderParts) -> None:
+        self._window = window
+        self._compiled, self._out, self._limits, self._policies, self._tools = parts
+        self._after = AfterCall(window, parts.compiled, parts.emitter)
+        self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
+        self._matchers: list[CallMatcher] = []
+        self._start = 0
+        self.call: CallMatcher | None = None
+        self._argument_chars = 0
+        self._end_reported = False
+
+    # ---- sections
+
+    @property
+    def open_section(self) -> Section | None:
+        """The section whose closer is removed from content: one that holds a call."""
+        return self._after.open_section
+
+    def close_section(self) -> str:
+        """The closer of the section was read in content; the whitespace after it that belongs to it."""
+        return self._after.close_section()
+
+    # ---- which call it is
+
+    def begin(self, candidates: Sequence[Alternative], *, name: str | None = None) -> None:
+        """A call may begin at the cursor.
+
+        Args:
+            candidates: the ways to read it.
+            name: the tool's name, where it was read before.
+        """
+        window = self._window
+        window.mark()
+        self._start = window.here
+        self._matchers = [CallMatcher(one, window.here, self._limits, self._infer, name=name) for one in candidates]
+
+    def cannot_match(self, marker: str, at: int) -> NotACall | None:
+        """What `match` would come to for the marker at index `at`, if the text at hand already rules all calls out.
+
+        None: it does not, and a call may begin. `NOTHING_READ`: there is nothing to report.
+        """
+        window = self._window
+        if window.knows_tokens or not self._may_prefilter:
+            return None
+        last, meant = at, False
+        section: Section | None = None
+        inside = self._after.open_section is not None
+        for opening in self._compiled.openings[marker]:
+            died = opening.dies(window.text, at)
+            if died is None:
+                return None
+            end, named = died
+            last = max(last, end)
+            if named:
+                alternative = opening.alternative
+                meant = meant or inside or alternative.intended
+                section = section or alternative.section
+        if not meant and section is None:
+            return NOTHING_READ
+        return NotACall(window.base + at, window.base + last, "E-PARSE-CALL" if meant else None, section)
+
+    def match(self, *, final: bool) -> NeedMore | Call | NotACall:
+        """Find out which of the candidates the text is, up to the commit point.
+
+        Where it is one, the emitter is told that the call starts, and the window's mark is gone. Where it is none, the
+        window stays as it is.
+        """
+        window = self._window
+        for matcher in self._matchers:
+            if matcher.status == "more":
+                matcher.run(window)
+            if matcher.status == "commit" and not self._is_allowed(matcher):
+                matcher.status = "dead"
+        committed = [matcher for matcher in self._matchers if matcher.status == "commit"]
+        if committed:
+            return self._commit(min(committed, key=lambda one: (one.commit_at, -one.alternative.weight)))
+        alive = [matcher for matcher in self._matchers if matcher.status == "more"]
+        if alive and final:
+            # The stream has ended between the name of a call and its arguments.
+            alive = [one for one in alive if one.known_name and one.alternative.framed and self._is_allowed(one)]
+            if alive:
+                return self._cut(alive[0])
+        if not alive:
+            return self._no_match()
+        window.pos = min(matcher.pos for matcher in alive) - window.base
+        return NEED_MORE
+
+    def _commit(self, matcher: CallMatcher) -> Call:
+        window = self._window
+        assert matcher.name is not None
+        assert matcher.source is not None
+        window.pos = matcher.pos - window.base
+        window.unmark()
+        span = (self._start, matcher.commit_at)
+        if self._tools is not None and matcher.name not in self._tools:
+            self._out.malformed("E-PARSE-TOOL", f"no tool {matcher.name!r} was declared", span)
+        if matcher.header_name not in (None, matcher.name):
+            self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
+        self._out.call_start(matcher.name, matcher.id, span)
+        tool = self._tools.get(matcher.name) if self._tools is not None else None
+        matcher.source.declare(tool.parameters if tool is not None else None)
+        self.call = matcher
+        self._argument_chars = 0
+        self._matchers = []
+        return Call("begun")
+
+    def _cut(self, matcher: CallMatcher) -> Call:
+        """The text ended between the name of a call and its arguments."""
+        window = self._window
+        assert matcher.known_name is not None
+        window.pos = len(window.text)
+        window.unmark()
+        self._out.call_start(matcher.known_name, matcher.id, (self._start, window.here))
+        return Call("truncated")
+
+    def _no_match(self) -> NotACall:
+        """No candidate reads on."""
+        matchers, self._matchers = self._matchers, []
+        inside = self.open_section is not None
+        meant = [one for one in matchers if one.begun and (inside or one.alternative.intended)]
+        code = None
+        if meant:
+            code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
+        opened = [one.alternative.section for one in matchers if one.alternative.section is not None and one.begun]
+        objects = [one.balanced for one in matchers if one.balanced is not None and one.alternative.bare_call]
+        end = max(matcher.pos for matcher in matchers)
+        return NotACall(self._start, end, code, opened[0] if opened else None, objects[0] if objects else None)
+
+    def report(self, found: NotACall) -> None:
+        """Tell the emitter what was no call, and remember the section that was opened with it."""
+        if found.code is not None:
+            self._out.malformed(found.code, "this is no call after all", (found.start, found.end))
+        self._after.section_seen(found.section)
+
+    @property
+    def in_section(self) -> bool:
+        """The opener of a section was read, and not its closer."""
+        return self._after.section is not None
+
+    def begin_after_object(self) -> None:
+        """Read on after an object that is no call, inside of a section, as after a call."""
+        self._after.begin_after_object()
+
+    def _infer(self, arguments: str) -> str | None:
+        """The only declared tool that takes these arguments, told by their keys."""
+        try:
+            keys = set(json.loads(arguments))
+        except (ValueError, RecursionError):
+            return None
+        takers = []
+        for tool in (self._tools or {}).values():
+            schema = tool.parameters or {}
+            properties, required = schema.get("properties"), schema.get("required", [])
+            if not isinstance(properties, Mapping) or not isinstance(required, list):
+                continue
+            if keys <= set(properties) and all(key in keys for key in required):
+                takers.append(tool.name)
+        return takers[0] if len(takers) == 1 else None
+
+    def _is_allowed(self, matcher: CallMatcher) -> bool:
+        known = self._tools is None or matcher.known_name in self._tools
+        return known or self._policies.unknown_tool == "pass"
+
+    # ---- its arguments
+
+    @property
+    def arguments_end_at_markers(self) -> bool:
+        """A marker outside of a string cannot belong to the arguments, so that it may end the message they are in."""
+        assert self.call is not None
+        assert self.call.source is not None
+        return self.call.source.ends_at_markers
+
+    @property
+    def in_string(self) -> bool:
+        """A string of the arguments is open, in which a marker that is no token is text."""
+        assert self.call is not None
+        assert self.call.source is not None
+        return self.call.source.in_string
+
+    @property
+    def has_closer(self) -> bool:
+        """Something that belongs to the call follows its arguments: the rest of its object, or a closer."""
+        assert self.call is not None
+        return self.call.envelope is not None or bool(self.call.alternative.closer)
+
+    @property
+    def closers(self) -> set[str]:
+        """The literals that close the call."""
+        assert self.call is not None
+        return {op.text for op in self.call.alternative.closer}
+
+    def read_arguments(self, *, final: bool, end: int | None = None) -> NeedMore | Call:
+        """Read the arguments.
+
+        Args:
+            final: no more text comes.
+            end: index in the window's text at which they end at the latest; None: the end of the text.
+        """
+        window = self._window
+        assert self.call is not None
+        source = self.call.source
+        assert source is not None
+        while True:
+            text, pos, base = window.text, window.pos, window.base
+            size = len(text) if end is None else end
+            room = self._limits.parser_argument_chars - self._argument_chars
+            after, fragment = source.feed(text, pos, size if size - pos <= room else pos + room)
+            self._argument_chars += after - pos
+            window.pos = after
+            self._out.call_delta(fragment, (base + pos, base + after))
+            if source.done:
+                return Call("whole")
+            if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
+                code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
+                here = (window.here, window.here)
+                self._out.malformed(code, "the arguments cannot be read from here on", here)
+                return Call("unreadable")
+            if after == size and not final:
+                return NEED_MORE
+            if fragment or after > pos:
+                continue
+            if not final:
+                return NEED_MORE
+            self._out.call_delta(source.finish(text[after:]), (base + pos, window.end))
+            window.pos = len(text)
+            return Call("truncated")
+
+    def plain_run(self) -> PlainRun | None:
+        """The arguments, where they are inside a string that is passed on as it comes."""
+        source = self.call.source if self.call is not None else None
+        string = source.open_string if source is not None else None
+        if string is None:
+            return None
+        room = self._limits.parser_argument_chars - self._argument_chars
+        return PlainRun("arguments", string.stops, room, string.spell)
+
+    def skip(self, size: int) -> None:
+        """As many characters of the arguments were read elsewhere."""
+        self._argument_chars += size
+
+    # ---- its end
+
+    def fail(self) -> None:
+        """The arguments are over without being whole."""
+        here = self._window.here
+        self._out.call_end(complete=False, span=(here, here))
+
+    def truncate(self) -> None:
+        """The text has ended inside the call."""
+        here = self._window.here
+        self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", (here, here))
+        self.fail()
+
+    def keep_section(self) -> None:
+        """The call could not be read to its end; the section that it stands in is open all the same."""
+        assert self.call is not None
+        self._after.section_seen(self.call.alternative.section, live=True)
+
+    def close(self) -> State:
+        """The arguments are whole: the state in which what belongs to the call is read on."""
+        call = self.call
+        assert call is not None
+        here = (self._window.here, self._window.here)
+        envelope = call.envelope
+        goes_on = envelope is not None and envelope.status == "commit"
+        self._end_reported = not (goes_on and call.alternative.form.late_id and not call.id)
+        if self._end_reported:
+            self._out.call_end(complete=True, span=here)
+        if envelope is not None and goes_on:
+            envelope.resume()
+            return State.ENVELOPE
+        self._after.begin(call.alternative)
+        return State.CLOSERS
+
+    def read_envelope(self, *, final: bool) -> NeedMore | Call:
+        """Read the rest of the object that holds the call."""
+        window, call = self._window, self.call
+        assert call is not None
+        assert call.envelope is not None
+        reader = call.envelope
+        window.pos = reader.run(window.text, window.pos, len(window.text))
+        if reader.status == "more" and not final:
+            return NEED_MORE
+        here = (window.here, window.here)
+        if not self._end_reported:
+            self._out.call_end(complete=True, span=here, late_id=reader.id)
+        if reader.status != "end":
+            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
+        self._after.begin(call.alternative)
+        return Call("whole")
+
+    def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+        """Read what closes the call and its section."""
+        return self._after.read(final=final)

@@ -1,0 +1,428 @@
+"""Reads turns in which markers in the text say what it is: reasoning, the answer, calls.
+
+`INLINE` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
+returns whether there is more to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from syntagma.parsing.after_call import NextCall
+from syntagma.parsing.call_patterns import Block, Section
+from syntagma.parsing.call_results import NEED_MORE, NOTHING_READ, NotACall
+from syntagma.parsing.calls import CallReader, ReaderParts
+from syntagma.parsing.compiled_format import Exit, Exits
+from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.states import INLINE, State
+from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.window import Window
+from syntagma.parsing.turn_reader import EdgeWhitespace, end_of_first
+
+__all__ = ["InlineTurnReader"]
+
+_IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
+
+
+class InlineTurnReader:
+    """A `TurnReader`; see there for what its methods and attributes mean."""
+
+    def __init__(self, parts: ReaderParts) -> None:
+        self.window = Window()
+        self.state = State.ANSWER
+        self.reasoning_done = not parts.compiled.blocks
+        self.wrapper_open = False
+        self.content_begun = False
+        self.ends_in_reasoning = False
+        self._compiled, self._out, self._policies = parts.compiled, parts.emitter, parts.policies
+        self._call = CallReader(self.window, parts)
+        self._edge = EdgeWhitespace()
+        self._scanners: dict[MarkerSet, Scanner] = {}
+        self._exits: Exits | None = None
+        self._exits_for: tuple[bool, Section | None] = (False, None)
+        self._block: Block | None = None
+        self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
+        self._after_start = State.ANSWER
+        self._prompted: str | None = None
+
+    def read(self, *, final: bool = False) -> None:
+        """See `TurnReader`."""
+        readers = self._READERS
+        while readers[self.state](self, final):
+            pass
+
+    def plain_run(self) -> PlainRun | None:
+        """See `TurnReader`."""
+        if not self.window.is_empty:
+            return None
+        if self.state is State.ARGUMENTS:
+            return self._call.plain_run()
+        if self.state is State.REASONING and self._prompted is None:
+            return PlainRun("reasoning", self._reasoning_exits.markers.firsts)
+        if self.state is State.ANSWER and self.content_begun:
+            return PlainRun("content", self._answer_exits().markers.firsts)
+        return None
+
+    def skip(self, run: PlainRun, size: int) -> None:
+        """See `TurnReader`."""
+        self.window.skip(size)
+        if run.kind == "arguments":
+            self._call.skip(size)
+
+    def _go(self, state: State) -> bool:
+        """Enter a state. The one place where the state changes once the output has begun."""
+        assert INLINE.allow(self.state, state), f"{self.state} → {state}"
+        self.state = state
+        return True
+
+    # ---- where the output begins
+
+    def read_prompt(self, tail: str, *, certain: bool) -> bool:
+        """See `TurnReader`.
+
+        Where the tail may hold other messages, only the last marker in it counts that belongs to reasoning or to the
+        answer's wrapper.
+        """
+        compiled = self._compiled
+        before = self.reasoning_done
+        closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
+        if certain:
+            self.window.begin(tail)
+            self.read()
+            decided = self.state.is_reasoning or self.reasoning_done != before
+            if closes >= 0 and not decided:
+                # A closer without its opener: the reasoning was open from the start, or opened before the tail.
+                self.reasoning_done = decided = True
+            return decided
+        opens = max((tail.rfind(block.opener) for block in compiled.blocks if block.opener), default=-1)
+        answers = max((tail.rfind(block.opener) for block in compiled.wrappers if block.opener), default=-1)
+        last = max(opens, closes, answers)
+        if last < 0:
+            return False
+        if last == closes:
+            self.open_reasoning(None)
+        self.window.begin(tail[last:])
+        self.read()
+        if self.state in _IN_CALL:
+            # Whatever call the tail seems to begin is another message's.
+            self.window.unmark()
+            self.window.pos = len(self.window.text)
+            self.state = State.ANSWER
+        if self.content_begun:
+            # The block may belong to an earlier message on the same line.
+            self.reasoning_done = before
+        self.reasoning_done = self.reasoning_done or self.wrapper_open
+        return True
+
+    def open_reasoning(self, opener: str | None) -> None:
+        """See `TurnReader`."""
+        blocks = self._compiled.blocks
+        self._block = next((block for block in blocks if opener and block.opener == opener.strip()), None)
+        self._reasoning_exits = self._compiled.reasoning_exits[self._block, True]
+        self.reasoning_done = False
+        self.state = State.REASONING
+
+    def close_reasoning(self) -> None:
+        """See `TurnReader`."""
+        self.state = State.ANSWER
+
+    def begin_output(self) -> None:
+        """See `TurnReader`."""
+        self.content_begun = False
+        self._after_start = self.state
+        if self.state in (State.REASONING, State.BEFORE_REASONING):
+            self.state = State.START_IN_REASONING
+        elif self.state in (State.ANSWER, State.BEFORE_ANSWER) and self._compiled.blocks and not self.window.unread:
+            self.state = State.START_IN_ANSWER
+
+    @property
+    def undecided(self) -> str:
+        """See `TurnReader`."""
+        return self.window.unread
+
+    @property
+    def prompted_opener(self) -> str:
+        """See `TurnReader`."""
+        return self._prompted or "" if self.state in (State.REASONING, State.BEFORE_REASONING) else ""
+
+    def _repeated_opener(self, final: bool) -> bool:
+        """Reasoning is open already; an opener that is written all the same is taken off."""
+        blocks = self._compiled.blocks if self._block is None else (self._block,)
+        end = end_of_first(self.window, tuple(block.opener for block in blocks), final=final)
+        if end is None:
+            return False
+        if not end:
+            return self._go(self._after_start)
+        opener = self._take_marker(end)
+        block = next(block for block in blocks if block.opener == opener.lstrip())
+        return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+
+    def _unmatched_closer(self, final: bool) -> bool:
+        """Reasoning is closed already; a closer that is written first closes nothing."""
+        blocks = self._compiled.blocks
+        end = end_of_first(self.window, tuple(block.closer for block in blocks), final=final)
+        if end is None:
+            return False
+        if not end:
+            return self._go(self._after_start)
+        start = self.window.here
+        closer = self._take_marker(end)
+        self._out.malformed("E-PARSE-STRAY", "the end of reasoning that was not open", (start, self.window.here))
+        block = next(block for block in blocks if block.closer == closer.lstrip())
+        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+
+    def _take_marker(self, end: int) -> str:
+        """The marker of reasoning up to index `end`, with the whitespace before it."""
+        window = self.window
+        marker = window.text[window.pos : end]
+        self._out.reasoning_marker(marker, window.here)
+        window.pos = end
+        return marker
+
+    # ---- the answer
+
+    def _answer_exits(self) -> Exits:
+        """What leaves the answer now. Looked up only when it changes: a section is long to compare."""
+        may_reason, section = not self.reasoning_done, self._call.open_section
+        if self._exits is None or may_reason is not self._exits_for[0] or section is not self._exits_for[1]:
+            self._exits_for = (may_reason, section)
+            self._exits = self._compiled.answer_exits[self._exits_for]
+        return self._exits
+
+    def _scanner(self, markers: MarkerSet) -> Scanner:
+        """What looks for these markers, and remembers where it has looked."""
+        scanner = self._scanners.get(markers)
+        if scanner is None:
+            scanner = self._scanners[markers] = Scanner(markers)
+        return scanner
+
+    def _answer(self, final: bool) -> bool:
+        window = self.window
+        if not self.content_begun and self._compiled.bare_starts and self._begin_bare_call():
+            return True
+        exits = self._answer_exits()
+        scanner = self._scanner(exits.markers)
+        start = window.pos
+        while True:
+            at, marker = scanner.search(window.text, start, final=final)
+            if marker is None:
+                self._pass_answer(at)
+                return False
+            found = [one for one in exits.by_text[marker] if window.are_markers(at, one.pieces)]
+            if not found:
+                start = at + 1
+            elif found[0].kind == "call" and self._cannot_be_call(marker[found[0].edge :], at + found[0].edge):
+                start = at + found[0].edge + 1
+            else:
+                self._pass_answer(at)
+                return self._leave_answer(marker, found[0])
+
+    def _begin_bare_call(self) -> bool:
+        """Look for a call at the first character of the answer, if one may begin there without a marker."""
+        window = self.window
+        at = window.after_whitespace(window.pos)
+        if at == len(window.text):
+            return False
+        candidates = [one for one in self._compiled.bare_starts if one.first == window.text[at]]
+        if not candidates:
+            return False
+        self._pass_answer(at)
+        self._call.begin(candidates)
+        return self._go(State.MATCHING)
+
+    def _cannot_be_call(self, marker: str, at: int) -> bool:
+        """Whether no call can begin with the marker at this index; reports what matching would."""
+        found = self._call.cannot_match(marker, at)
+        if found is not None and found is not NOTHING_READ:
+            if found.code is not None:
+                self._pass_answer(at)
+            self._call.report(found)
+        return found is not None
+
+    def _pass_answer(self, end: int) -> None:
+        """The text up to index `end` is content."""
+        window = self.window
+        if end > window.pos:
+            text = window.text[window.pos : end]
+            self._out.content(text, window.here)
+            self.content_begun = self.content_begun or not text.isspace()
+            window.pos = end
+
+    def _leave_answer(self, text: str, found: Exit) -> bool:
+        window, block = self.window, found.block
+        if found.kind == "call":
+            at = window.pos + found.edge
+            window.mark()  # before the whitespace, which stays where no call begins
+            window.pos = at
+            self._call.begin([one.alternative for one in self._compiled.openings[text[found.edge :]]])
+            return self._go(State.MATCHING)
+        start = window.here
+        window.pos += len(text)
+        if found.kind == "reasoning" and block is not None:
+            self._out.reasoning_marker(text, start)
+            self._block = block
+            self._reasoning_exits = self._compiled.reasoning_exits[block, True]
+            self._prompted = text[found.edge :]
+            return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+        if found.kind == "section":
+            return self._expect_edge(self._call.close_section(), State.BEFORE_ANSWER)
+        if block is not None:
+            self.wrapper_open = found.opens
+            return self._expect_edge(block.after_opener if found.opens else block.after, State.BEFORE_ANSWER)
+        return True
+
+    # ---- whitespace that belongs to a marker
+
+    def _expect_edge(self, whitespace: str, state: State, *, is_reasoning: bool = False) -> bool:
+        self._edge.expect(whitespace, is_reasoning=is_reasoning)
+        return self._go(state)
+
+    def _before_answer(self, final: bool) -> bool:
+        if self._edge.read(self.window, self._out, final=final) is None:
+            return False
+        return self._go(State.ANSWER)
+
+    def _before_reasoning(self, final: bool) -> bool:
+        taken = self._edge.read(self.window, self._out, final=final)
+        if taken is None:
+            return False
+        if self._prompted is not None:
+            self._prompted += taken
+        return self._go(State.REASONING)
+
+    # ---- reasoning
+
+    def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
+        """The index of the next text that leaves reasoning, the text, and what it stands for; as `Scanner.search`."""
+        window = self.window
+        scanner = self._scanner(exits.markers)
+        start = window.pos
+        while True:
+            at, text = scanner.search(window.text, start, final=final)
+            if text is None:
+                return at, None, None
+            for one in exits.by_text[text]:
+                if window.are_markers(at, one.pieces):
+                    return at, text, one
+            start = at + 1
+
+    def _reasoning(self, final: bool) -> bool:
+        window = self.window
+        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        if at > window.pos:
+            self._prompted = None
+            self._out.reasoning(window.text[window.pos : at], window.here)
+            window.pos = at
+        if text is None or found is None:
+            return False
+        if found.kind == "close" and found.block is not None:
+            return self._reasoning_closed(text, found.block)
+        answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
+        if answers or self._policies.interrupt == "now":
+            self._end_reasoning()
+            return self._go(State.ANSWER)
+        window.mark()
+        self._reasoning_exits = self._compiled.reasoning_exits[self._block, False]
+        return self._go(State.INTERRUPTED)
+
+    def _interrupted(self, final: bool) -> bool:
+        window = self.window
+        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        window.pos = at
+        if text is not None and found is not None:
+            quoted = window.marked()
+            self._out.reasoning(quoted, window.here - len(quoted))
+            window.unmark()
+            assert found.block is not None
+            return self._reasoning_closed(text, found.block)
+        if not final:
+            return False
+        window.rewind()
+        self._end_reasoning()
+        return self._go(State.ANSWER)
+
+    def _reasoning_closed(self, closer: str, block: Block) -> bool:
+        self._take_marker(self.window.pos + len(closer))
+        self._end_reasoning()
+        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+
+    def _end_reasoning(self) -> None:
+        self.reasoning_done = not self._compiled.repeats
+        self._prompted = None
+        self._out.reasoning_end()
+
+    # ---- calls
+
+    def _matching(self, final: bool) -> bool:
+        found = self._call.match(final=final)
+        if found is NEED_MORE:
+            return False
+        if isinstance(found, NotACall):
+            return self._not_a_call(found)
+        if found.ending == "truncated":
+            return self._truncated()
+        self.content_begun = True
+        return self._go(State.ARGUMENTS)
+
+    def _not_a_call(self, found: NotACall) -> bool:
+        """The text is content, and what is in it is looked at again."""
+        window, call = self.window, self._call
+        call.report(found)
+        goes_on = found.object_end is not None and call.in_section
+        release_to = found.object_end if goes_on and found.object_end is not None else found.start + 1
+        window.rewind()
+        if found.code is not None and self._policies.malformed == "drop":
+            window.pos = min(len(window.text), max(release_to, found.end) - window.base)
+        else:
+            self._pass_answer(release_to - window.base)
+        if not goes_on:
+            return self._go(State.ANSWER)
+        call.begin_after_object()
+        return self._go(State.CLOSERS)
+
+    def _arguments(self, final: bool) -> bool:
+        found = self._call.read_arguments(final=final)
+        if found is NEED_MORE:
+            return False
+        if found.ending == "whole":
+            return self._go(self._call.close())
+        if found.ending == "truncated":
+            return self._truncated()
+        self._call.fail()
+        self._call.keep_section()
+        return self._go(State.ANSWER)
+
+    def _truncated(self) -> bool:
+        self._call.truncate()
+        return self._go(State.ANSWER)
+
+    def _envelope(self, final: bool) -> bool:
+        return self._call.read_envelope(final=final) is not NEED_MORE and self._go(State.CLOSERS)
+
+    def _closers(self, final: bool) -> bool:
+        found = self._call.read_closers(final=final)
+        if found is NEED_MORE:
+            return False
+        if isinstance(found, NextCall):
+            self._call.begin(found.candidates)
+            return self._go(State.MATCHING)
+        window = self.window
+        window.rewind()
+        if window.text.startswith(found.whitespace, window.pos):
+            window.pos += len(found.whitespace)
+        return self._go(State.ANSWER)
+
+    _READERS: ClassVar[dict[State, Callable[[InlineTurnReader, bool], bool]]] = {
+        State.START_IN_REASONING: _repeated_opener,
+        State.START_IN_ANSWER: _unmatched_closer,
+        State.ANSWER: _answer,
+        State.BEFORE_ANSWER: _before_answer,
+        State.REASONING: _reasoning,
+        State.BEFORE_REASONING: _before_reasoning,
+        State.INTERRUPTED: _interrupted,
+        State.MATCHING: _matching,
+        State.ARGUMENTS: _arguments,
+        State.ENVELOPE: _envelope,
+        State.CLOSERS: _closers,
+    }

@@ -1,0 +1,218 @@
+"""Reads the body of a message to a tool.
+
+Whatever stands in it belongs to the call: arguments that cannot be read are passed on as they are, and the call is
+incomplete. Each state in which such a body is read has a method, which says what comes next (`Next`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import ClassVar, NamedTuple, TypeAlias
+
+from syntagma.parsing.call_results import NEED_MORE, NeedMore, NotACall
+from syntagma.parsing.calls import CallReader, ReaderParts
+from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.header_router import HeaderRouter, Route
+from syntagma.parsing.message_frames import MessageFrames
+from syntagma.parsing.states import State
+from syntagma.parsing.text.window import Window
+
+__all__ = ["MessageCallReader", "MessageEnd", "Next", "OtherText"]
+
+
+class MessageEnd(NamedTuple):
+    """The message is over: its end is next, or (None) the text has ended."""
+
+    marker: str | None
+
+
+class OtherText(Enum):
+    """What comes is no part of a call; it goes where messages go whose header leads nowhere."""
+
+    OTHER_TEXT = "other text"
+
+
+Next: TypeAlias = NeedMore | State | MessageEnd | OtherText
+"""more text is needed; the state to go on in, which may be the same; or the call is over"""
+
+
+class MessageCallReader:
+    """Reads the calls of a turn of messages, one body at a time.
+
+    Args:
+        window: the text.
+        frames: finds the ends of messages in it.
+        router: what ends messages.
+        parts: what the reader of the turn works with.
+
+    Attributes:
+        reported: the emitter was told of the call that is read.
+    """
+
+    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, parts: ReaderParts) -> None:
+        self._window = window
+        self._frames = frames
+        self._ends = frozenset(router.ends)
+        self._out, self._limits, self._policies = parts.emitter, parts.limits, parts.policies
+        self._call = CallReader(window, parts)
+        self._name: str | None = None
+        self._own_ends: frozenset[str] = frozenset()
+        self._end_reported = False
+        self._dropping = False
+        self.reported = False
+
+    def begin(self, routes: list[Route], name: str | None) -> None:
+        """A body is next.
+
+        Args:
+            routes: the examples that its header fits.
+            name: the tool's name, where the header says it.
+        """
+        self._name = name
+        self.reported = False
+        self._own_ends = frozenset(route.end for route in routes if route.end)
+        self._call.begin([call for route in routes for call in route.calls], name=name)
+
+    def read(self, state: State, *, final: bool) -> Next:
+        """Read on in this state; `final`: no more text comes."""
+        return self._READERS[state](self, final)
+
+    def plain_run(self) -> PlainRun | None:
+        """The arguments, where they are inside a string that is passed on as it comes."""
+        run = self._call.plain_run()
+        return None if run is None else run._replace(stops=run.stops | self._frames.end_chars)
+
+    def skip(self, size: int) -> None:
+        """As many characters of the arguments were read elsewhere."""
+        self._call.skip(size)
+
+    def _matching(self, final: bool) -> Next:
+        found = self._call.match(final=final)
+        if found is NEED_MORE:
+            return NEED_MORE
+        if isinstance(found, NotACall):
+            return self._unreadable_call()
+        if found.ending == "truncated":
+            self._call.truncate()
+            return State.BETWEEN_MESSAGES
+        self.reported = True
+        return State.ARGUMENTS
+
+    def _unreadable_call(self) -> Next:
+        """No way to write the call reads on."""
+        self._window.rewind()
+        here = self._window.here
+        self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", (here, here))
+        if self._name is None:
+            return OtherText.OTHER_TEXT
+        self._dropping = self._policies.malformed == "drop"
+        if not self._dropping:
+            self._out.call_start(self._name, None, (here, here))
+            self.reported = True
+        return State.UNREADABLE
+
+    def _unreadable(self, final: bool) -> Next:
+        """Arguments that cannot be read, up to the end of the message."""
+        window = self._window
+        at, marker = self._frames.next_end(final=final)
+        text, start = window.text[window.pos : at], window.here
+        window.pos = at
+        if text and not self._dropping:
+            self._out.call_delta(text, (start, window.here))
+        if marker is None and not final:
+            return NEED_MORE
+        return self._end(marker, complete=False)
+
+    def _end(self, marker: str | None, *, complete: bool) -> MessageEnd:
+        """The call is over, and so is its message."""
+        here = self._window.here
+        if not self._dropping:
+            self._out.call_end(complete=complete, span=(here, here))
+        self._dropping = False
+        return MessageEnd(marker)
+
+    def _arguments(self, final: bool) -> Next:
+        call, window = self._call, self._window
+        if not call.arguments_end_at_markers:
+            return self._delimited_arguments(final)
+        at, marker = self._frames.next_end(final=final)
+        quoted = marker is not None and at == window.pos and call.in_string and not window.is_token(at)
+        if quoted and marker is not None:
+            # Text inside a string is text, whatever it spells; only a token ends a message there.
+            at += len(marker)
+        start = window.here
+        found = call.read_arguments(final=False, end=at)
+        if found is not NEED_MORE:
+            return self._arguments_over() if found.ending == "whole" else State.UNREADABLE
+        if marker is None and not final:
+            return NEED_MORE
+        if quoted or window.here > start:
+            return State.ARGUMENTS
+        here = (window.here, window.here)
+        self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
+        return self._end(marker, complete=False)
+
+    def _delimited_arguments(self, final: bool) -> Next:
+        """Arguments that say themselves where they end."""
+        call = self._call
+        found = call.read_arguments(final=final)
+        if found is NEED_MORE:
+            return NEED_MORE
+        if found.ending == "whole":
+            return self._arguments_over()
+        if found.ending == "truncated":
+            call.truncate()
+        else:
+            call.fail()
+            call.keep_section()
+        return State.BETWEEN_MESSAGES
+
+    def _arguments_over(self) -> State:
+        """The arguments are whole."""
+        self._end_reported = self._call.has_closer
+        if self._end_reported:
+            return self._call.close()
+        self._window.mark()
+        return State.AFTER_ARGUMENTS
+
+    def _envelope(self, final: bool) -> Next:
+        return NEED_MORE if self._call.read_envelope(final=final) is NEED_MORE else State.CLOSERS
+
+    def _closers(self, final: bool) -> Next:
+        closers = self._call.closers
+        ends_message = not closers.isdisjoint(self._ends)
+        if closers and not ends_message and self._call.read_closers(final=final) is NEED_MORE:
+            return NEED_MORE
+        self._window.rewind()
+        self._window.mark()
+        return State.AFTER_ARGUMENTS
+
+    def _after_arguments(self, final: bool) -> Next:
+        """Nothing but the end of the message may come."""
+        window = self._window
+        at, marker = self._frames.next_end(final=final)
+        index = window.after_whitespace(window.pos)
+        if index < at:
+            window.rewind()
+            here = (window.here, window.here)
+            self._out.malformed("E-PARSE-ARGUMENTS", "text behind the arguments of a call", here)
+            return OtherText.OTHER_TEXT if self._end_reported else State.UNREADABLE
+        window.pos = at
+        if marker is None and not final:
+            return NEED_MORE
+        window.unmark()
+        sound = marker is None or not self._own_ends or marker in self._own_ends
+        if not sound:
+            here = (window.here, window.here)
+            self._out.malformed("E-PARSE-CLOSER", "a call that does not end as one", here)
+        return MessageEnd(marker) if self._end_reported else self._end(marker, complete=sound)
+
+    _READERS: ClassVar[dict[State, Callable[[MessageCallReader, bool], Next]]] = {
+        State.MATCHING: _matching,
+        State.ARGUMENTS: _arguments,
+        State.ENVELOPE: _envelope,
+        State.CLOSERS: _closers,
+        State.UNREADABLE: _unreadable,
+        State.AFTER_ARGUMENTS: _after_arguments,
+    }

@@ -1,0 +1,116 @@
+"""Passes on the text of messages: reasoning or the answer, up to the end of a message."""
+
+from __future__ import annotations
+
+from syntagma.parsing.call_patterns import Block
+from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.header_router import HeaderRouter, RouteKind
+from syntagma.parsing.message_frames import MessageFrames
+from syntagma.parsing.states import State
+from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.window import Window
+from syntagma.parsing.turn_reader import EdgeWhitespace
+
+__all__ = ["MessageText"]
+
+
+class MessageText:
+    """The text of a turn of messages, one body at a time.
+
+    Args:
+        window: the text.
+        frames: finds the ends of messages in it.
+        router: what ends messages.
+        out: what is told what was read.
+        drop: texts that are removed from the answer.
+
+    Attributes:
+        kind: what the body is that was begun last.
+        content_begun: the answer has a character that is not whitespace, or a call was read.
+        header: the header that led to the reasoning that is open, while no reasoning has followed it; else None.
+    """
+
+    def __init__(
+        self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter, drop: tuple[str, ...]
+    ) -> None:
+        self._window = window
+        self._frames = frames
+        self._router = router
+        self._out = out
+        self._drop = drop
+        self._edge = EdgeWhitespace()
+        # What ends the body, or is dropped from it: the text to look for, and the marker in it (none: it is dropped).
+        self._exits: dict[str, str] = {}
+        self._scanner = Scanner(MarkerSet(()))
+        self.kind: RouteKind = "content"
+        self.content_begun = False
+        self.header: str | None = None
+
+    def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> State:
+        """A body of text begins: the state in which it is read.
+
+        Args:
+            kind: what it is.
+            block: the whitespace around it, as the format shows it; None: none is taken off.
+            loose: it may end at the beginning of the next message, too.
+        """
+        router = self._router
+        self.kind = kind
+        before = block.before_closer if block is not None else ""
+        drop = self._drop if kind == "content" else ()
+        self._exits = {**dict.fromkeys(drop, ""), **{before + end: end for end in router.ends}}
+        self._exits.update({end: end for end in (*router.ends, *(router.begins if loose else ()))})
+        self._scanner = Scanner(MarkerSet(self._exits))
+        if block is None:
+            return State.REASONING if kind == "reasoning" else State.ANSWER
+        self._edge.expect(block.after_opener, is_reasoning=kind == "reasoning")
+        return State.BEFORE_REASONING if kind == "reasoning" else State.BEFORE_ANSWER
+
+    def read_edge(self, *, final: bool) -> State | None:
+        """Read the whitespace before the body; None: more text is needed."""
+        taken = self._edge.read(self._window, self._out, final=final)
+        if taken is None:
+            return None
+        if self.header is not None:
+            self.header += taken
+        return State.REASONING if self.kind == "reasoning" else State.ANSWER
+
+    def read(self, *, final: bool) -> str | None:
+        """Read the body; the marker that ends it, which is next, or None: more text is needed."""
+        window = self._window
+        while True:
+            at, text = self._frames.search(self._scanner, final=final)
+            if at > window.pos:
+                self.pass_on(self.kind, window.text[window.pos : at], window.here)
+                window.pos = at
+            if text is None:
+                return None
+            end = self._exits[text]
+            if end:
+                if self.kind == "reasoning" and text != end:
+                    self._out.reasoning_marker(text[: -len(end)], window.here)
+                window.pos += len(text) - len(end)
+                return end
+            window.pos += len(text)
+
+    def plain_run(self) -> PlainRun | None:
+        """The body, if more of it may pass without being read."""
+        if self.kind == "reasoning" or self.content_begun:
+            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.markers.firsts)
+        return None
+
+    def pass_on(self, kind: RouteKind, text: str, start: int) -> None:
+        """Text of a message, from an absolute position on."""
+        if kind == "reasoning":
+            self.header = None
+            self._out.reasoning(text, start)
+        else:
+            self._out.content(text, start)
+            self.content_begun = self.content_begun or not text.isspace()
+
+    def end(self, kind: RouteKind) -> None:
+        """The text of a message is over."""
+        if kind == "reasoning":
+            self.header = None
+            self._out.reasoning_end()

@@ -1,0 +1,432 @@
+"""Reads turns that are a sequence of messages with headers, and sends each message where its header leads.
+
+`MESSAGES` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
+returns whether there is more to do.
+
+What leads nowhere goes where the format says. `message_frames` finds what surrounds messages, `message_header` reads
+headers, `message_text` passes on text, `message_call` reads calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from syntagma.parsing.call_patterns import Block
+from syntagma.parsing.call_results import NEED_MORE
+from syntagma.parsing.calls import ReaderParts
+from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.header_router import HeaderRouter, Route, RouteKind
+from syntagma.parsing.message_call import MessageCallReader, MessageEnd
+from syntagma.parsing.message_frames import HeaderText, MessageFrames
+from syntagma.parsing.message_header import BLANKS, Header
+from syntagma.parsing.message_text import MessageText
+from syntagma.parsing.states import MESSAGES, State
+from syntagma.parsing.text.window import Window
+from syntagma.parsing.turn_reader import end_of_first
+
+__all__ = ["MessageTurnReader"]
+
+
+class MessageTurnReader:
+    """A `TurnReader`; see there for what its methods and attributes mean."""
+
+    def __init__(self, parts: ReaderParts, router: HeaderRouter) -> None:
+        self.window = Window()
+        self.state = State.HEADER
+        self.reasoning_done = not parts.compiled.blocks
+        self.wrapper_open = False
+        self.ends_in_reasoning = False
+        self._router = router
+        self._reads_calls = parts.compiled.calls
+        self._out, self._limits, self._policies, self._tools = parts[1:]
+        self._frames = MessageFrames(self.window, router)
+        self._text = MessageText(self.window, self._frames, router, self._out, parts.compiled.drop)
+        self._call = MessageCallReader(self.window, self._frames, router, parts)
+        # The header that is read.
+        self._header_text = HeaderText("", 0)
+        self._prompt_began_it = True
+        self._marker_seen = False
+        self._repaired = False
+        # Whether the turn may be over, and from where on it is.
+        self._stopped = False
+        self._over_from = 0
+        self._begin_header(router.role)
+
+    def read(self, *, final: bool = False) -> None:
+        """See `TurnReader`."""
+        readers = self._READERS
+        while readers[self.state](self, final):
+            pass
+
+    def plain_run(self) -> PlainRun | None:
+        """See `TurnReader`."""
+        if not self.window.is_empty:
+            return None
+        if self.state is State.REASONING or self.state is State.ANSWER:
+            return self._text.plain_run()
+        return self._call.plain_run() if self.state is State.ARGUMENTS else None
+
+    def skip(self, run: PlainRun, size: int) -> None:
+        """See `TurnReader`."""
+        self.window.skip(size)
+        if run.kind == "arguments":
+            self._call.skip(size)
+
+    def _go(self, state: State) -> bool:
+        """Enter a state. The one place where the state changes once the output has begun."""
+        assert MESSAGES.allow(self.state, state), f"{self.state} → {state}"
+        self.state = state
+        return True
+
+    # ---- where the output begins
+
+    def read_prompt(self, tail: str, *, certain: bool) -> bool:
+        """See `TurnReader`."""
+        self.window.begin(tail if certain else "")
+        self.read()
+        return self.state.is_reasoning or self.wrapper_open
+
+    def begin_output(self) -> None:
+        """See `TurnReader`."""
+        self._text.content_begun = self._call.reported = False
+        if self.state is State.HEADER and self._header_is_empty:
+            # The prompt holds the opener of the first message, whether or not it was read here.
+            self._prompt_began_it, self._marker_seen = True, False
+
+    def open_reasoning(self, opener: str | None) -> None:  # noqa: ARG002  # the header says which
+        """See `TurnReader`; the output may still begin with a header."""
+        self.reasoning_done = False
+        self.state = State.START_IN_REASONING
+
+    def close_reasoning(self) -> None:
+        """See `TurnReader`."""
+        self.window.unmark()
+        self.wrapper_open = True
+        self.state = self._text.begin("content", None)
+
+    @property
+    def undecided(self) -> str:
+        """See `TurnReader`: the header that has begun, without the opener of the message."""
+        whole = self.window.marked() + self.window.unread
+        return next((whole.removeprefix(one) for one in self._router.starts if whole.startswith(one)), whole)
+
+    @property
+    def prompted_opener(self) -> str:
+        """See `TurnReader`."""
+        return self._text.header or "" if self.state.is_reasoning else ""
+
+    def _repeated_opener(self, final: bool) -> bool:
+        """Reasoning is open already; a header that is written all the same says what comes."""
+        router = self._router
+        words = tuple(field for field in router.fields if field not in router.sections)
+        texts = (*router.begins, *router.sections, *(word.strip() for word in words))
+        end = end_of_first(self.window, texts, final=final)
+        if end is None:
+            return False
+        if end:
+            return self._go(State.HEADER)
+        self.window.unmark()
+        return self._begin_body("reasoning", None)
+
+    # ---- between messages
+
+    def _end_message(self, *, stopped: bool = False) -> bool:
+        """Go on after a message; `stopped`: the turn may be over."""
+        self._stopped = stopped
+        self.wrapper_open = False
+        self.window.unmark()
+        return self._go(State.BETWEEN_MESSAGES)
+
+    def _between_messages(self, final: bool) -> bool:
+        """Text here belongs to no message, unless it is a header whose opener is missing."""
+        window, router = self.window, self._router
+        window.mark()
+        at, marker = self._frames.next_marker(final=final)
+        if self._stopped:
+            index = window.after_whitespace(window.pos)
+            if index < at or (marker is not None and marker not in router.begins):
+                window.pos = min(index, at)
+                self._over_from = window.here
+                return self._go(State.AFTER_TURN)
+        room = self._limits.parser_header_chars - len(window.marked())
+        if at - window.pos > room:
+            window.pos += room
+            self._text_outside_message()
+            return True
+        window.pos = at
+        if marker is None:
+            if final:
+                self._text_outside_message()
+            return False
+        if marker in router.begins:
+            self._text_outside_message()
+            return self._open_message(marker)
+        if marker in router.ends and marker not in router.sections:
+            self._text_outside_message()
+            here = window.here
+            window.pos += len(marker)
+            self._out.malformed("E-PARSE-STRAY", "the end of a message that was not begun", (here, window.here))
+            return self._end_message(stopped=self._stopped)
+        text = window.marked()
+        if not (router.role and router.begins_header(text)):
+            self._text_outside_message()
+            text = router.role
+            window.mark()
+        self._begin_header(text)
+        self._repaired = bool(router.begins)
+        self._prompt_began_it = False
+        self._go(State.HEADER)
+        return self._marker_in_header(marker)
+
+    def _after_turn(self, final: bool) -> bool:
+        """The turn is over; what comes now belongs to nothing."""
+        window = self.window
+        window.unmark()
+        window.pos = len(window.text)
+        if final and window.here > self._over_from:
+            span = (self._over_from, window.here)
+            self._out.malformed("E-PARSE-AFTER-END", "text behind the end of the turn", span)
+        return False
+
+    def _text_outside_message(self) -> None:
+        """The text from the mark on belongs to no message."""
+        window = self.window
+        text = window.marked()
+        bare = text.strip(BLANKS)
+        window.unmark()
+        if bare:
+            start = window.here - len(text) + text.index(bare)
+            self._out.malformed("E-PARSE-HEADER", "text outside of any message", (start, start + len(bare)))
+            self._text.pass_on(self._router.otherwise, bare, start)
+            self._text.end(self._router.otherwise)
+            self.ends_in_reasoning = self._router.otherwise == "reasoning"
+
+    # ---- headers
+
+    def _open_message(self, begin: str) -> bool:
+        """The opener of a message is next."""
+        window = self.window
+        window.unmark()
+        window.mark()
+        window.pos += len(begin)
+        self._marker_seen = True
+        self._begin_header("")
+        self._prompt_began_it = False
+        return self._go(State.HEADER)
+
+    def _begin_header(self, text: str) -> None:
+        """A header begins, whose first section begins with this text."""
+        self.window.mark()
+        text += " " if text and text == self._router.role else ""
+        self._header_text = HeaderText(text, self.window.here)
+        self._repaired = self._stopped = False
+
+    @property
+    def _header_is_empty(self) -> bool:
+        """The header has nothing but, if the prompt began it, the role."""
+        role = self._router.role if self._prompt_began_it else ""
+        header = self._header_text
+        return header.is_one_section and not header.first.strip(BLANKS).removeprefix(role)
+
+    def _header(self, final: bool) -> bool:
+        window = self.window
+        at, marker = self._frames.next_marker(final=final)
+        room = self._limits.parser_header_chars - self._header_text.size
+        if at - window.pos > room:
+            self._add_to_header(window.pos + room)
+            here = window.here
+            self._out.malformed("E-LIMIT-HEADER", "a header that does not end", (here, here))
+            kind = self._header_without_body()
+            return self._begin_body(kind or self._router.otherwise, None, loose=True)
+        self._add_to_header(at)
+        if marker is not None:
+            return self._marker_in_header(marker)
+        if not final:
+            return False
+        kind = self._header_without_body()
+        if kind is not None:
+            self._text.end(kind)
+        self._begin_header("")
+        return False
+
+    def _add_to_header(self, end: int) -> None:
+        """The text up to index `end` belongs to the header."""
+        window = self.window
+        self._header_text.add(window.text[window.pos : end])
+        window.pos = end
+
+    def _marker_in_header(self, marker: str) -> bool:
+        """A marker is next, inside of a header."""
+        window, router = self.window, self._router
+        if marker in router.begins:
+            return self._opener_in_header(marker)
+        self._marker_seen = True
+        if marker == router.body:
+            window.pos += len(marker)
+            return self._body_begins()
+        if marker in router.sections:
+            window.pos += len(marker)
+            self._header_text.begin_section(marker, window.here)
+            return True
+        kind = self._header_without_body()
+        return self._end_marker(kind or router.otherwise, marker)
+
+    def _opener_in_header(self, begin: str) -> bool:
+        """The opener of a message stands in a header."""
+        if not self._header_is_empty:
+            self._marker_seen = True
+            kind = self._header_without_body()
+            if kind is not None:
+                self._text.end(kind)
+            return self._open_message(begin)
+        again = not self._prompt_began_it
+        here = self.window.here
+        if again:
+            self._out.malformed("E-PARSE-HEADER", "a message begins twice", (here, here))
+        self._open_message(begin)
+        self._repaired = again
+        return True
+
+    def _read_header(self, *, closed: bool) -> tuple[Header, list[Route], str | None]:
+        """What the header says, where it leads, and the name of the tool."""
+        header = self._header_text.read(self._router.shape, closed=closed)
+        header.guessed = header.guessed or self._repaired
+        span = (self.window.here - len(self.window.marked()), self.window.here)
+        for message in header.odd:
+            self._out.malformed("E-PARSE-HEADER", message, span)
+        found, name = self._router.route(header)
+        if not header.odd and (header.guessed or not found):
+            what = "a header that had to be guessed" if header.guessed else "a header that leads nowhere"
+            self._out.malformed("E-PARSE-HEADER", what, span)
+        return header, found, name
+
+    def _body_begins(self) -> bool:
+        """The marker of the body was read."""
+        _, found, name = self._read_header(closed=True)
+        window = self.window
+        raw = window.marked()
+        start = window.here - len(raw)
+        kind: RouteKind = found[0].kind if found else self._router.otherwise
+        window.unmark()
+        self.ends_in_reasoning = False
+        opener = next((one for one in self._router.starts if raw.startswith(one)), "")
+        if kind == "call":
+            # Where a call stays text, what opens its message is part of it only after other text.
+            shown = "" if self._text.content_begun else opener
+            return self._begin_call(found, name, raw[len(shown) :], start + len(shown))
+        if kind == "reasoning":
+            self._text.header = raw[len(opener) :]
+            self._out.reasoning_marker(self._text.header, start + len(opener))
+        return self._begin_body(kind, found[0].block if found else None)
+
+    def _header_without_body(self) -> RouteKind | None:
+        """A header that ends without the marker of the body: the body is in it. None: nothing is."""
+        window = self.window
+        raw = window.marked()
+        start = window.here - len(raw)
+        kind: RouteKind
+        if self._prompt_began_it and not self._marker_seen:
+            # No marker at all: the model answers without any format.
+            first = self._header_text
+            header, kind = Header(rest=[(0, len(first.first) - first.size)]), "content"
+            if raw.strip(BLANKS):
+                self._out.malformed("E-PARSE-HEADER", "a message without a header", (start, window.here))
+        else:
+            header, found, _ = self._read_header(closed=False)
+            kind = found[0].kind if found else self._router.otherwise
+        window.unmark()
+        pieces = self._header_text.text_outside_fields(header)
+        if not any(text for _, text in pieces):
+            self._out.reasoning_marker(raw, start)
+            if raw.strip(BLANKS) and not (header.odd or header.guessed):
+                self._out.malformed("E-PARSE-HEADER", "a header without a body", (start, window.here))
+            return None
+        self.ends_in_reasoning = kind == "reasoning"
+        passed = start
+        for place, text in pieces:
+            if kind == "reasoning":
+                self._out.reasoning_marker(raw[passed - start : place - start], passed)
+            self._text.pass_on(kind, text, place)
+            passed = place + len(text)
+        if kind == "reasoning":
+            self._out.reasoning_marker(raw[passed - start :], passed)
+        return kind
+
+    # ---- bodies that are text
+
+    def _begin_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> bool:
+        """Text of this kind comes, up to the end of the message; `loose`: or up to the beginning of the next."""
+        self.wrapper_open = kind == "content"
+        return self._go(self._text.begin(kind, block, loose=loose))
+
+    def _before_body(self, final: bool) -> bool:
+        state = self._text.read_edge(final=final)
+        return state is not None and self._go(state)
+
+    def _body(self, final: bool) -> bool:
+        end = self._text.read(final=final)
+        return end is not None and self._end_marker(self._text.kind, end)
+
+    def _end_marker(self, kind: RouteKind, end: str) -> bool:
+        """The end of a message is next."""
+        self.ends_in_reasoning = False
+        if self._router.keeps_ends or end in self._router.begins:
+            self._text.end(kind)
+            return self._end_message()
+        if kind == "reasoning":
+            self._out.reasoning_marker(end, self.window.here)
+        self.window.pos += len(end)
+        self._text.end(kind)
+        return self._end_message(stopped=end in self._router.stops)
+
+    # ---- bodies that are calls
+
+    def _begin_call(self, routes: list[Route], name: str | None, header: str, start: int) -> bool:
+        """The body of a call is next; `header` was read from absolute position `start` on."""
+        unwanted = name is not None and self._tools is not None and name not in self._tools
+        if not self._reads_calls or (unwanted and self._policies.unknown_tool == "content"):
+            self._out.content(header, start)
+            self._text.content_begun = True
+            return self._go(State.CALL_AS_TEXT)
+        self._call.begin(routes, name)
+        return self._go(State.MATCHING)
+
+    def _call_as_text(self, final: bool) -> bool:
+        """A call that nobody reads as one is text, with its markers."""
+        window = self.window
+        at, marker = self._frames.next_end(final=final)
+        end = at + (len(marker) if marker is not None and not self._router.keeps_ends else 0)
+        if end > window.pos:
+            self._text.pass_on("content", window.text[window.pos : end], window.here)
+            window.pos = end
+        return marker is not None and self._end_message(stopped=marker in self._router.stops)
+
+    def _call_body(self, final: bool) -> bool:
+        found = self._call.read(self.state, final=final)
+        self._text.content_begun = self._text.content_begun or self._call.reported
+        if found is NEED_MORE:
+            return False
+        if isinstance(found, State):
+            return found is self.state or self._go(found)
+        if isinstance(found, MessageEnd):
+            return self._end_message() if found.marker is None else self._end_marker("call", found.marker)
+        return self._begin_body(self._router.otherwise, None)
+
+    _READERS: ClassVar[dict[State, Callable[[MessageTurnReader, bool], bool]]] = {
+        State.START_IN_REASONING: _repeated_opener,
+        State.BETWEEN_MESSAGES: _between_messages,
+        State.HEADER: _header,
+        State.BEFORE_ANSWER: _before_body,
+        State.ANSWER: _body,
+        State.BEFORE_REASONING: _before_body,
+        State.REASONING: _body,
+        State.CALL_AS_TEXT: _call_as_text,
+        State.MATCHING: _call_body,
+        State.ARGUMENTS: _call_body,
+        State.ENVELOPE: _call_body,
+        State.CLOSERS: _call_body,
+        State.UNREADABLE: _call_body,
+        State.AFTER_ARGUMENTS: _call_body,
+        State.AFTER_TURN: _after_turn,
+    }

@@ -1,0 +1,194 @@
+"""The states of a turn's reader, and every way from one to another.
+
+There are two readers: `InlineTurnReader`, where markers in the text say what it is, and `MessageTurnReader`, where a
+turn is a sequence of messages with headers. Each is in one `State`, has one method that reads in this state, and
+changes it in one place only, which asserts that its table here (`INLINE`, `MESSAGES`) has the transition.
+`docs/reference/parser-states.md` is made from this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Literal, NamedTuple, TypeAlias
+
+__all__ = ["INLINE", "MEANING", "MESSAGES", "Meaning", "ReadingNow", "State", "Transition", "Transitions"]
+
+ReadingNow: TypeAlias = Literal["reasoning", "content", "call", "end"]
+
+
+class State(StrEnum):
+    """What is being read."""
+
+    START_IN_REASONING = "start in reasoning"
+    START_IN_ANSWER = "start in answer"
+    ANSWER = "answer"
+    BEFORE_ANSWER = "before answer"
+    REASONING = "reasoning"
+    BEFORE_REASONING = "before reasoning"
+    INTERRUPTED = "interrupted reasoning"
+    MATCHING = "matching"
+    ARGUMENTS = "arguments"
+    ENVELOPE = "envelope"
+    CLOSERS = "closers"
+    BETWEEN_MESSAGES = "between messages"
+    HEADER = "header"
+    CALL_AS_TEXT = "call as text"
+    UNREADABLE = "unreadable arguments"
+    AFTER_ARGUMENTS = "after arguments"
+    AFTER_TURN = "after turn"
+
+    @property
+    def now(self) -> ReadingNow:
+        """What `StreamParser.state` says in it."""
+        return MEANING[self].now
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Reasoning is open."""
+        return MEANING[self].now == "reasoning"
+
+
+class Meaning(NamedTuple):
+    """What a state is.
+
+    Attributes:
+        now: what `StreamParser.state` says in it.
+        text: what is read in it.
+    """
+
+    now: ReadingNow
+    text: str
+
+
+MEANING: dict[State, Meaning] = {
+    State.START_IN_REASONING: Meaning(
+        "reasoning",
+        "Reasoning is open before the first character. An opener that is written again is taken off.",
+    ),
+    State.START_IN_ANSWER: Meaning(
+        "content", "Reasoning is closed before the first character. A closer that is written first closes nothing."
+    ),
+    State.ANSWER: Meaning("content", "Text of the answer, up to a marker."),
+    State.BEFORE_ANSWER: Meaning("content", "Whitespace that belongs to the marker before the answer."),
+    State.REASONING: Meaning("reasoning", "Text of the reasoning, up to a marker."),
+    State.BEFORE_REASONING: Meaning("reasoning", "Whitespace that belongs to the opener of reasoning."),
+    State.INTERRUPTED: Meaning(
+        "reasoning", "A call may have begun inside reasoning. It was quoted, if the closer of the reasoning follows."
+    ),
+    State.MATCHING: Meaning("content", "What may be a call, up to where it is certain which one, or that it is none."),
+    State.ARGUMENTS: Meaning("call", "The arguments of a call."),
+    State.ENVELOPE: Meaning("call", "The rest of the object that holds a call's name and arguments."),
+    State.CLOSERS: Meaning("call", "What may follow a call: what closes it and its section, or the next call."),
+    State.BETWEEN_MESSAGES: Meaning("content", "Between messages: text of none, or a header without its opener."),
+    State.HEADER: Meaning("content", "The header of a message."),
+    State.CALL_AS_TEXT: Meaning("content", "A message to a tool that is left in the answer, with its markers."),
+    State.UNREADABLE: Meaning("call", "The body of a call that cannot be read, passed on as it is."),
+    State.AFTER_ARGUMENTS: Meaning("call", "After the arguments of a call: only the end of its message may come."),
+    State.AFTER_TURN: Meaning("end", "The turn is over. What comes now belongs to nothing."),
+}
+
+
+class Transition(NamedTuple):
+    """A way from one state to another.
+
+    Attributes:
+        source: the state that is left.
+        target: the state that is entered.
+        when: a sentence that says what was read.
+    """
+
+    source: State
+    target: State
+    when: str
+
+
+class Transitions:
+    """All that one reader may do.
+
+    Attributes:
+        rows: the transitions.
+        starts: the states in which the output may begin; the prompt, the caller and the format say which.
+    """
+
+    def __init__(self, starts: Iterable[State], rows: Iterable[tuple[State, State, str]]) -> None:
+        self.starts = tuple(starts)
+        self.rows = tuple(Transition(*row) for row in rows)
+        self._pairs = frozenset((row.source, row.target) for row in self.rows)
+
+    def allow(self, source: State, target: State) -> bool:
+        """Whether there is a way from one state to the other."""
+        return (source, target) in self._pairs
+
+
+_CALLS: tuple[tuple[State, State, str], ...] = (
+    (State.MATCHING, State.ARGUMENTS, "It is certain which call it is."),
+    (State.ARGUMENTS, State.ENVELOPE, "The arguments are whole, and the object that they stand in goes on."),
+    (State.ARGUMENTS, State.CLOSERS, "The arguments are whole."),
+    (State.ENVELOPE, State.CLOSERS, "The object is closed, or cannot be read on."),
+)
+"""what both readers do inside of calls"""
+
+INLINE = Transitions(
+    (State.START_IN_REASONING, State.START_IN_ANSWER, State.ANSWER, State.REASONING),
+    (
+        (State.START_IN_REASONING, State.BEFORE_REASONING, "The opener of reasoning was written again."),
+        (State.START_IN_REASONING, State.REASONING, "Something else was written."),
+        (State.START_IN_ANSWER, State.BEFORE_ANSWER, "The closer of reasoning was written, though none is open."),
+        (State.START_IN_ANSWER, State.ANSWER, "Something else was written."),
+        (State.BEFORE_ANSWER, State.ANSWER, "The whitespace was read, or is not there."),
+        (State.BEFORE_REASONING, State.REASONING, "The whitespace was read, or is not there."),
+        (State.ANSWER, State.BEFORE_REASONING, "The opener of reasoning was read."),
+        (State.ANSWER, State.BEFORE_ANSWER, "A marker of the answer's wrapper, or the closer of a section, was read."),
+        (State.ANSWER, State.MATCHING, "What may begin a call was read."),
+        (State.REASONING, State.BEFORE_ANSWER, "The closer of reasoning was read."),
+        (State.REASONING, State.ANSWER, "The answer's wrapper begins, or what begins a call ends reasoning at once."),
+        (State.REASONING, State.INTERRUPTED, "What may begin a call was read."),
+        (State.INTERRUPTED, State.BEFORE_ANSWER, "The closer of reasoning was read: the call was quoted."),
+        (State.INTERRUPTED, State.ANSWER, "The text has ended without the closer: the call is one."),
+        *_CALLS,
+        (State.MATCHING, State.ANSWER, "It is no call, or the text has ended before its arguments."),
+        (State.MATCHING, State.CLOSERS, "It is no call but a whole object, in a section of calls that are objects."),
+        (State.ARGUMENTS, State.ANSWER, "The arguments cannot be read on, or the text has ended in them."),
+        (State.CLOSERS, State.MATCHING, "A further call may begin."),
+        (State.CLOSERS, State.ANSWER, "No further call follows."),
+    ),
+)
+
+MESSAGES = Transitions(
+    (State.HEADER, State.START_IN_REASONING, State.ANSWER, State.REASONING),
+    (
+        (State.START_IN_REASONING, State.HEADER, "The output begins with a header."),
+        (State.START_IN_REASONING, State.REASONING, "Something else was written."),
+        (State.HEADER, State.HEADER, "A message begins inside of a header."),
+        (State.HEADER, State.BEFORE_ANSWER, "The header leads to the answer."),
+        (State.HEADER, State.BEFORE_REASONING, "The header leads to reasoning."),
+        (State.HEADER, State.ANSWER, "The header leads nowhere, or does not end: the body is part of the answer."),
+        (State.HEADER, State.REASONING, "The header leads nowhere, or does not end: the body is reasoning."),
+        (State.HEADER, State.MATCHING, "The header leads to a tool."),
+        (State.HEADER, State.CALL_AS_TEXT, "The header leads to a tool that is not to be called."),
+        (State.HEADER, State.BETWEEN_MESSAGES, "The message has ended in its header."),
+        (State.BEFORE_ANSWER, State.ANSWER, "The whitespace was read, or is not there."),
+        (State.BEFORE_REASONING, State.REASONING, "The whitespace was read, or is not there."),
+        (State.ANSWER, State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.REASONING, State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.CALL_AS_TEXT, State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.BETWEEN_MESSAGES, State.HEADER, "A message begins, or a field of a header whose opener is missing."),
+        (State.BETWEEN_MESSAGES, State.BETWEEN_MESSAGES, "The end of a message that was not begun was read."),
+        (State.BETWEEN_MESSAGES, State.AFTER_TURN, "Something else than a message follows what may end the turn."),
+        *_CALLS,
+        (State.MATCHING, State.UNREADABLE, "No way to write the call reads on."),
+        (State.MATCHING, State.ANSWER, "No way to write the call reads on, and its name is unknown."),
+        (State.MATCHING, State.REASONING, "The same, where what leads nowhere is reasoning."),
+        (State.MATCHING, State.BETWEEN_MESSAGES, "The text has ended before the arguments."),
+        (State.ARGUMENTS, State.AFTER_ARGUMENTS, "The arguments are whole, and nothing else belongs to the call."),
+        (State.ARGUMENTS, State.UNREADABLE, "The arguments cannot be read on."),
+        (State.ARGUMENTS, State.BETWEEN_MESSAGES, "The message, or the text, has ended in the arguments."),
+        (State.CLOSERS, State.AFTER_ARGUMENTS, "What closes the call was read, or is missing."),
+        (State.AFTER_ARGUMENTS, State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.AFTER_ARGUMENTS, State.UNREADABLE, "Text follows arguments that nothing closes: the call is not whole."),
+        (State.AFTER_ARGUMENTS, State.ANSWER, "Text follows a call that was closed."),
+        (State.AFTER_ARGUMENTS, State.REASONING, "The same, where what leads nowhere is reasoning."),
+        (State.UNREADABLE, State.BETWEEN_MESSAGES, "The end of the message, or of the text, was read."),
+    ),
+)
