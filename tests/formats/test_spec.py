@@ -92,6 +92,8 @@ def test_specs_built_in_python_follow_the_rules_of_files(parts: dict[str, Any], 
         ),
         ('[messages]\nbody = "<b>"\n', "KEY", 1),
         ("tools = 5\n", "TYPE", 1),
+        ('[tools]\ncall = "<c>{name}{arguments}</c>"\nalso = 1\n', "TYPE", 3),
+        ('[tools]\ncall = "<c>{name}{arguments}</c>"\n"a/b" = 1\n', "KEY", 1),
     ],
 )
 def test_what_a_file_has_wrong_is_named_with_its_line(toml: str, code: str, line: int) -> None:

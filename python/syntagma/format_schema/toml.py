@@ -19,7 +19,8 @@ from syntagma.errors import FormatError
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
-from syntagma.format_schema.validation import decode_spelled, format_error, type_error
+from syntagma.format_schema.validation import decode_spelled, format_error, key_names, type_error
+from syntagma.json_pointer import pointer_of
 
 __all__ = ["FormatFile", "Tables", "read_tables", "read_toml", "write_toml"]
 
@@ -47,6 +48,7 @@ _NOTATIONS = {
 _CAN_BE_UNSET = (*_ONE_OR_MORE["tools"], "item")
 _ENVELOPE_REPLACES = ("argument", "argument_separator", "values", "types", "item")
 _PATH = re.compile(r"^(.*?)(?: - at `\$(.*)`)?$", re.DOTALL)
+_FORM = re.compile(r"/tools/also/(\d+)/")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
@@ -214,23 +216,24 @@ def _reading_error(error: msgspec.ValidationError) -> FormatError:
     pointer = path.partition("[...]")[0].replace("[", ".").replace("]", "").replace(".", "/")
     # A list is one value of its key; only further forms are tables with keys of their own.
     key_pointer = re.sub(r"(?<!/also)/\d+$", "", pointer)
-    names = [token for token in key_pointer.split("/") if not token.isdigit()]
+    names = ["", *key_names(key_pointer)]
     missing, unknown = _MISSING.match(text), _UNKNOWN.match(text)
     if missing is not None:
         return format_error("KEY", f"{key_pointer}/{missing[1]}", "is required")
     if unknown is not None:
         known = [field.name for field in msgspec.structs.fields(_STRUCTS[names[-1]])]
         hint = "known here: " + ", ".join(["from", *known] if names[-1] in _PARTS else known)
-        return format_error("KEY", f"{key_pointer}/{unknown[1]}", "unknown key", hint)
+        return format_error("KEY", key_pointer + pointer_of(unknown[1]), "unknown key", hint)
     owner = next((_STRUCTS[name] for name in reversed(names[:-1]) if name in _STRUCTS), FormatSpec)
     return type_error(error, owner, key_pointer)
 
 
 def _line_of(pointer: str, lines: list[str]) -> int | None:
     """The 1-based line of the key at a pointer; where the file does not write it, that of the table it belongs to."""
-    *tokens, key = pointer.split("/")[1:] or [""]
-    table = ".".join(token for token in tokens if not token.isdigit())
-    ordinal = next((int(token) for token in tokens if token.isdigit()), 0)
+    *tables, key = key_names(pointer) or [""]
+    table = ".".join(tables)
+    form = _FORM.match(pointer)
+    ordinal = int(form[1]) if form is not None else 0
     heading, inside, count = None, not table, -1
     for number, line in enumerate(lines, 1):
         bare = line.strip()
@@ -242,8 +245,8 @@ def _line_of(pointer: str, lines: list[str]) -> int | None:
                 heading = number
         elif inside and bare.startswith(key) and bare[len(key) :].lstrip()[:1] in (".", "="):
             return number
-    if heading is None and tokens:
-        return _line_of("/" + "/".join(tokens), lines)
+    if heading is None and tables:
+        return _line_of(pointer.rpartition("/")[0], lines)
     return heading
 
 

@@ -15,8 +15,9 @@ from syntagma.errors import FormatError
 from syntagma.format_schema.header import split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
+from syntagma.json_pointer import steps_of
 
-__all__ = ["check_headers", "check_part", "check_types", "decode_spelled", "format_error", "type_error"]
+__all__ = ["check_headers", "check_part", "check_types", "decode_spelled", "format_error", "key_names", "type_error"]
 
 _ALLOWED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
@@ -51,12 +52,13 @@ def format_error(what: str, pointer: str, message: str, hint: str | None = None)
         message: what is wrong with it.
         hint: what to do about it.
     """
-    return FormatError(f"E-FORMAT-{what}", f"{dotted(pointer)}: {message}", hint=hint, pointer=pointer)
+    return FormatError(f"E-FORMAT-{what}", f"{'.'.join(key_names(pointer))}: {message}", hint=hint, pointer=pointer)
 
 
-def dotted(pointer: str) -> str:
-    """The key at a pointer as files write it: `/tools/also/0/item` is `tools.also.item`."""
-    return ".".join(token for token in pointer.split("/") if token and not token.isdigit())
+def key_names(pointer: str) -> list[str]:
+    """The names of the tables and the key at a pointer, without the numbers of further forms."""
+    steps = steps_of(pointer)
+    return [step for before, step in zip(["", *steps], steps, strict=False) if before != "also" or not step.isdigit()]
 
 
 def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], pointer: str) -> FormatError:
@@ -70,7 +72,7 @@ def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], point
     text = str(error).partition(" - at ")[0]
     if type(error.__cause__) is ValueError:
         return format_error("PATTERN", pointer, str(error.__cause__))
-    declared = _types(kind).get(dotted(pointer).rpartition(".")[2])
+    declared = _types(kind).get(key_names(pointer)[-1])
     choices = _choices(declared)
     if choices and (text.startswith("Invalid enum value") or get_origin(declared) is not frozenset):
         return format_error("VALUE", pointer, "must be one of " + ", ".join(f'"{choice}"' for choice in choices))
