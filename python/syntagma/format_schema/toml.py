@@ -166,8 +166,11 @@ def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen
 
 
 def _spelled_out(part: str, table: dict[str, Any], pointer: str) -> dict[str, Any]:
-    """The table as the spec has it: lists in place of single texts, notations, whole further forms."""
-    made = dict(table)
+    """The table as the spec has it: lists in place of single texts, notations, whole further forms.
+
+    Patterns that are an empty list are left out, as if the key were not there.
+    """
+    made = {key: value for key, value in table.items() if value != [] or key not in _ONE_OR_MORE[part]}
     for key in _ONE_OR_MORE[part]:
         if isinstance(made.get(key), str):
             made[key] = [made[key]]
@@ -177,7 +180,7 @@ def _spelled_out(part: str, table: dict[str, Any], pointer: str) -> dict[str, An
         if isinstance(made.get("also"), list):
             forms = enumerate(made["also"])
             made["also"] = [_further_form(made, form, f"{pointer}/also/{index}") for index, form in forms]
-    return {key: value for key, value in made.items() if value != [] or key not in _ONE_OR_MORE[part]}
+    return made
 
 
 def _notation(value: Any, pointer: str) -> Any:
@@ -194,8 +197,7 @@ def _further_form(first: dict[str, Any], form: Any, pointer: str) -> Any:
         return form
     unset = {key for key, value in form.items() if value == [] and key in _CAN_BE_UNSET}
     own = _spelled_out("tools", {key: value for key, value in form.items() if key not in unset}, pointer)
-    inherited = {key: value for key, value in first.items() if key not in ("literals", "also") and key not in unset}
-    merged = inherited | own
+    merged = {key: value for key, value in first.items() if key not in ("literals", "also", *unset)} | own
     calls = merged.get("call")
     if not isinstance(calls, list) or not any("{envelope}" in str(call) for call in calls):
         merged.pop("envelope", None)
