@@ -1,8 +1,7 @@
 """What is asked of one turn: tools, `tool_choice`, `response_format`, reasoning, budgets; read and checked once.
 
 `resolve_request` makes a `ResolvedRequest` of what the caller wrote. The parser (`StreamParser.from_request`) and the
-grammar (`syntagma.constraints.build_grammar`) both take that value, so that they cannot understand a request in two
-ways.
+grammar (`syntagma.constraints.build_grammar`) both take that value, so that they cannot read a request differently.
 
 Two pairs of values look alike and are not.
 
@@ -263,7 +262,7 @@ def resolve_request(
         enforce: the same.
         budgets: the same.
         for_reading: the output exists already and is only read. A tool choice or response format that no model could
-            be held to is then no error, and the number of tools is not limited.
+            follow is then no error, and the number of tools is not limited.
 
     Raises:
         RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from syntagma.codec import ChatCodec
 from syntagma.errors import ArgumentError, ArgumentTypeError, RequestError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, Tool, ToolCall
+from syntagma.request import resolve_request
 from syntagma.templates import ChatTemplate
 from tests.constraints.walks import accepts
 
@@ -83,7 +85,7 @@ def test_every_parser_is_fresh_and_mints_the_same_ids() -> None:
     assert ids[0] == ids[1] != []
 
 
-def test_the_prompt_opens_thoughts_for_grammar_and_parser_alike() -> None:
+def test_the_prompt_opens_reasoning_for_grammar_and_parser_alike() -> None:
     turn = codec().prepare(HELLO, tools=[TOOL], tool_choice="required", template_kwargs={"think": True})
     assert turn.start.reasoning == "open"
     assert turn.grammar is not None
@@ -94,6 +96,47 @@ def test_the_prompt_opens_thoughts_for_grammar_and_parser_alike() -> None:
     parser.finish()
     assert parser.message.reasoning_content == "hm"
     assert len(parser.message.tool_calls) == 1
+
+
+def test_a_parser_that_found_the_start_is_handed_out_once() -> None:
+    turn = codec().prepare(HELLO, template_kwargs={"think": True})
+    assert turn.start.reasoning == "open"
+    first, second = turn.parser(), turn.parser()
+    assert first is not second
+    first.feed("one</t>two")
+    second.feed("three")
+    assert (first.message.reasoning_content, second.message.reasoning_content) == ("one", "three")
+
+
+def test_turns_pickle() -> None:
+    turn = codec().prepare(HELLO, tools=[TOOL], tool_choice="add", id_seed="x", template_kwargs={"think": True})
+    assert turn.grammar is not None
+    copy = pickle.loads(pickle.dumps(turn))
+    assert (copy.prompt, copy.prompt.start, copy.request) == (turn.prompt, turn.prompt.start, turn.request)
+    assert copy.grammar.to_ebnf() == turn.grammar.to_ebnf()
+    parser = copy.parser()
+    parser.feed(f"hm</t>{CALL}")
+    parser.finish()
+    assert len(parser.message.tool_calls) == 1
+
+
+def test_a_request_that_was_read_already_gives_the_same_turn() -> None:
+    options: dict[str, Any] = {"tool_choice": "add", "template_kwargs": {"think": True}}
+    turn = codec().prepare(HELLO, tools=[TOOL], **options)
+    again = codec().prepare_request(HELLO, resolve_request([TOOL], **options))
+    assert (again.prompt, again.request) == (turn.prompt, turn.request)
+    assert turn.grammar is not None
+    assert again.grammar is not None
+    assert again.grammar.to_ebnf() == turn.grammar.to_ebnf()
+
+
+def test_unknown_options_are_type_errors() -> None:
+    for call in (codec().prepare, codec().render):
+        with pytest.raises(TypeError):
+            call(HELLO, colour="red")  # type: ignore[operator]
+    for make in (FORMAT.parser, FORMAT.grammar):
+        with pytest.raises(TypeError):
+            make(colour="red")  # type: ignore[operator]
 
 
 def test_a_marker_of_the_user_changes_nothing() -> None:
@@ -120,7 +163,7 @@ def test_a_marker_of_the_user_changes_nothing() -> None:
         ({"response_format": {"type": "text"}}, False),
     ],
 )
-def test_there_is_a_grammar_where_something_is_to_be_held(request_: dict[str, Any], constrained: bool) -> None:
+def test_there_is_a_grammar_where_the_request_constrains_something(request_: dict[str, Any], constrained: bool) -> None:
     assert (codec().prepare(HELLO, **request_).grammar is not None) is constrained
 
 

@@ -119,6 +119,56 @@ def test_response_formats_that_are_refused(value: Any, pointer: str) -> None:
     assert (caught.value.code, caught.value.pointer) == ("E-REQUEST-RESPONSE-FORMAT", f"/response_format{pointer}")
 
 
+@pytest.mark.parametrize(
+    ("options", "calls", "constrains"),
+    [
+        ({}, True, True),
+        ({"enforce": "off"}, True, False),
+        ({"tool_choice": "none"}, False, True),
+        ({"tool_choice": "two"}, True, True),
+        ({"response_format": {"type": "json_object"}}, True, True),
+        ({"tools": None}, True, False),
+        ({"tools": None, "response_format": {"type": "json_object"}}, False, True),
+        ({"tools": []}, False, False),
+        ({"tools": [], "budgets": Budgets(content_tokens=3)}, False, True),
+        ({"tools": [], "budgets": Budgets()}, False, False),
+    ],
+)
+def test_what_a_request_allows_and_constrains(options: dict[str, Any], calls: bool, constrains: bool) -> None:
+    request = resolve_request(**{"tools": TOOLS, "enforce": "name", **options})
+    assert (request.allows_calls, request.constrains) == (calls, constrains)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tool_choice": "required"},
+        {"tool_choice": "nobody"},
+        {"tool_choice": {"type": "magic"}},
+        {"response_format": {"type": "json_schema"}},
+        {"response_format": {"type": "yaml"}},
+    ],
+)
+def test_text_that_exists_is_read_whatever_was_asked(options: dict[str, Any]) -> None:
+    with pytest.raises(RequestError):
+        resolve_request(**options)
+    request = resolve_request(for_reading=True, **options)
+    assert request.choice.mode == "auto"
+    assert request.response_format.is_json is (options.get("response_format") == {"type": "json_schema"})
+    assert request.response_format.is_text is ("response_format" not in options)
+
+
+@pytest.mark.parametrize("for_reading", [True, False])
+def test_unknown_words_are_refused(for_reading: bool) -> None:
+    for options, code in (
+        ({"reasoning": "ajar"}, "E-ARGUMENT-REASONING"),
+        ({"reasoning_format": "raw"}, "E-ARGUMENT-REASONING-FORMAT"),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            resolve_request(for_reading=for_reading, **options)  # type: ignore[arg-type]
+        assert caught.value.code == code
+
+
 def test_too_many_tools() -> None:
     tools = [Tool(name=f"t{n}") for n in range(4)]
     build(SPEC, tools[:3], limits=Limits(tools=3))

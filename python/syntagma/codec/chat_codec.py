@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from syntagma.analysis import Analysis, Capabilities, analyze
-from syntagma.codec.normalise import MessageLike, shown_message, with_call_ids
+from syntagma.codec.normalise import MessageLike, message_for_template, with_call_ids
 from syntagma.codec.turn import Turn
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Tool, ToolLike, tools_from
 from syntagma.parsing import Policies, ReadingOptions
-from syntagma.request import RequestOptions, resolve_request
+from syntagma.request import RequestOptions, ResolvedRequest, resolve_request
 from syntagma.templates import ChatTemplate, Prompt, RenderOptions
 
 __all__ = ["ChatCodec"]
@@ -86,19 +86,19 @@ class ChatCodec:
         if not declared and wants.no_tools in ("none", "undefined"):
             declared = None
         template = self.template.variant(lenient=wants.lenient, omit_none=wants.no_tools == "undefined")
-        shown = [shown_message(message, wants) for message in messages]
-        if wants.needs_system and not any(message.get("role") == "system" for message in shown):
-            shown.insert(0, {"role": "system", "content": ""})
+        prepared = [message_for_template(message, wants) for message in messages]
+        if wants.needs_system and not any(message.get("role") == "system" for message in prepared):
+            prepared.insert(0, {"role": "system", "content": ""})
         variables = {**wants.variables, **(options.get("template_kwargs") or {})}
         whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
         try:
-            return template.render_prompt(shown, **whole)
+            return template.render_prompt(prepared, **whole)
         except TemplateError as refusal:
             # Some templates refuse ids that are not of their own form, such as those of another model's calls.
-            if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in shown):
+            if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in prepared):
                 raise
             try:
-                return template.render_prompt(with_call_ids(shown, wants.call_id_form), **whole)
+                return template.render_prompt(with_call_ids(prepared, wants.call_id_form), **whole)
             except TemplateError:
                 raise refusal from None
 
@@ -142,19 +142,38 @@ class ChatCodec:
             LimitError: `E-LIMIT-TOOLS`, or as `ChatTemplate.render`.
             TemplateError: as `ChatTemplate.render`.
         """
-        request = resolve_request(tools, **asked)
-        prompt = self._rendered(
-            messages,
-            request.tools,
-            {
-                "documents": documents,
-                "add_generation_prompt": add_generation_prompt,
-                "continue_final_message": continue_final_message,
-                "template_kwargs": request.template_kwargs,
-                "now": now,
-            },
-        )
         reading = ReadingOptions(
             id_seed=id_seed, stream_reasoning=stream_reasoning, policies=policies or Policies(), strict=strict
         )
-        return Turn(prompt, self.format, request, reading)
+        return self.prepare_request(
+            messages,
+            resolve_request(tools, **asked),
+            reading=reading,
+            documents=documents,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+            now=now,
+        )
+
+    def prepare_request(
+        self,
+        messages: Sequence[MessageLike],
+        request: ResolvedRequest,
+        *,
+        reading: ReadingOptions = ReadingOptions(),  # noqa: B008  # frozen
+        **options: Unpack[RenderOptions],
+    ) -> Turn:
+        """Prepare one turn of a request that was read already.
+
+        Args:
+            messages: the conversation; `Message`s or OpenAI dictionaries.
+            request: what is asked; its tools and template variables are rendered.
+            reading: how the turn's parsers read.
+            **options: as for `ChatTemplate.render`.
+
+        Raises:
+            ArgumentError: `E-CODEC-TEMPLATE`, `E-MESSAGE-…`.
+            TemplateError, LimitError: as `ChatTemplate.render`.
+        """
+        options["template_kwargs"] = request.template_kwargs
+        return Turn(self._rendered(messages, request.tools, options), self.format, request, reading)

@@ -11,12 +11,12 @@ from syntagma.analysis import Capabilities
 from syntagma.errors import ArgumentTypeError
 from syntagma.messages import Message
 
-__all__ = ["MessageLike", "shown_message", "with_call_ids"]
+__all__ = ["MessageLike", "message_for_template", "with_call_ids"]
 
 MessageLike = Message | Mapping[str, Any]
 
 
-def shown_message(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
+def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
     """A message as the dictionary that the template wants."""
     if isinstance(message, Message):
         data = message.to_openai()
@@ -27,15 +27,16 @@ def shown_message(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
     if data.get("role") != "assistant":
         return data
     if data.get("tool_calls"):
-        data["tool_calls"] = [_shown_call(call, wants) for call in data["tool_calls"]]
+        data["tool_calls"] = [_call_for(call, wants) for call in data["tool_calls"]]
     else:
         data.pop("tool_calls", None)
     if not data.get("content"):
-        _empty_content(data, wants)
-    return _shown_thoughts(data, wants)
+        _set_empty_content(data, wants)
+    return _with_reasoning(data, wants)
 
 
-def _empty_content(data: dict[str, Any], wants: Capabilities) -> None:
+def _set_empty_content(data: dict[str, Any], wants: Capabilities) -> None:
+    """Write a message without content as the template wants it."""
     if not data.get("tool_calls") or wants.empty_content == "text":
         data["content"] = ""
     elif wants.empty_content == "null":
@@ -44,24 +45,24 @@ def _empty_content(data: dict[str, Any], wants: Capabilities) -> None:
         data.pop("content", None)
 
 
-def _shown_thoughts(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]:
-    """Thoughts in the field that the template reads; a template that reads none gets the usual one."""
-    thoughts = data.pop("reasoning_content", None)
+def _with_reasoning(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]:
+    """The message with its reasoning in the field that the template reads, or in the usual one if it reads none."""
+    reasoning = data.pop("reasoning_content", None)
     other = data.pop("reasoning", None)
-    thoughts = other if thoughts is None else thoughts
-    if not isinstance(thoughts, str):
+    reasoning = other if reasoning is None else reasoning
+    if not isinstance(reasoning, str):
         return data
     field, _, block = (wants.reasoning or "reasoning_content").partition(":")
     if not block:
-        data[field] = thoughts
+        data[field] = reasoning
         return data
     content = data.get("content")
     rest = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
-    data["content"] = [{"type": block, block: thoughts}, *rest]
+    data["content"] = [{"type": block, block: reasoning}, *rest]
     return data
 
 
-def _shown_call(call: Any, wants: Capabilities) -> Any:
+def _call_for(call: Any, wants: Capabilities) -> Any:
     """A call with its arguments as an object or as JSON text; what cannot be turned stays as it is."""
     if not isinstance(call, Mapping):
         return call

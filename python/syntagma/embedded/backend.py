@@ -27,7 +27,7 @@ class EmbeddedSession:
         return self._cache.length
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
-        """Read the prompt, at least one token; the logits behind its last token, float32 [vocab_size].
+        """Read the prompt, at least one token; the logits after its last token, float32 [vocab_size].
 
         Raises:
             ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
@@ -35,7 +35,7 @@ class EmbeddedSession:
         return self._network.read_last(token_ids, self._cache)
 
     def step(self, token_id: int) -> Logits:
-        """Append one token; the logits behind it, float32 [vocab_size].
+        """Append one token; the logits after it, float32 [vocab_size].
 
         Raises:
             ModelError: as for `prefill`.

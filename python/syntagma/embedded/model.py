@@ -135,9 +135,9 @@ class Cache:
 
     def reserve(self, length: int) -> None:
         """Make room for `length` positions in all."""
-        held = self.data.shape[3]
-        if length > held:
-            grown = np.empty((*self._shape, min(max(length, 2 * held, 64), self._limit), self._width), np.float32)
+        room = self.data.shape[3]
+        if length > room:
+            grown = np.empty((*self._shape, min(max(length, 2 * room, 64), self._limit), self._width), np.float32)
             grown[:, :, :, : self.length] = self.data[:, :, :, : self.length]
             self.data = grown
 
@@ -165,7 +165,7 @@ class Network:
         self._sine = np.concatenate([-np.sin(angle), np.sin(angle)], axis=1).astype(np.float32)
 
     def read(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
-        """Append tokens to the sequence in `cache`; the logits behind each of them, float32 [tokens, vocab_size].
+        """Append tokens to the sequence in `cache`; the logits after each of them, float32 [tokens, vocab_size].
 
         Raises:
             ModelError: `E-MODEL-CONTEXT` (the sequence becomes longer than the context) or `E-MODEL-TOKEN` (an id
@@ -174,7 +174,7 @@ class Network:
         return np.asarray(self._hidden(token_ids, cache) @ self._head, np.float32)
 
     def read_last(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
-        """As `read`, but only the logits behind the last token, float32 [vocab_size]."""
+        """As `read`, but only the logits after the last token, float32 [vocab_size]."""
         return np.asarray(self._hidden(token_ids, cache)[-1] @ self._head, np.float32)
 
     def _hidden(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
@@ -190,13 +190,13 @@ class Network:
                 hint="shorten the messages or the list of tools",
             )
         cache.reserve(end)
-        turn = self._cosine[start:end], self._sine[start:end]
+        rotation = self._cosine[start:end], self._sine[start:end]
         hidden = self._embedding[ids]
         # Row i stands at position start + i and sees what is at most there.
         mask = np.triu(np.full((len(ids), end), -np.inf, np.float32), k=start + 1) if len(ids) > 1 else None
         for index, layer in enumerate(self._layers):
             normed = _normalised(hidden, layer.attention_norm, config.rms_norm_eps)
-            mixed = self._attend(normed @ layer.qkv, cache.data[index], start, turn, mask)
+            mixed = self._attend(normed @ layer.qkv, cache.data[index], start, rotation, mask)
             hidden = hidden + mixed @ layer.out
             gate_up = _normalised(hidden, layer.feed_norm, config.rms_norm_eps) @ layer.gate_up
             gate, up = gate_up[:, : config.intermediate_size], gate_up[:, config.intermediate_size :]
@@ -205,20 +205,20 @@ class Network:
         return _normalised(hidden, self._norm, config.rms_norm_eps)
 
     def _attend(
-        self, qkv: Tensor, held: Tensor, start: int, turn: tuple[Tensor, Tensor], mask: Tensor | None
+        self, qkv: Tensor, cached: Tensor, start: int, rotation: tuple[Tensor, Tensor], mask: Tensor | None
     ) -> Tensor:
         heads, kv_heads, width = self.config.heads, self.config.kv_heads, self.config.width
         count = len(qkv)
         end = start + count
         split = qkv.reshape(count, heads + 2 * kv_heads, width).transpose(1, 0, 2)
-        turned = split[: heads + kv_heads]
+        rotated = split[: heads + kv_heads]
         half = width // 2
-        swapped = np.concatenate((turned[..., half:], turned[..., :half]), axis=-1)
-        turned = turned * turn[0] + swapped * turn[1]
-        held[0, :, start:end] = turned[heads:]
-        held[1, :, start:end] = split[heads + kv_heads :]
-        keys, values = held[0, :, :end], held[1, :, :end]
-        queries = turned[:heads] * np.float32(width**-0.5)
+        swapped = np.concatenate((rotated[..., half:], rotated[..., :half]), axis=-1)
+        rotated = rotated * rotation[0] + swapped * rotation[1]
+        cached[0, :, start:end] = rotated[heads:]
+        cached[1, :, start:end] = split[heads + kv_heads :]
+        keys, values = cached[0, :, :end], cached[1, :, :end]
+        queries = rotated[:heads] * np.float32(width**-0.5)
         # [kv_heads, sharing heads x tokens, width]: heads that share keys are rows of one product.
         grouped = queries.reshape(kv_heads, -1, width)
         scores = (grouped @ keys.transpose(0, 2, 1)).reshape(heads, count, end)

@@ -51,7 +51,7 @@ class ModelTokenizer:
         return ids
 
     def encode_segments(self, segments: Iterable[tuple[str, bool]]) -> list[int]:
-        """Token ids of (text, markers) pairs, one behind another."""
+        """Token ids of (text, markers) pairs, one after another."""
         return [token for text, markers in segments for token in self.encode(text, markers=markers)]
 
     def decode(self, token_ids: Sequence[int]) -> str:

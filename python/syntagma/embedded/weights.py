@@ -1,4 +1,4 @@
-"""Reads `model.safetensors`: eight bytes of header length, a JSON header, and the tensors one behind another."""
+"""Reads `model.safetensors`: eight bytes of header length, a JSON header, and the tensors one after another."""
 
 from __future__ import annotations
 

@@ -61,10 +61,10 @@ class Generation:
         self._cancelled = threading.Event()
         room = backend.context_length - prompt_tokens
         self._room = room if options.max_tokens is None else min(room, options.max_tokens)
-        self._way: list[int] | None = None
-        """a shortest way to a legal end, if there is one that the limit leaves room for"""
+        self._closing_tokens: list[int] | None = None
+        """the fewest tokens that complete the text, if they fit into the limit"""
         if lease is not None and options.complete:
-            self._way = lease.matcher.shortest_close(self._room)
+            self._closing_tokens = lease.matcher.shortest_close(self._room)
         self._closing = False
         self._sampled = 0
         self._last = -1
@@ -148,7 +148,7 @@ class Generation:
         logits, options = self._logits, self._options
         logprobs = None if options.logprobs is None else log_softmax(logits)
         matcher = None if self._lease is None else self._lease.matcher
-        token = self._sampler.sample(logits) if matcher is None else self._held_token(matcher, logits)
+        token = self._sampler.sample(logits) if matcher is None else self._constrained_token(matcher, logits)
         if token is None:
             return None
         self._sampled += 1
@@ -156,7 +156,7 @@ class Generation:
         ended = token in self._ends if matcher is None else matcher.is_terminated()
         if ended:
             self.finish_reason = "stop"
-        elif self._closing and not self._way:
+        elif self._closing and not self._closing_tokens:
             self.finish_reason = "length"
         elif self._sampled >= self._room:
             self.finish_reason = "stop" if matcher is not None and self._only_end_follows(matcher) else "length"
@@ -168,7 +168,7 @@ class Generation:
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
         )
 
-    def _held_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
+    def _constrained_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
         """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
         if not self._closing:
             if not self._mask(matcher, logits):
@@ -176,27 +176,27 @@ class Generation:
                 return None
             token = self._sampler.sample(logits)
             self._accept(matcher, token)
-            if self._leaves_a_way(matcher):
+            if self._can_still_close(matcher):
                 return token
             matcher.rollback(1)
             self._closing = True
-        if not self._way:
+        if not self._closing_tokens:
             self.finish_reason = "length"
             return None
-        token = self._way.pop(0)
+        token = self._closing_tokens.pop(0)
         self._accept(matcher, token)
         return token
 
-    def _leaves_a_way(self, matcher: GrammarMatcher) -> bool:
-        """Whether a legal end can still be reached with the tokens that are left after the one just accepted."""
-        if self._way is None or matcher.is_terminated():
+    def _can_still_close(self, matcher: GrammarMatcher) -> bool:
+        """Whether the text can be completed with the tokens that are left after the one just accepted."""
+        if self._closing_tokens is None or matcher.is_terminated():
             return True
         began = time.perf_counter()
-        way = matcher.shortest_close(self._room - self._sampled - 1)
+        tokens = matcher.shortest_close(self._room - self._sampled - 1)
         self._grammar_s += time.perf_counter() - began
-        if way is None:
+        if tokens is None:
             return False
-        self._way = way
+        self._closing_tokens = tokens
         return True
 
     def _accept(self, matcher: GrammarMatcher, token: int) -> None:

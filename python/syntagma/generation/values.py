@@ -1,4 +1,4 @@
-"""What a generation is asked for, and what it tells."""
+"""What a generation is asked for, and what it reports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
             calls included.
         logprobs: None computes none; otherwise each step has the chosen token's log-probability and this many of the
             likeliest tokens. They are the model's own, before mask and temperature.
-        complete: whether a text with a grammar is brought to a legal end before the tokens run out, by a shortest way
-            and whatever the model wants. Where not, and where the limit is too low for any legal text, it is cut off.
+        complete: whether a text with a grammar is brought to a legal end before the tokens run out, by the fewest
+            tokens and whatever the model wants. Where not, and where the limit is too low for any legal text, it is
+            cut off.
     """
 
     sampling: Sampling = Sampling()

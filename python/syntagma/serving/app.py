@@ -21,7 +21,7 @@ from syntagma.errors import RequestError, SyntagmaError
 from syntagma.serving.chat import ChatRun
 from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.model import ServedModel
-from syntagma.serving.requests import ChatOrder, read_chat_request
+from syntagma.serving.requests import CheckedRequest, read_chat_request
 from syntagma.serving.settings import Settings
 from syntagma.serving.sse import event
 from syntagma.serving.threads import ThreadStream
@@ -98,10 +98,10 @@ class _Server:
 
     async def chat(self, request: Request) -> ASGIApp:
         try:
-            order = read_chat_request(await self._body(request), self._settings)
-            if order.request.model is not None and order.request.model != self._model.name:
-                raise _unknown_model(order.request.model)
-            return await self._run(request, order)
+            checked = read_chat_request(await self._body(request), self._settings)
+            if checked.body.model is not None and checked.body.model != self._model.name:
+                raise _unknown_model(checked.body.model)
+            return await self._run(request, checked)
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
@@ -116,11 +116,11 @@ class _Server:
                 raise RequestError("E-REQUEST-BODY", f"the body is larger than {allowed} bytes", status=413)
         return bytes(body)
 
-    async def _run(self, request: Request, order: ChatOrder) -> ASGIApp:
+    async def _run(self, request: Request, checked: CheckedRequest) -> ASGIApp:
         if self._active >= self._settings.limits.server_streams:
             raise RequestError("E-REQUEST-BUSY", "too many requests are being served", status=429)
-        run = ChatRun(self._model, order, self._settings)
-        streams = bool(order.request.stream)
+        run = ChatRun(self._model, checked, self._settings)
+        streams = bool(checked.body.stream)
         self._active += 1
         answer = _Answer(self._threads, run.stream if streams else run.whole, request.receive, self._finished)
         try:
@@ -128,7 +128,7 @@ class _Server:
         except BaseException:
             answer.close()
             raise
-        headers = _ignored_header(order.ignored)
+        headers = _ignored_header(checked.ignored)
         if streams:
             return _EventStream(answer, first, headers)
         answer.close()

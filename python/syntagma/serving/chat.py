@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
 import msgspec
 
@@ -29,8 +28,9 @@ from syntagma.events import (
 )
 from syntagma.generation import Generation, GenerationOptions, Metrics, Step
 from syntagma.messages import Message
+from syntagma.parsing import ReadingOptions
 from syntagma.serving.model import ServedModel
-from syntagma.serving.requests import ChatOrder
+from syntagma.serving.requests import CheckedRequest
 from syntagma.serving.settings import Settings
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.wire import (
@@ -55,9 +55,9 @@ __all__ = ["ChatRun"]
 class ChatRun:
     """Serves one request. Use `stream` or `whole`, once."""
 
-    def __init__(self, model: ServedModel, order: ChatOrder, settings: Settings) -> None:
+    def __init__(self, model: ServedModel, request: CheckedRequest, settings: Settings) -> None:
         self._model = model
-        self._order = order
+        self._request = request
         self._settings = settings
         self._id = f"chatcmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
@@ -67,7 +67,7 @@ class ChatRun:
         turn = self._prepare()
         choices: list[Choice] = []
         metrics: list[Metrics] = []
-        for index in range(self._order.n):
+        for index in range(self._request.n):
             reader = self._start(turn, index)
             entries: list[TokenLogprobEntry] = []
             for _, logprobs in reader.read(cancelled):
@@ -95,11 +95,11 @@ class ChatRun:
 
     def stream(self, cancelled: threading.Event) -> Iterator[bytes]:
         """The events of the answer; they end early once `cancelled` is set."""
-        options = self._order.request.stream_options
+        options = self._request.body.stream_options
         with_usage = bool(options and options.include_usage)
         turn = self._prepare()
         metrics: list[Metrics] = []
-        for index in range(self._order.n):
+        for index in range(self._request.n):
             reader = self._start(turn, index)
             yield self._chunk(ChunkChoice(index=index, delta=Delta(role="assistant", content="")), with_usage)
             waiting: list[TokenLogprobEntry] = []
@@ -130,33 +130,18 @@ class ChatRun:
             raise
 
     def _turn(self) -> Turn:
-        request = self._order.request
-        return self._model.codec.prepare(
-            self._order.messages,
-            # Without tools a completion never holds calls: none are declared, rather than unknown ones.
-            tools=self._order.tools or (),
-            tool_choice="auto" if request.tool_choice is None else request.tool_choice,
-            parallel_tool_calls=request.parallel_tool_calls is not False,
-            response_format=request.response_format,
-            template_kwargs=self._template_kwargs(),
-            documents=request.documents,
-            add_generation_prompt=request.add_generation_prompt is not False,
-            continue_final_message=request.continue_final_message is True,
-            budgets=self._order.budgets,
-            enforce=self._settings.enforce,
-            reasoning_format="none" if request.separate_reasoning is False else "auto",
-            stream_reasoning=request.stream_reasoning is not False,
-            limits=self._settings.limits,
+        body = self._request.body
+        return self._model.codec.prepare_request(
+            self._request.messages,
+            self._request.resolved,
+            reading=ReadingOptions(stream_reasoning=body.stream_reasoning is not False),
+            documents=body.documents,
+            add_generation_prompt=body.add_generation_prompt is not False,
+            continue_final_message=body.continue_final_message is True,
         )
 
-    def _template_kwargs(self) -> dict[str, Any]:
-        """The request's variables for the template; an effort is one of them, under its own name."""
-        request = self._order.request
-        effort = {} if request.reasoning_effort is None else {"reasoning_effort": request.reasoning_effort}
-        return effort | (request.chat_template_kwargs or {})
-
     def _start(self, turn: Turn, index: int) -> _ChoiceReader:
-        options = self._order.options
+        options = self._request.options
         if index and options.sampling.seed is not None:
             sampling = msgspec.structs.replace(options.sampling, seed=options.sampling.seed + index)
             options = msgspec.structs.replace(options, sampling=sampling)

@@ -5,6 +5,7 @@ the codec, with the path of the field.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,39 +14,38 @@ from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError
 from syntagma.generation import GenerationOptions
 from syntagma.limits import Limits
-from syntagma.messages import Tool, tools_from
-from syntagma.request import Budgets
+from syntagma.request import Budgets, ResolvedRequest, resolve_request
 from syntagma.serving.settings import Settings
 from syntagma.serving.wire import ChatRequest
 
-__all__ = ["ChatOrder", "read_chat_request"]
+__all__ = ["CheckedRequest", "read_chat_request"]
 
 _FIELDS = frozenset(ChatRequest.__struct_fields__)
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
 _AT = " - at `$"
 
 
-class ChatOrder(NamedTuple):
-    """A request as the server serves it."""
+class CheckedRequest(NamedTuple):
+    """A chat completion that was asked for, read and checked."""
 
-    request: ChatRequest
+    body: ChatRequest
     messages: list[dict[str, Any]]
     """the conversation as the codec takes it: text parts joined, further fields of a message kept"""
-    tools: tuple[Tool, ...] | None
+    resolved: ResolvedRequest
+    """what the answer must be"""
     options: GenerationOptions
     """for the first choice; choice i has the seed plus i"""
     n: int
-    budgets: Budgets | None
     ignored: tuple[str, ...]
     """fields that nothing reads, in the order in which they came"""
 
 
-def read_chat_request(body: bytes, settings: Settings) -> ChatOrder:
+def read_chat_request(body: bytes, settings: Settings) -> CheckedRequest:
     """Read and check a body of `POST /v1/chat/completions`.
 
     Raises:
         RequestError: `E-REQUEST-JSON` (no JSON), `E-REQUEST-FIELD` (wrong type or value, with the pointer of the
-            field), `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`.
+            field), `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`, `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
         ArgumentError, LimitError: what messages and tools raise.
     """
     data = _decode(body)
@@ -56,13 +56,12 @@ def read_chat_request(body: bytes, settings: Settings) -> ChatOrder:
         raise _field(_pointer(path.rstrip("`")), message[:1].lower() + message[1:]) from error
     if request.chat_template is not None:
         raise RequestError("E-REQUEST-UNSUPPORTED", "a request cannot bring its own template", pointer="/chat_template")
-    return ChatOrder(
-        request=request,
+    return CheckedRequest(
+        body=request,
         messages=_messages(data["messages"]),
-        tools=_tools(request),
+        resolved=_resolved(request, settings),
         options=_options(request, settings),
         n=_bounded("n", request.n, 1, 1, settings.limits.server_n),
-        budgets=_budgets(request, settings),
         ignored=tuple(name for name in data if name not in _FIELDS),
     )
 
@@ -132,21 +131,40 @@ def _check_call(call: dict[str, Any], pointer: str) -> None:
         raise _field(f"{pointer}/function/arguments", "arguments are a JSON string")
 
 
-def _tools(request: ChatRequest) -> tuple[Tool, ...] | None:
-    if request.tools is None:
-        return None
-    for index, tool in enumerate(request.tools):
+def _resolved(request: ChatRequest, settings: Settings) -> ResolvedRequest:
+    _check_tools(request.tools or ())
+    try:
+        return resolve_request(
+            # Without tools a completion never holds calls: none are declared, rather than unknown ones.
+            request.tools or (),
+            tool_choice="auto" if request.tool_choice is None else request.tool_choice,
+            parallel_tool_calls=request.parallel_tool_calls is not False,
+            response_format=request.response_format,
+            enforce=settings.enforce,
+            budgets=_budgets(request, settings),
+            reasoning_format="none" if request.separate_reasoning is False else "auto",
+            template_kwargs=_template_kwargs(request),
+            limits=settings.limits,
+        )
+    except ArgumentError as error:
+        error.pointer = f"/tools{error.pointer or ''}"
+        raise
+
+
+def _template_kwargs(request: ChatRequest) -> dict[str, Any]:
+    """The request's variables for the template; an effort is one of them, under its own name."""
+    effort = {} if request.reasoning_effort is None else {"reasoning_effort": request.reasoning_effort}
+    return effort | (request.chat_template_kwargs or {})
+
+
+def _check_tools(tools: Iterable[dict[str, Any]]) -> None:
+    for index, tool in enumerate(tools):
         if tool.get("type", "function") != "function":
             raise RequestError(
                 "E-REQUEST-UNSUPPORTED",
                 f"tools of type {tool['type']!r} are not supported",
                 pointer=f"/tools/{index}/type",
             )
-    try:
-        return tools_from(request.tools)
-    except ArgumentError as error:
-        error.pointer = f"/tools{error.pointer or ''}"
-        raise
 
 
 def _options(request: ChatRequest, settings: Settings) -> GenerationOptions:

@@ -15,13 +15,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How the server behaves.
 
     Attributes:
-        enforce: how much of a call the grammar holds when the model may call: `off` nothing, `name` the name,
-            `parameters` the name and the arguments by schema. Tools with `strict: true` are always held by schema.
+        enforce: how much of a call the grammar constrains when the model may call: `off` nothing, `name` the name,
+            `parameters` the name and the arguments by schema. A call of a tool with `strict: true` always keeps to
+            its schema.
         parallel: generations that compute at once; further ones wait.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
-        thinking_tokens: tokens of thoughts if the request does not say; None: no bound.
-        complete: whether an answer that a grammar holds is brought to a legal end before its tokens run out; where
-            not, it is cut off.
+        thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
+        complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
+            is cut off.
         limits: bounds on requests.
     """
 

@@ -1,4 +1,4 @@
-"""How a model is found: one file for each way, and one row here."""
+"""How a model to serve is found: one file for each kind of source, and one row here."""
 
 from __future__ import annotations
 
