@@ -52,6 +52,10 @@ ReasoningChoice: TypeAlias = Literal["auto", "open", "closed", "off"]
 ReasoningFormat: TypeAlias = Literal["auto", "none", "deepseek"]
 ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "structural_tag"]
 
+_REASONING_CHOICES: tuple[str, ...] = get_args(ReasoningChoice)
+_REASONING_FORMATS: tuple[str, ...] = get_args(ReasoningFormat)
+_DEFAULT_LIMITS = Limits()
+
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on the parts of a turn; None is no bound.
@@ -179,6 +183,9 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in ("object", "schema")
 
 
+_TEXT = ResponseFormat()
+
+
 class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request, read and checked.
 
@@ -270,9 +277,9 @@ def resolve_request(
             `E-ARGUMENT-REASONING-FORMAT`: an unknown word.
         LimitError: `E-LIMIT-TOOLS`, too many tools.
     """
-    _check_word("E-ARGUMENT-REASONING", "reasoning", reasoning, ReasoningChoice)
-    _check_word("E-ARGUMENT-REASONING-FORMAT", "reasoning_format", reasoning_format, ReasoningFormat)
-    bounds = limits or Limits()
+    _check_word("E-ARGUMENT-REASONING", "reasoning", reasoning, _REASONING_CHOICES)
+    _check_word("E-ARGUMENT-REASONING-FORMAT", "reasoning_format", reasoning_format, _REASONING_FORMATS)
+    bounds = limits or _DEFAULT_LIMITS
     if not for_reading:
         _check_number(tools, bounds)
     declared = tools_from(tools)
@@ -290,8 +297,7 @@ def resolve_request(
     )
 
 
-def _check_word(code: str, name: str, given: object, words: Any) -> None:
-    known = get_args(words)
+def _check_word(code: str, name: str, given: object, known: tuple[str, ...]) -> None:
     if given not in known:
         raise ArgumentError(code, f"{name}={given!r}", hint="one of " + ", ".join(f'"{word}"' for word in known))
 
@@ -405,12 +411,12 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
     """
     if value is None:
-        return ResponseFormat()
+        return _TEXT
     if not isinstance(value, Mapping):
         raise _bad_format("a response format is an object", "")
     kind = value.get("type")
     if kind == "text":
-        return ResponseFormat()
+        return _TEXT
     if kind == "json_object":
         if value.get("schema") is None:
             return ResponseFormat(kind="object")
