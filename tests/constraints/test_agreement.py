@@ -1,4 +1,4 @@
-"""What the grammar may write, the parser reads without anything odd; what the writer writes, the grammar accepts."""
+"""What the grammar may write, the parser reads without diagnostics; what the writer writes, the grammar accepts."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _hints(fmt: ChatFormat) -> list[str]:
     closers = [block.closer for block in reasoning.block] if reasoning is not None else []
     if fmt.spec.tools is not None:
         tools = fmt.spec.tools
-        behind = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
-        closers += [one.around("value")[1] for one in tools.argument[:1]] + [behind, tools.call[0].closer]
+        after = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
+        closers += [one.around("value")[1] for one in tools.argument[:1]] + [after, tools.call[0].closer]
         if tools.element is not None:
             keys = ("place", "days", "text", "tags", "meta", "pinned", *filter(None, [tools.item]))
             closers += [tools.element[2] + key + tools.element[3] for key in keys]
@@ -94,8 +94,8 @@ def _hints(fmt: ChatFormat) -> list[str]:
                 quote,
                 quote,
                 quote + ": 0",
-                quote + behind,
-                behind,
+                quote + after,
+                after,
                 *(
                     tools.section[0].opener + "clock" + one.around("name")[1]
                     for one in tools.call[:1]
@@ -105,7 +105,7 @@ def _hints(fmt: ChatFormat) -> list[str]:
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
-def _odd(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]]:
+def _read(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]]:
     parser = fmt.parser(TOOLS, id_seed="walk", **options)
     events = [*parser.feed(text), *parser.finish()]
     return parser.message, [event for event in events if isinstance(event, Malformed)] + list(
@@ -115,7 +115,7 @@ def _odd(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]
 
 @pytest.mark.parametrize("enforce", ["off", "parameters"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_may_be_written_reads_without_anything_odd(name: str, enforce: Any) -> None:
+def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) -> None:
     fmt = FORMATS[name]
     grammar = fmt.grammar(TOOLS, enforce=enforce)
     rng = random.Random(f"{name} {enforce}")
@@ -125,8 +125,8 @@ def test_what_may_be_written_reads_without_anything_odd(name: str, enforce: Any)
         if text is None:
             continue
         read += 1
-        message, odd = _odd(fmt, text)
-        assert not odd, (text, odd)
+        message, problems = _read(fmt, text)
+        assert not problems, (text, problems)
         assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
         called += bool(message.tool_calls)
     assert read > 10
@@ -145,8 +145,8 @@ def test_required_calls_are_valid(name: str, choice: str) -> None:
         if text is None:
             continue
         read += 1
-        message, odd = _odd(fmt, text, tool_choice=choice)
-        assert not odd, (text, odd)
+        message, problems = _read(fmt, text, tool_choice=choice)
+        assert not problems, (text, problems)
         assert not message.content, text
         assert message.tool_calls, text
         assert choice == "required" or [call.name for call in message.tool_calls] == [choice]
@@ -173,7 +173,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
     fmt = FORMATS[name]
     reasoning = fmt.spec.reasoning
     front = reasoning.block[0].opener if reasoning is not None and reasoning.to == "content" else ""
-    thoughts = "Well; 1 < 2." if reasoning is not None and not front else None
+    text = "Well; 1 < 2." if reasoning is not None and not front else None
     note = ToolCall(
         id="", name="save_note", arguments='{"text": "a\\n\\"b\\" é", "tags": ["x", ""], "meta": {"pinned": true}}'
     )
@@ -181,9 +181,9 @@ def test_what_is_written_is_accepted(name: str) -> None:
     bare = not fmt.triggers or "{" in fmt.triggers[0]
     messages = [
         Message(content=f"{front}Yes, 1 < 2."),
-        Message(content=f"{front}Yes.\n\n- é", reasoning_content=thoughts),
+        Message(content=f"{front}Yes.\n\n- é", reasoning_content=text),
         *(
-            [Message(tool_calls=(note,)), Message(tool_calls=(clock, note), reasoning_content=thoughts)]
+            [Message(tool_calls=(note,)), Message(tool_calls=(clock, note), reasoning_content=text)]
             if fmt.triggers
             else []
         ),
@@ -302,7 +302,7 @@ def test_elements_that_may_be_written_are_valid(name: str) -> None:
     assert fmt.spec.tools.element is not None
     opening, opened, closing, closed = fmt.spec.tools.element
     keys = [key for key in ("root", "weight", "label", "free", "next", fmt.spec.tools.item) if key]
-    hints = [f"{before}{key}{behind}" for key in keys for before, behind in ((opening, opened), (closing, closed))]
+    hints = [f"{before}{key}{after}" for key in keys for before, after in ((opening, opened), (closing, closed))]
     rng = random.Random(name)
     read = 0
     for _ in range(40):
@@ -336,7 +336,7 @@ def test_a_response_format_shapes_the_answer_and_leaves_calls_open() -> None:
     assert not accepts(fmt.grammar(None, response_format=ebnf), "<a>maybe</a>")
 
 
-def test_the_prompt_decides_whether_thoughts_are_open() -> None:
+def test_the_prompt_decides_whether_reasoning_is_open() -> None:
     fmt = FORMATS["wrapped"]
     opened = fmt.grammar(None, prompt="user\nassistant: <t>\n")
     assert accepts(opened, "hm\n</t>\n\n<a>yes</a>")
@@ -349,12 +349,12 @@ def test_the_prompt_decides_whether_thoughts_are_open() -> None:
 def test_a_prompt_that_ends_inside_an_opener_is_gone_on_with() -> None:
     fmt = FORMATS["wrapped"]
     inside = fmt.grammar(None, prompt=Prompt("user: <", 6))
-    assert accepts(inside, "<t>\nhm\n</t>\n\n<a>yes</a>")  # it may become thoughts, an answer or calls
-    thoughts = ChatFormat.from_toml('[reasoning]\nblock = "<t><u>\\n{reasoning}</t>"\n')
+    assert accepts(inside, "<t>\nhm\n</t>\n\n<a>yes</a>")  # it may become reasoning, an answer or calls
+    fmt = ChatFormat.from_toml('[reasoning]\nblock = "<t><u>\\n{reasoning}</t>"\n')
     prompt = Prompt("user: <t>", 6)
-    assert accepts(thoughts.grammar(prompt=prompt), "<u>\nhm</t>yes")
-    assert not accepts(thoughts.grammar(prompt=prompt), "<t><u>\nhm</t>yes")
-    message = thoughts.parse("<u>\nhm</t>yes", prompt=prompt)
+    assert accepts(fmt.grammar(prompt=prompt), "<u>\nhm</t>yes")
+    assert not accepts(fmt.grammar(prompt=prompt), "<t><u>\nhm</t>yes")
+    message = fmt.parse("<u>\nhm</t>yes", prompt=prompt)
     assert (message.reasoning_content, message.content) == ("hm", "yes")
 
 
@@ -393,8 +393,8 @@ def test_arguments_that_are_spelled_as_a_string() -> None:
     assert not accepts(grammar, '<c>{"n": "clock", "a": "{\\"x\\": y}"}</c>')
     rng = random.Random("spelled")
     texts = [walk(grammar, rng, ["<c>", "clock", '\\"', "}", '"}</c>']) for _ in range(20)]
-    read = [_odd(fmt, text) for text in texts if text is not None]
-    assert all(not odd for _, odd in read)
+    read = [_read(fmt, text) for text in texts if text is not None]
+    assert all(not problems for _, problems in read)
     assert any(message.tool_calls for message, _ in read)
 
 

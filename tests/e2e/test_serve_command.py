@@ -16,14 +16,14 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
             line = server.stdout.readline()
             assert line, server.stderr.read() if server.stderr else ""
             lines.append(line)
-        told = json.loads("".join(lines))
+        announced = json.loads("".join(lines))
         request = urllib.request.Request(
-            told["base_url"] + "/chat/completions",
+            announced["base_url"] + "/chat/completions",
             json.dumps({"messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}).encode(),
             {"content-type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            assert json.load(answer)["model"] == told["model"]
+            assert json.load(answer)["model"] == announced["model"]
         server.send_signal(signal.SIGINT)
         server.communicate(timeout=60)
         assert server.returncode in (0, 130, -signal.SIGINT)

@@ -87,7 +87,7 @@ def write_folder(folder: Path, config: dict[str, Any], weights: Weights, dtype: 
 
 
 def plain_logits(config: dict[str, Any], weights: Weights, ids: list[int]) -> NDArray[np.float64]:
-    """The logits behind the last of `ids`: one position at a time, one head at a time, no cache, in float64."""
+    """The logits after the last of `ids`: one position at a time, one head at a time, no cache, in float64."""
     head, heads = config["head_dim"], config["num_attention_heads"]
     sharing = heads // config["num_key_value_heads"]
 

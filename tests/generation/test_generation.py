@@ -124,7 +124,7 @@ def test_what_fits_is_the_models_own() -> None:
     assert (text_of(generation), generation.finish_reason) == (script, "stop")
 
 
-def test_thoughts_stop_at_their_budget() -> None:
+def test_reasoning_stops_at_its_budget() -> None:
     fmt = ChatFormat.from_toml('[reasoning]\nblock = "<note>{reasoning}</note>"\n')
     backend = ScriptedBackend("<note>thinking on and on</note>fine", special=("<end>", "<note>", "</note>"))
     grammar = fmt.grammar(budgets=Budgets(reasoning_tokens=8))

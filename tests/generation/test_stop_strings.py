@@ -51,7 +51,7 @@ def test_every_cutting_gives_the_same(stops: list[str], text: str, expected: tup
         assert (out.decode(), found) == expected, pieces
 
 
-def test_only_what_may_begin_a_stop_string_is_held_back() -> None:
+def test_only_what_may_begin_a_stop_string_waits() -> None:
     scanner: StopScanner[str] = StopScanner(["stop"])
     assert scanner.push("a", b"xx") == [("a", b"xx")]
     assert scanner.push("b", b"yst") == []

@@ -156,7 +156,7 @@ def test_the_field_that_is_wrong_is_named(
         ({"type": "object", "properties": {"a": {"minLength": -1}}}, ".properties.a"),
     ],
 )
-def test_a_schema_that_cannot_be_held_is_refused_with_its_place(
+def test_a_schema_that_cannot_be_enforced_is_refused_with_its_place(
     served: TestClient, schema: dict[str, Any], pointer: str
 ) -> None:
     wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}

@@ -160,7 +160,7 @@ SCHEMA = {"type": "object", "properties": {"n": {"enum": [7, 8]}}, "required": [
     ],
 )
 @pytest.mark.parametrize("script", ["certainly not", '{"n": 8}', '{"n": 9}'])
-def test_the_answer_can_be_held_by_a_schema(script: str, response_format: dict[str, Any]) -> None:
+def test_the_answer_can_be_constrained_by_a_schema(script: str, response_format: dict[str, Any]) -> None:
     choice = ask(script, spec=NO_REASONING, response_format=response_format, temperature=1, seed=4)["choices"][0]
     assert json.loads(choice["message"]["content"])["n"] in (7, 8)
     assert choice["finish_reason"] == "stop"
@@ -248,15 +248,15 @@ def test_text_parts_are_joined_and_a_conversation_with_calls_is_read() -> None:
     assert answer.json()["choices"][0]["message"]["content"] == "seen"
 
 
-def test_thoughts_have_a_budget() -> None:
+def test_reasoning_has_a_budget() -> None:
     script = "<note>one, two, three</note>Four."
     answer = ask(script, thinking_token_budget=8)["choices"][0]
     assert answer["message"]["reasoning_content"] == "one, two"
     assert len(ask(script)["choices"][0]["message"]["reasoning_content"]) == 15
     served = client(script, settings=Settings(thinking_tokens=3))
-    for fields, thoughts in (({}, "one"), ({"thinking_token_budget": 5}, "one, ")):
+    for fields, reasoning in (({}, "one"), ({"thinking_token_budget": 5}, "one, ")):
         answer = served.post("/v1/chat/completions", json=body(**fields)).json()["choices"][0]
-        assert answer["message"]["reasoning_content"] == thoughts
+        assert answer["message"]["reasoning_content"] == reasoning
     refused = client().post("/v1/chat/completions", json=body(thinking_token_budget=-1))
     assert refused.json()["error"]["param"] == "thinking_token_budget"
 

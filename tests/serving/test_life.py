@@ -180,7 +180,7 @@ def test_many_requests_at_once_do_not_mix() -> None:
     run(scene)
 
 
-def test_a_fault_behind_the_first_byte_is_told_in_the_stream(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_after_the_first_byte_is_reported_in_the_stream(caplog: pytest.LogCaptureFixture) -> None:
     def fail(step: int) -> None:
         if step == 2:
             raise RuntimeError("the accelerator is on fire")

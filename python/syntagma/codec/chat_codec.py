@@ -121,7 +121,7 @@ class ChatCodec:
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
-            tools: the declared tools; they stand in the prompt whatever `tool_choice` says. None: undeclared; an empty
+            tools: the declared tools; they stand in the prompt with every `tool_choice`. None: undeclared; an empty
                 list: none, so that no call is allowed or read. See the table in `syntagma.request`.
             documents: for templates that quote documents.
             add_generation_prompt: open the assistant's turn at the end of the prompt.

@@ -32,7 +32,7 @@ class Turn:
         self.request = request
         self._reading = reading
         self._unused: list[StreamParser] = []
-        """a parser that was made to read the prompt and that nobody has asked for yet"""
+        """a parser that was made to find the start state, to be handed out first"""
 
     @property
     def tools(self) -> tuple[Tool, ...] | None:
@@ -51,7 +51,7 @@ class Turn:
         """What the model may write, built when first asked for; None where the request constrains nothing.
 
         That is so with a text answer where no tools are declared, or where any of them may be called any number of
-        times: `tool_choice="auto"`, `enforce="off"`, no tool that is strict. The parser then reads whatever the model
+        times: `tool_choice="auto"`, `enforce="off"`, no tool that is strict. The parser then reads what the model
         writes.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The model that ships with the library, and whatever else has a folder of the same layout.
+"""The model that ships with the library, and models whose folder has the same layout.
 
 The shipped model has two million parameters. It shows the whole path working, from a request to a typed message; it
 is no assistant. What it can do is measured in its card, `data/MODEL_CARD.md`.

@@ -43,8 +43,10 @@ class ModelTokenizer:
     def encode(self, text: str, *, markers: bool = True) -> list[int]:
         """Token ids; nothing is added at either end.
 
-        markers: whether the text of special and added tokens becomes those tokens. False is for text that others wrote:
-        whatever it holds, no id of such a token comes out.
+        Args:
+            text: what is encoded.
+            markers: whether the text of special and added tokens becomes those tokens. False is for text of users and
+                tools: no id of such a token comes out.
         """
         encoder = self._marked if markers else self._plain
         ids: list[int] = encoder.encode(text, add_special_tokens=False).ids

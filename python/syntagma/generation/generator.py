@@ -18,11 +18,23 @@ __all__ = ["Generator"]
 
 
 class Generator:
-    """Runs constrained generations on one backend; shared between threads.
+    """Runs generations on one backend, each with a grammar or without. Threads may share it.
+
+    Use it where you have a prompt and want tokens; `Model` takes messages and gives a message. A generation is an
+    iterator of `Step`s::
+
+        generator = Generator(backend)
+        generation = generator.start(prompt, grammar=Grammar.from_choices(["yes", "no"]))
+        text = b"".join(step.data for step in generation if not step.end)
+        print(generation.finish_reason, generation.metrics)
 
     Args:
         backend: what computes the logits.
         compiler: compiles grammars for the backend's vocabulary; None makes one.
+
+    Attributes:
+        backend: the same.
+        compiler: the same, or the one that was made.
     """
 
     def __init__(self, backend: Backend, *, compiler: GrammarCompiler | None = None) -> None:
@@ -43,7 +55,7 @@ class Generator:
 
         Args:
             prompt: rendered text, or token ids.
-            grammar: what may be written; None leaves the model free.
+            grammar: what may be written; None: anything.
             grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
                 itself is the key.
             options: sampling, lengths and stop strings.
@@ -54,7 +66,9 @@ class Generator:
         """
         ids = self.backend.encode(prompt) if isinstance(prompt, str) else list(prompt)
         if not ids:
-            raise ModelError("E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to go on")
+            raise ModelError(
+                "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"
+            )
         if len(ids) >= self.backend.context_length:
             raise ModelError(
                 "E-MODEL-CONTEXT",

@@ -1,4 +1,4 @@
-"""Matchers that wait for their grammar to come back."""
+"""Matchers that are kept for the next generation with the same grammar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syntagma.grammars import Grammar
 
 __all__ = ["Lease", "MatcherPool"]
 
-_IDLE_MATCHERS = 16
+_MAX_IDLE = 16
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class MatcherPool:
-    """Matchers that wait for their grammar to come back. Shared between threads."""
+    """Matchers that are kept for the next generation with the same grammar. Threads may share it."""
 
     def __init__(self, compiler: GrammarCompiler) -> None:
         self._compiler = compiler
@@ -35,7 +35,7 @@ class MatcherPool:
         self._idle: OrderedDict[Hashable, GrammarMatcher] = OrderedDict()
 
     def take(self, key: Hashable, grammar: Grammar) -> Lease:
-        """A matcher at the start of the text, compiled if none waits."""
+        """A matcher at the start of the text, compiled if none is kept."""
         began = time.perf_counter()
         with self._lock:
             matcher = self._idle.pop(key, None)
@@ -46,14 +46,14 @@ class MatcherPool:
         return Lease(key, matcher, time.perf_counter() - began)
 
     def give_back(self, lease: Lease) -> None:
-        """Let the matcher wait; those that have waited longest are given up."""
+        """Keep the matcher; those that were kept longest are dropped."""
         with self._lock:
             self._idle[lease.key] = lease.matcher
             self._idle.move_to_end(lease.key)
-            while len(self._idle) > _IDLE_MATCHERS:
+            while len(self._idle) > _MAX_IDLE:
                 self._idle.popitem(last=False)
 
     def give_back_result(self, pending: Future[Lease]) -> None:
-        """The same for a matcher that nobody has waited for."""
+        """Keep a matcher whose generation never began."""
         if not pending.cancelled() and pending.exception() is None:
             self.give_back(pending.result())

@@ -119,7 +119,7 @@ class _Server:
     async def _run(self, request: Request, checked: CheckedRequest) -> ASGIApp:
         if self._active >= self._settings.limits.server_streams:
             raise RequestError("E-REQUEST-BUSY", "too many requests are being served", status=429)
-        run = ChatRun(self._model, checked, self._settings)
+        run = ChatRun(self._model, checked)
         streams = bool(checked.body.stream)
         self._active += 1
         answer = _Answer(self._threads, run.stream if streams else run.whole, request.receive, self._finished)
@@ -175,7 +175,7 @@ class _Answer:
         """The next bytes; None at the end.
 
         Raises:
-            ClientDisconnect: nobody waits for them any more.
+            ClientDisconnect: the client is gone.
         """
         return await anext(self._stream, None)
 

@@ -1,7 +1,7 @@
 """One chat completion: a request through codec, generator and parser to the bytes of its answer.
 
 Runs in a worker thread. Templates, schemas and grammars are rendered and compiled, and the prompt is read, before the
-first bytes come out, so whatever a request got wrong is still an HTTP error.
+first bytes come out, so that every mistake in a request is still an HTTP error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from syntagma.messages import Message
 from syntagma.parsing import ReadingOptions
 from syntagma.serving.model import ServedModel
 from syntagma.serving.requests import CheckedRequest
-from syntagma.serving.settings import Settings
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.wire import (
     ChatChunk,
@@ -55,10 +54,9 @@ __all__ = ["ChatRun"]
 class ChatRun:
     """Serves one request. Use `stream` or `whole`, once."""
 
-    def __init__(self, model: ServedModel, request: CheckedRequest, settings: Settings) -> None:
+    def __init__(self, model: ServedModel, request: CheckedRequest) -> None:
         self._model = model
         self._request = request
-        self._settings = settings
         self._id = f"chatcmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
 

@@ -1,4 +1,4 @@
-"""What a grammar that holds a schema may write, the parser reads as arguments that are valid under it: every format."""
+"""What the grammar of a schema may write, the parser reads as arguments that are valid under it, in every format."""
 
 from __future__ import annotations
 

@@ -1,0 +1,96 @@
+"""The options of a request, as callers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import msgspec
+
+from syntagma.errors import ArgumentError
+from syntagma.limits import Limits
+from syntagma.messages import ToolChoice
+
+__all__ = ["Budgets", "Enforce", "ReasoningChoice", "ReasoningFormat", "RequestOptions", "SharedOptions"]
+
+Enforce: TypeAlias = Literal["off", "name", "parameters"]
+ReasoningChoice: TypeAlias = Literal["auto", "open", "closed", "off"]
+ReasoningFormat: TypeAlias = Literal["auto", "none", "deepseek"]
+
+
+class Budgets(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on the parts of a turn; None is no bound.
+
+    Attributes:
+        reasoning_tokens: tokens of reasoning, what opens and closes it not counted.
+        content_tokens: tokens of content.
+        argument_bytes: bytes of the arguments of one call.
+        on_reasoning: what happens when the budget of reasoning is spent. `close`: the reasoning is closed, and the
+            model goes on with its answer.
+
+    Raises:
+        ArgumentError: `E-BUDGET-VALUE`, a budget is below 0; the pointer names it.
+    """
+
+    reasoning_tokens: int | None = None
+    content_tokens: int | None = None
+    argument_bytes: int | None = None
+    on_reasoning: Literal["close"] = "close"
+
+    def __post_init__(self) -> None:
+        for field in ("reasoning_tokens", "content_tokens", "argument_bytes"):
+            given = getattr(self, field)
+            if given is not None and given < 0:
+                raise ArgumentError(
+                    "E-BUDGET-VALUE", f"{field} is at least 0, not {given}", pointer=f"/budgets/{field}"
+                )
+
+    def bounds(self) -> list[tuple[str, str, int]]:
+        """What is bounded: the label of a part in the grammar, `tokens` or `bytes`, and how many at most."""
+        fields = (
+            ("reasoning", "tokens", self.reasoning_tokens),
+            ("content", "tokens", self.content_tokens),
+            ("arguments", "bytes", self.argument_bytes),
+        )
+        return [(label, unit, min(most, 2**32 - 1)) for label, unit, most in fields if most is not None]
+
+
+class SharedOptions(TypedDict, total=False):
+    """Keyword arguments that the parser and the grammar share.
+
+    Attributes:
+        tool_choice: `auto` (the default), `none`, `required`, a tool's name, or one of OpenAI's dictionaries
+            (`function`, `allowed_tools`).
+        response_format: OpenAI's dictionary, `{"type": "grammar", "grammar": EBNF text}`, or a structural tag. None:
+            text.
+        reasoning: whether the output begins inside reasoning; see the table in `syntagma.request`. The default,
+            `auto`, reads it from the prompt.
+        reasoning_format: `none` leaves reasoning in content, with its tags; `deepseek` is `auto`, the default: it
+            becomes `reasoning_content`.
+        template_kwargs: the variables that the prompt was rendered with; a format may say what they mean for
+            reasoning.
+        limits: bounds on the request and on what is read. None: the defaults.
+    """
+
+    tool_choice: ToolChoice
+    response_format: Mapping[str, Any] | None
+    reasoning: ReasoningChoice
+    reasoning_format: ReasoningFormat
+    template_kwargs: Mapping[str, Any] | None
+    limits: Limits | None
+
+
+class RequestOptions(SharedOptions, total=False):
+    """Keyword arguments of a request; those of `SharedOptions`, and what only a grammar needs.
+
+    Attributes:
+        parallel_tool_calls: False: one call at most. The default is True.
+        enforce: how much of a call the grammar constrains where `tool_choice` is `auto`: nothing but its form
+            (`off`), its name, or its name and its parameters by their schema. A required call, and a call of a tool
+            with `strict: true`, always keeps to the schema.
+        budgets: bounds on the parts of the turn. None: no bounds.
+    """
+
+    parallel_tool_calls: bool
+    enforce: Enforce
+    budgets: Budgets | None

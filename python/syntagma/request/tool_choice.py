@@ -1,0 +1,102 @@
+"""`tool_choice`: which tools may be called, and whether one must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from syntagma.errors import RequestError
+from syntagma.messages import Tool, ToolChoice
+
+__all__ = ["ResolvedToolChoice", "read_choice"]
+
+
+class ResolvedToolChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool choice, resolved against the declared tools.
+
+    Attributes:
+        mode: `none`: no call; `auto`: calls may come; `required`: one or more must come; `named`: exactly one must.
+        tools: the tools that may be called, each with its index in the request; None: undeclared, any name.
+    """
+
+    mode: Literal["none", "auto", "required", "named"]
+    tools: tuple[tuple[int, Tool], ...] | None
+
+    @property
+    def forced(self) -> bool:
+        """Whether a call must come."""
+        return self.mode in ("required", "named")
+
+
+def read_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedToolChoice:
+    """Resolve a tool choice: `auto`, `none`, `required`, a tool's name, or one of OpenAI's dictionaries.
+
+    Raises:
+        RequestError: `E-REQUEST-TOOL-CHOICE`, with the pointer of what is wrong.
+    """
+    declared = None if tools is None else tuple(enumerate(tools))
+    if isinstance(choice, str):
+        if choice in ("auto", "none", "required"):
+            return _mode(choice, declared, "/tool_choice")
+        return _named(choice, declared, "/tool_choice")
+    if not isinstance(choice, Mapping):
+        raise _refused("a tool choice is a word, a tool's name or an object", "/tool_choice")
+    kind = choice.get("type")
+    if kind == "function":
+        inner = choice.get("function")
+        if isinstance(inner, Mapping):
+            return _named(inner.get("name"), declared, "/tool_choice/function/name")
+        return _named(choice.get("name"), declared, "/tool_choice/name")
+    if kind == "allowed_tools":
+        inner = choice.get("allowed_tools")
+        if isinstance(inner, Mapping):
+            return _allowed(inner, declared, "/tool_choice/allowed_tools")
+        return _allowed(choice, declared, "/tool_choice")
+    raise _refused(f"unknown type {kind!r}", "/tool_choice/type", hint='known: "function", "allowed_tools"')
+
+
+def _mode(mode: str, declared: tuple[tuple[int, Tool], ...] | None, pointer: str) -> ResolvedToolChoice:
+    if mode == "required":
+        if not declared:
+            raise _refused("a call is required, but no tools are declared", pointer)
+        return ResolvedToolChoice(mode="required", tools=declared)
+    if mode == "none" or declared == ():
+        return ResolvedToolChoice(mode="none", tools=())
+    return ResolvedToolChoice(mode="auto", tools=declared)
+
+
+def _named(name: Any, declared: tuple[tuple[int, Tool], ...] | None, pointer: str) -> ResolvedToolChoice:
+    if not isinstance(name, str) or not name:
+        raise _refused("a tool's name is missing", pointer)
+    found = tuple(entry for entry in declared or () if entry[1].name == name)
+    if not found:
+        hint = None if not declared else "declared: " + ", ".join(tool.name for _, tool in declared[:10])
+        raise _refused(f"the tool {name!r} is not declared", pointer, hint=hint)
+    return ResolvedToolChoice(mode="named", tools=found)
+
+
+def _allowed(
+    choice: Mapping[str, Any], declared: tuple[tuple[int, Tool], ...] | None, pointer: str
+) -> ResolvedToolChoice:
+    mode = choice.get("mode", "auto")
+    if mode not in ("auto", "required"):
+        raise _refused(f"unknown mode {mode!r}", f"{pointer}/mode", hint='known: "auto", "required"')
+    listed = choice.get("tools")
+    if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
+        raise _refused("the allowed tools are a list of at least one", f"{pointer}/tools")
+    names = set()
+    for index, entry in enumerate(listed):
+        place = f"{pointer}/tools/{index}"
+        if not isinstance(entry, Mapping):
+            raise _refused("an allowed tool is an object", place)
+        inner = entry.get("function")
+        name = inner.get("name") if isinstance(inner, Mapping) else entry.get("name")
+        names.add(_named(name, declared, place).tools[0][1].name)  # type: ignore[index]  # a named choice has one
+    kept = tuple(entry for entry in declared or () if entry[1].name in names)
+    return _mode(mode, kept, pointer)
+
+
+def _refused(message: str, pointer: str, hint: str | None = None) -> RequestError:
+    return RequestError("E-REQUEST-TOOL-CHOICE", message, pointer=pointer, hint=hint)
