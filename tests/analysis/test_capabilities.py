@@ -1,10 +1,12 @@
-"""What the probing ladders find out about a template's inputs."""
+"""What probing finds out about a template's inputs."""
 
 from __future__ import annotations
 
 import pytest
 
-from .cases import NAMES, derived
+from syntagma.analysis import analyze
+
+from .cases import NAMES, derived, template
 
 EXPECTED: dict[str, dict[str, object]] = {
     "array-marker": {"call_ids": True, "content_with_calls": False, "parallel_tool_calls": True, "tools": True},
@@ -29,3 +31,13 @@ def test_capabilities(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_object_arguments_are_preferred(name: str) -> None:
     assert derived(name).capabilities.arguments == ("string" if name == "string-arguments" else "object")
+
+
+def test_an_id_may_have_to_carry_the_name() -> None:
+    source = template("counted-ids").source.replace(
+        "tools.' + call.function.name + ':' + (count.n | string)", "' + (call.id if ':' in call.id else '')"
+    )
+    found = analyze(source, certify=False)
+    assert found.capabilities.call_id_form == "functions.{name}:{index}"
+    assert found.derived.spec.tools is not None
+    assert [pattern.text for pattern in found.derived.spec.tools.id] == ["functions.{name}:{index}"]

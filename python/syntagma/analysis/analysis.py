@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from syntagma.analysis.capabilities import Capabilities
-from syntagma.analysis.certificate import Certificate, Certifier, Mentions
-from syntagma.analysis.expectations import covers
-from syntagma.analysis.inference import Evidence, Finding, Inference, infer
-from syntagma.analysis.probes import Probed, probe
-from syntagma.analysis.renders import Renders
-from syntagma.analysis.scene import Scene
-from syntagma.analysis.sentinels import Sentinels
-from syntagma.analysis.survey import Survey, survey
+from syntagma.analysis.certify.certificate import Certificate
+from syntagma.analysis.certify.certifier import Certifier, Mentions
+from syntagma.analysis.certify.outputs import TemplateOutputs
+from syntagma.analysis.infer.format import Evidence, infer_format
+from syntagma.analysis.locate.observations import observe
+from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
+from syntagma.analysis.render.bounded_renderer import BoundedRenderer
+from syntagma.analysis.render.conversation import Sentinels
+from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
-from syntagma.format_schema import FormatSpec, Notation, write_toml
+from syntagma.format_schema import FormatSpec, write_toml
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
 __all__ = ["Analysis", "analyze"]
 
-_GIVE_UP_AFTER = 3
+Candidates: TypeAlias = Literal["all", "derived", "named"]
+
+_MIN_GIVE_UP_AFTER = 3
+"""failing messages that a named format may have at least before its certificate is given up"""
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +70,7 @@ def analyze(
     template: ChatTemplate | str,
     *,
     certify: bool = True,
-    candidates: Literal["all", "derived", "named"] = "all",
+    candidates: Candidates = "all",
     cache: MutableMapping[str, Analysis] | None = None,
     seed: int = 0,
 ) -> Analysis:
@@ -74,11 +78,11 @@ def analyze(
 
     Args:
         template: the template, or its source.
-        certify: render messages of every shape and read them back; without it, nothing but `derived` is offered.
+        certify: render messages of every shape and read them back; without it, only the derived format is offered.
         candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
             `named`: only registered ones.
-        cache: remembers analyses; the key is a hash of everything that decides the result.
-        seed: of the made-up words; the result does not depend on it.
+        cache: keeps analyses; the key is a hash of everything that decides the result.
+        seed: seed of the made-up words; the result does not depend on it.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
@@ -94,7 +98,7 @@ def analyze(
             "E-ARGUMENT-CANDIDATES",
             'candidates is "all", "derived" or "named"; "named" needs a certificate',
         )
-    parts = [template.source, template.eos_token, certify, candidates, seed, names() if certify else ()]
+    parts = [template.source, template.eos_token, certify, candidates, seed, names()]
     key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
     if cache is not None and key in cache:
         return cache[key]
@@ -104,122 +108,91 @@ def analyze(
     return found
 
 
-def _analyze(
-    template: ChatTemplate, *, certify: bool, candidates: Literal["all", "derived", "named"], seed: int
-) -> Analysis:
-    words = Sentinels(seed)
-    whole = words.word("z")
-    renders = Renders(template.variant(bos_token="", eos_token=whole), template.limits)
-    scene = Scene(renders, words)
-    probed = probe(scene, template.source, template.undeclared_variables())
-    seen = survey(scene, probed, whole)
-    inferred = _readable(infer(seen, scene, probed, template.string_literals(), template.eos_token))
+def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, seed: int) -> Analysis:
+    """The stages of an analysis, in order."""
+    # Conversations of made-up words, rendered within bounds. A made-up word stands for the end-of-sequence token, too.
+    sentinels = Sentinels(seed)
+    eos = sentinels.word("z")
+    bounded = BoundedRenderer(template.variant(bos_token="", eos_token=eos), template.limits)
+    renderer = TurnRenderer(bounded, sentinels)
+    # Which inputs the template wants.
+    probed = probe_inputs(renderer, template.source, template.undeclared_variables())
+    # Every shape of a turn, with the places of what was put in.
+    seen = observe(renderer, probed)
+    # A format from comparing them.
+    inferred = infer_format(seen, renderer, probed, template, eos)
     derived = ChatFormat(inferred.spec)
-    chosen, fmt, certificate = "derived", derived, None
+    # Proof, and named formats where the derived one has none.
+    choice = _Choice(name="derived", format=derived, certificate=None)
     if certify:
-        certifier = Certifier(
-            scene,
-            probed.inputs,
-            inferred.frame,
-            seen.prompts,
-            id_form=probed.id_form,
-            eos_token=template.eos_token,
-            mentions=_mentions(probed, template),
-        )
+        outputs = TemplateOutputs(renderer, probed.inputs, inferred.frame, seen.prompts, eos_token=template.eos_token)
+        certifier = Certifier(outputs, probed.id_form, _mentions(probed, template))
         if candidates != "named":
-            findings = (*inferred.findings, *_findings(inferred, seen, words))
-            certificate = certifier.certify(derived, findings)
-        if candidates == "named" or (candidates == "all" and certificate is not None and not certificate.clean):
-            chosen, fmt, certificate = _named(certifier, inferred, certificate, derived)
+            choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
+        if candidates != "derived" and (choice.certificate is None or not choice.certificate.clean):
+            choice = _with_named_formats(choice, certifier, inferred.spec)
     return Analysis(
-        format=fmt,
+        format=choice.format,
         derived=derived,
-        chosen=chosen,
+        chosen=choice.name,
         capabilities=probed.capabilities,
         evidence=inferred.evidence,
-        certificate=certificate,
-        renders=renders.count,
+        certificate=choice.certificate,
+        renders=bounded.count,
     )
 
 
-def _readable(inferred: Inference) -> Inference:
-    """The inference as far as the library reads it: what no reader knows is left out, and that is a finding."""
-    why: FormatError | None = None
-    for spec, code in _weaker(inferred.spec):
-        try:
-            ChatFormat(spec).parser()
-        except FormatError as error:
-            why = error
-            continue
-        findings = inferred.findings if why is None else (*inferred.findings, Finding(code, why.message))
-        return msgspec.structs.replace(inferred, spec=spec, findings=findings)
-    return inferred
+class _Choice(msgspec.Struct, frozen=True):
+    """A format, the name it is chosen by, and its certificate; None before there is one."""
+
+    name: str
+    format: ChatFormat
+    certificate: Certificate | None
 
 
-def _weaker(spec: FormatSpec) -> Iterator[tuple[FormatSpec, str]]:
-    """The format, and what is left of it without its notation of values, then without calls."""
-    yield spec, ""
-    if spec.tools is not None:
-        if spec.tools.values == "text" and not spec.tools.literals.is_json:
-            plain = msgspec.structs.replace(spec.tools, literals=Notation())
-            yield msgspec.structs.replace(spec, tools=plain), "notation-unsupported"
-        yield msgspec.structs.replace(spec, tools=None), "calls-unsupported"
-
-
-def _findings(inferred: Inference, seen: Survey, words: Sentinels) -> Iterator[Finding]:
-    """What speaks against the derived format without any message being rendered."""
-    default = seen.prompts.get(None)
-    if default is not None and seen.extra(default) is None:
-        yield Finding("header-disagrees", "the default generation prompt does not hold the header of rendered turns")
-    text = write_toml(inferred.spec)
-    if any(word in text for word in words.given):
-        yield Finding("leak", "the derived format holds text that only the probes put in")
-
-
-def _mentions(probed: Probed, template: ChatTemplate) -> Mentions:
-    """What the template speaks of, so that a format that knows nothing of it cannot be the whole truth."""
-    named = {"enable_thinking", "thinking"} & template.undeclared_variables()
+def _mentions(probed: ProbeResult, template: ChatTemplate) -> Mentions:
+    """What the template speaks of, by its text and its variables."""
+    found = probed.capabilities
     return Mentions(
         calls="tool_calls" in template.source,
-        thoughts=bool(named or probed.capabilities.thinking_switches or probed.capabilities.reasoning),
+        reasoning=bool(probed.thinking_variables or found.thinking_switches or found.reasoning),
     )
 
 
-def _named(
-    certifier: Certifier, inferred: Inference, best: Certificate | None, derived: ChatFormat
-) -> tuple[str, ChatFormat, Certificate | None]:
+def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec) -> _Choice:
     """The registered format with the best certificate, if it beats the derived one."""
-    chosen, fmt = "derived", derived
-    tried = {_text_of(derived)} if best is not None else set()
+    tried = {_text_of(best.format)} if best.certificate is not None else set()
     for name in names():
-        for candidate in _candidates(get(name), inferred.spec):
+        for candidate in _candidates(get(name), derived):
             text = _text_of(candidate)
             if text in tried:
                 continue
             tried.add(text)
-            # What cannot read a call where the best one can is no rival, whatever else it reads.
-            if best is not None and covers(best.coverage, "T") and not certifier.reads_calls(candidate):
+            known = best.certificate
+            # A format that cannot read a call where the best one can is not worth a certificate.
+            if known is not None and known.covers("T") and not certifier.reads_calls(candidate):
                 continue
-            most = max(_GIVE_UP_AFTER, len(best.failing) + 1 if best is not None else 0)
-            certificate = certifier.certify(candidate, (), give_up_after=most)
-            if len(certificate.failing) < most and (best is None or _beats(certificate, best)):
-                chosen, fmt, best = name, candidate, certificate
-    return chosen, fmt, best
+            give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
+            certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
+            if len(certificate.failing) < give_up_after and (known is None or _beats(certificate, known)):
+                best = _Choice(name, candidate, certificate)
+    return best
 
 
 def _text_of(fmt: ChatFormat) -> str:
-    """What tells formats apart; two that say the same need one certificate."""
+    """The text of a format without its aliases: formats with the same text need one certificate."""
     return write_toml(msgspec.structs.replace(fmt.spec, aliases=()))
 
 
 def _beats(one: Certificate, other: Certificate) -> bool:
+    """Whether a certificate is better: by being clean without covering less, or else by its rank."""
     if one.clean:
         return not other.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
     return not other.clean and one.rank > other.rank
 
 
 def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:
-    """A named format in the derived frame, and its tools with the derived thoughts."""
+    """A named format with the frame of the derived one, and then with its reasoning, too."""
     framed = named.spec
     if framed.messages is None:
         framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn)

@@ -1,4 +1,4 @@
-"""Renders of one template under one account: remembered by their arguments, bounded together."""
+"""Renders of one template: each made once, all of them bounded together."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ import re
 import time
 from typing import Any
 
-from syntagma.analysis.conversations import Inputs
+from syntagma.analysis.render.conversation import Inputs
 from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.templates import ChatTemplate
 
-__all__ = ["Renders"]
+__all__ = ["BoundedRenderer"]
 
 _UNDEFINED = re.compile(r"'(\w{1,80})' is undefined")
-_LIMIT_HITS = 3
-_CLOCK = datetime.date(2030, 1, 1)
+_MAX_LIMIT_ERRORS = 3
+_NOW = datetime.date(2030, 1, 1)
 
 
-class Renders:
-    """Renders one template and keeps the account of all of them.
+class BoundedRenderer:
+    """Renders one template, remembers the results by their arguments, and bounds what all renders cost together.
 
-    `count` renders were made, `seconds` of CPU time were spent. A failed render is None; `last_error` says why.
+    Attributes:
+        count: how many renders were made.
+        seconds: how much CPU time they took.
+        last_error: why the last failed render failed.
     """
 
     def __init__(self, template: ChatTemplate, limits: Limits) -> None:
@@ -31,12 +34,12 @@ class Renders:
         self._variants: dict[tuple[bool, bool], ChatTemplate] = {}
         self._limits = limits
         self._known: dict[str, str | None] = {}
-        self._hits = 0
+        self._limit_errors = 0
         self.count = 0
         self.seconds = 0.0
         self.last_error: SyntagmaError | None = None
 
-    def text(
+    def render(
         self,
         messages: list[dict[str, Any]],
         inputs: Inputs,
@@ -45,7 +48,7 @@ class Renders:
         prompt: bool = False,
         settings: dict[str, Any] | None = None,
     ) -> str | None:
-        """Render a conversation.
+        """Render a conversation; None if the template refuses it.
 
         Args:
             messages: the conversation, without the system message that `inputs` may ask for.
@@ -68,6 +71,11 @@ class Renders:
             self._known[key] = self._render(template, messages, tools, prompt, variables)
         return self._known[key]
 
+    def undefined_name(self) -> str | None:
+        """The variable that the last failed render missed, if that was why it failed."""
+        match = _UNDEFINED.search(self.last_error.message) if self.last_error else None
+        return match[1] if match else None
+
     def _variant(self, *, lenient: bool, omit_none: bool) -> ChatTemplate:
         key = (lenient, omit_none)
         if key not in self._variants:
@@ -83,18 +91,20 @@ class Renders:
         variables: dict[str, Any],
     ) -> str | None:
         if self.seconds > self._limits.analysis_seconds:
-            raise _over(f"rendering took more than {self._limits.analysis_seconds} s")
+            raise _limits_exceeded(f"rendering took more than {self._limits.analysis_seconds} s")
         started = time.thread_time()
         self.count += 1
         try:
             return template.render(
-                messages, tools=tools, add_generation_prompt=prompt, template_kwargs=variables, now=_CLOCK
+                messages, tools=tools, add_generation_prompt=prompt, template_kwargs=variables, now=_NOW
             )
         except LimitError as error:
             self.last_error = error
-            self._hits += 1
-            if self._hits >= _LIMIT_HITS:
-                raise _over(f"{_LIMIT_HITS} probes went beyond a limit, the last with {error.code}") from error
+            self._limit_errors += 1
+            if self._limit_errors >= _MAX_LIMIT_ERRORS:
+                raise _limits_exceeded(
+                    f"{_MAX_LIMIT_ERRORS} probes went beyond a limit, the last with {error.code}"
+                ) from error
             return None
         except SyntagmaError as error:
             self.last_error = error
@@ -102,13 +112,8 @@ class Renders:
         finally:
             self.seconds += time.thread_time() - started
 
-    def undefined_name(self) -> str | None:
-        """The variable that the last failed render missed, if that was why it failed."""
-        match = _UNDEFINED.search(self.last_error.message) if self.last_error else None
-        return match[1] if match else None
 
-
-def _over(why: str) -> TemplateError:
+def _limits_exceeded(why: str) -> TemplateError:
     return TemplateError(
         "E-TEMPLATE-ANALYSIS",
         f"the template cannot be analysed within the limits: {why}",

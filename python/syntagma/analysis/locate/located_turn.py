@@ -1,4 +1,7 @@
-"""Where thoughts, content and calls stand in a view. A value's extent is found by decoding it, not by its quotes."""
+"""Where reasoning, content and calls stand in a rendered turn.
+
+The extent of a value is found by decoding it, not by looking for its quotes.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,17 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from syntagma.analysis.conversations import Call
-from syntagma.analysis.json_spans import JsonSpan, read_json, values_around
-from syntagma.analysis.scene import Context, View
+from syntagma.analysis.locate.json_spans import JsonSpan, read_json, values_around
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn
+from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
 
-__all__ = ["CallExtent", "Element", "Reading", "Slot", "read_view"]
+__all__ = ["Element", "LocatedCall", "LocatedTurn", "Slot", "is_arguments", "locate_turn"]
 
 SlotKind: TypeAlias = Literal["name", "id", "arguments", "key", "value"]
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A place that a call fills, in the text of its view."""
+    """A place that a call fills: half-open range of code points in the text of its turn."""
 
     kind: SlotKind
     start: int
@@ -26,14 +29,15 @@ class Slot(msgspec.Struct, frozen=True):
     """arguments written as JSON inside a string"""
 
 
-class CallExtent(msgspec.Struct, frozen=True):
-    """A call in a view: a JSON value that holds name and arguments (`json`), or a sequence of slots."""
+class LocatedCall(msgspec.Struct, frozen=True):
+    """A call in a turn: a JSON value that holds name and arguments (`json`), or a sequence of slots."""
 
     start: int
     end: int
-    call: Call
+    call: SampleCall
     json: JsonSpan | None = None
     in_array: bool = False
+    """the JSON value is an element of an array of calls"""
     slots: tuple[Slot, ...] = ()
 
     @property
@@ -43,42 +47,29 @@ class CallExtent(msgspec.Struct, frozen=True):
 
 
 class Element(msgspec.Struct, frozen=True):
-    """Thoughts (`R`), content (`C`) or a call (`T`) in a view."""
+    """Reasoning (`R`), content (`C`) or a call (`T`) in a turn."""
 
     kind: Literal["R", "C", "T"]
     start: int
     end: int
-    call: CallExtent | None = None
+    call: LocatedCall | None = None
 
 
-class Reading(msgspec.Struct, frozen=True):
-    """A view and what was found in it, in the order of the text."""
+class LocatedTurn(msgspec.Struct, frozen=True):
+    """A rendered turn and what was found in it, in the order of the text."""
 
-    view: View
+    turn: SampleTurn
+    context: Context
+    text: str
     elements: tuple[Element, ...]
 
     @property
-    def text(self) -> str:
-        """The text of the view."""
-        return self.view.text
-
-    @property
-    def context(self) -> Context:
-        """Whether the turn was the last message."""
-        return self.view.context
-
-    @property
     def shape(self) -> str:
-        """What is there: letters of `RCT`."""
+        """What was found: letters of `RCT`."""
         return "".join(kind for kind in "RCT" if any(element.kind == kind for element in self.elements))
 
     @property
-    def complete(self) -> bool:
-        """Whether everything that was put in was found."""
-        return self.shape == self.view.turn.shape and len(self.calls) == len(self.view.turn.calls)
-
-    @property
-    def calls(self) -> tuple[CallExtent, ...]:
+    def calls(self) -> tuple[LocatedCall, ...]:
         """The calls that were found."""
         return tuple(element.call for element in self.elements if element.call is not None)
 
@@ -89,41 +80,46 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def tail(self) -> str:
-        """The text behind the last element."""
+        """The text after the last element."""
         return self.text[self.elements[-1].end :] if self.elements else ""
 
     def before(self, kind: str) -> str:
         """The text between the first element of that kind and the element before it, or the beginning."""
-        at = next(i for i, element in enumerate(self.elements) if element.kind == kind)
+        at = self._first(kind)
         return self.text[self.elements[at - 1].end if at else 0 : self.elements[at].start]
 
-    def behind(self, kind: str) -> str:
+    def after(self, kind: str) -> str:
         """The text between the first element of that kind and the next element, or the end."""
-        at = next(i for i, element in enumerate(self.elements) if element.kind == kind)
+        at = self._first(kind)
         end = self.elements[at + 1].start if at + 1 < len(self.elements) else len(self.text)
         return self.text[self.elements[at].end : end]
 
-    def follower(self, kind: str) -> str:
-        """The kind of the element behind the first one of that kind; empty at the end."""
-        at = next(i for i, element in enumerate(self.elements) if element.kind == kind)
+    def next_kind(self, kind: str) -> str:
+        """The kind of the element that follows the first one of that kind; empty at the end."""
+        at = self._first(kind)
         return self.elements[at + 1].kind if at + 1 < len(self.elements) else ""
 
+    def _first(self, kind: str) -> int:
+        return next(i for i, element in enumerate(self.elements) if element.kind == kind)
 
-def read_view(view: View) -> Reading:
-    """Find what was put into a view; what does not appear is left out."""
-    turn = view.turn
+
+def locate_turn(rendered: RenderedTurn) -> LocatedTurn:
+    """Find what was put into a rendered turn; what does not appear is left out."""
+    turn, text = rendered.turn, rendered.text
     found: list[Element] = []
-    for kind, text in (("R", turn.reasoning), ("C", turn.content)):
-        at = view.text.find(text) if text else -1
-        if text and at >= 0:
-            found.append(Element(kind, at, at + len(text)))  # type: ignore[arg-type]  # one of the two letters
-    edges = [element.end for element in found]
-    found += [Element("T", extent.start, extent.end, extent) for extent in _locate(view.text, turn.calls, edges)]
-    return Reading(view, tuple(sorted(found, key=lambda element: element.start)))
+    for kind, part in (("R", turn.reasoning), ("C", turn.content)):
+        at = text.find(part) if part else -1
+        if part and at >= 0:
+            found.append(Element(kind, at, at + len(part)))  # type: ignore[arg-type]  # one of the two letters
+    ends = [element.end for element in found]
+    found += [Element("T", call.start, call.end, call) for call in _locate_calls(text, turn.calls, ends)]
+    elements = tuple(sorted(found, key=lambda element: element.start))
+    return LocatedTurn(turn, rendered.context, text, elements)
 
 
-def _locate(text: str, calls: tuple[Call, ...], edges: list[int]) -> list[CallExtent]:
-    found: list[CallExtent] = []
+def _locate_calls(text: str, calls: tuple[SampleCall, ...], ends: list[int]) -> list[LocatedCall]:
+    """The calls in their order, up to the first that is not found; `ends` are the ends of other elements."""
+    found: list[LocatedCall] = []
     at = 0
     for index, call in enumerate(calls):
         name_at = text.find(call.name, at)
@@ -131,50 +127,50 @@ def _locate(text: str, calls: tuple[Call, ...], edges: list[int]) -> list[CallEx
             break
         if found and found[-1].start <= name_at < found[-1].end:
             break
-        at = max([at, *(edge for edge in edges if edge <= name_at)])
-        following = [text.find(other.name, name_at + len(call.name)) for other in calls[index + 1 : index + 2]]
-        stop = following[0] if following and following[0] >= 0 else len(text)
-        extents = _in_json(text, calls[index:], at, name_at) or _in_slots(text, call, at, name_at, stop)
-        if not extents:
+        at = max([at, *(end for end in ends if end <= name_at)])
+        next_names = [text.find(other.name, name_at + len(call.name)) for other in calls[index + 1 : index + 2]]
+        stop = next_names[0] if next_names and next_names[0] >= 0 else len(text)
+        located = _in_json(text, calls[index:], at, name_at) or _in_slots(text, call, at, name_at, stop)
+        if not located:
             break
-        found += extents
+        found += located
         at = found[-1].end
         if len(found) >= len(calls):
             break
-        if len(extents) > 1:
-            found += _locate(text[: len(text)], calls[len(found) :], [at])
+        if len(located) > 1:
+            found += _locate_calls(text, calls[len(found) :], [at])
             break
     return found
 
 
-def _in_json(text: str, calls: tuple[Call, ...], at: int, name_at: int) -> list[CallExtent]:
-    """The calls inside the outermost JSON value that holds the first one's name; none if there is no such value."""
+def _in_json(text: str, calls: tuple[SampleCall, ...], at: int, name_at: int) -> list[LocatedCall]:
+    """The calls inside the outermost JSON value that holds the first one's name; empty if there is no such value."""
     call = calls[0]
     for span in values_around(text, at, name_at):
         if span.end <= name_at or not span.holds(call.name):
             continue
         if span.members and len(calls) > 1 and span.holds(calls[1].name):
-            # An object around all calls: they are the items of the list in it that holds the first one.
+            # An object around all calls: they are the items of the inner array that holds the first one.
             inner = next((one for one in span.walk() if any(_holds_call(item, call) for item in one.items)), None)
             if inner is None:
                 return []
-            span = inner  # noqa: PLW2901 - the narrower value takes its place
+            span = inner  # noqa: PLW2901 - go on with the inner array
         if not span.items:
-            return [CallExtent(span.start, span.end, call, span)] if _holds_call(span, call) else []
-        found: list[CallExtent] = []
+            return [LocatedCall(span.start, span.end, call, span)] if _holds_call(span, call) else []
+        found: list[LocatedCall] = []
         waiting = list(calls)
         for item in span.items:
             if waiting and item.members and _holds_call(item, waiting[0]):
-                found += [CallExtent(item.start, item.end, waiting.pop(0), item, in_array=True)]
+                found += [LocatedCall(item.start, item.end, waiting.pop(0), item, in_array=True)]
         return found
     return []
 
 
-def _holds_call(span: JsonSpan, call: Call) -> bool:
+def _holds_call(span: JsonSpan, call: SampleCall) -> bool:
     return span.holds(call.name) and any(is_arguments(inner, call) for inner in span.walk())
 
 
-def is_arguments(span: JsonSpan, call: Call) -> bool:
+def is_arguments(span: JsonSpan, call: SampleCall) -> bool:
     """Whether a JSON value is the call's arguments, or a string that decodes to them."""
     if isinstance(span.value, str) and span.value[:1] in ("{", "["):
         try:
@@ -184,8 +180,8 @@ def is_arguments(span: JsonSpan, call: Call) -> bool:
     return bool(span.value == call.arguments) and isinstance(span.value, dict)
 
 
-def _in_slots(text: str, call: Call, at: int, name_at: int, stop: int) -> list[CallExtent]:
-    """The call as name, id and arguments in the order of their places."""
+def _in_slots(text: str, call: SampleCall, at: int, name_at: int, stop: int) -> list[LocatedCall]:
+    """The call as its name, id and arguments, in the order of the text; empty if the arguments are not found."""
     slots = [Slot("name", name_at, name_at + len(call.name))]
     id_at = text.find(call.id, at, stop) if call.id and call.id != call.name else -1
     if id_at >= 0 and not id_at <= name_at < id_at + len(call.id):
@@ -199,10 +195,11 @@ def _in_slots(text: str, call: Call, at: int, name_at: int, stop: int) -> list[C
             return []
         slots += tagged
     slots.sort(key=lambda slot: slot.start)
-    return [CallExtent(slots[0].start, slots[-1].end, call, slots=tuple(slots))]
+    return [LocatedCall(slots[0].start, slots[-1].end, call, slots=tuple(slots))]
 
 
-def _arguments_slot(text: str, call: Call, at: int, stop: int) -> Slot | None:
+def _arguments_slot(text: str, call: SampleCall, at: int, stop: int) -> Slot | None:
+    """The arguments as one JSON object, or as a string that decodes to one, beginning in `text[at:stop]`."""
     for start in range(at, stop):
         if text[start] == "{":
             span = read_json(text, start)
@@ -219,6 +216,7 @@ def _arguments_slot(text: str, call: Call, at: int, stop: int) -> Slot | None:
 
 
 def _tagged_slots(text: str, arguments: dict[str, Any], at: int, stop: int) -> list[Slot]:
+    """Every key and value of the arguments, one after the other; empty if one is missing."""
     slots: list[Slot] = []
     for key, value in arguments.items():
         key_at = text.find(key, at, stop)

@@ -1,4 +1,4 @@
-"""What a template can show and what it wants, as plain fields: messages are brought into this form for rendering."""
+"""`Capabilities`: what a template can show and what it wants, as plain fields. Messages are normalised by it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from syntagma.analysis.conversations import EmptyContent
+from syntagma.analysis.render.conversation import EmptyContent
 
 __all__ = ["Capabilities"]
 
@@ -21,7 +21,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     parallel_tool_calls: bool = False
     """several calls in one message appear"""
     content_with_calls: bool = False
-    """content beside calls appears"""
+    """content in a message with calls appears"""
     call_ids: bool = False
     """the ids of calls appear"""
     call_id_form: str = "{word}"
@@ -29,11 +29,11 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Literal["object", "string"] = "object"
     """how `arguments` of a call are given to the template: as an object, or as JSON text"""
     empty_content: EmptyContent = "text"
-    """`content` beside calls when there is none: the empty text, null, or no key at all"""
+    """`content` of a message with calls and no content: the empty text, null, or no key at all"""
     reasoning: str | None = None
-    """message field of the thoughts; `content:TYPE` means a content block of that type; None: never rendered"""
+    """message field of the reasoning; `content:TYPE` means a content block of that type; None: never rendered"""
     reasoning_settings: dict[str, Any] = {}
-    """template variables under which thoughts are rendered"""
+    """template variables under which reasoning is rendered"""
     thinking_switches: dict[str, tuple[Any, ...]] = {}
     """template variables that change the generation prompt, with the values that were tried and work"""
     system: bool = False
@@ -47,6 +47,6 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     no_tools: Literal["none", "empty", "undefined", "declared"] = "none"
     """how `tools` is given when there are none: None, an empty list, left undefined; `declared`: some must be given"""
     variables: dict[str, Any] = {}
-    """variables that nobody declares and without which nothing renders, with the values used by the probes"""
+    """undeclared variables without which nothing renders, with the values that the probes bound"""
     lenient: bool = False
     """the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""

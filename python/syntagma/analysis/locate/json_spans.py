@@ -1,4 +1,4 @@
-"""JSON values with their places in a text: what is inside a rendered call, and where."""
+"""JSON values and where they stand in a text: what is inside a rendered call."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 __all__ = ["JsonSpan", "read_json", "values_around"]
 
 _DECODER = json.JSONDecoder()
-_BLANKS = " \t\r\n"
+_WHITESPACE = " \t\r\n"
 
 
 class JsonSpan(msgspec.Struct, frozen=True):
-    """A JSON value in a text: half-open code points, the decoded value, and what it holds.
+    """A JSON value in a text: half-open range of code points, the decoded value, and what it holds.
 
     `members` holds (key, key's start, key's end, value) for objects, `items` the elements of arrays.
     """
@@ -58,8 +58,8 @@ def values_around(text: str, at: int, stop: int) -> Iterator[JsonSpan]:
                 yield span
 
 
-def _blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANKS:
+def _skip_whitespace(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _WHITESPACE:
         at += 1
     return at
 
@@ -69,23 +69,23 @@ def _span(text: str, at: int) -> tuple[JsonSpan, int]:
     value, end = _DECODER.raw_decode(text, at)
     if text[at] == "[":
         items: list[JsonSpan] = []
-        place = _blanks(text, at + 1)
+        place = _skip_whitespace(text, at + 1)
         while text[place] != "]":
             item, place = _span(text, place)
             items.append(item)
-            place = _blanks(text, place)
+            place = _skip_whitespace(text, place)
             if text[place] == ",":
-                place = _blanks(text, place + 1)
+                place = _skip_whitespace(text, place + 1)
         return JsonSpan(at, end, value, (), tuple(items)), end
     if text[at] == "{":
         members: list[tuple[str, int, int, JsonSpan]] = []
-        place = _blanks(text, at + 1)
+        place = _skip_whitespace(text, at + 1)
         while text[place] != "}":
             key, key_end = _DECODER.raw_decode(text, place)
-            inner, after = _span(text, _blanks(text, _blanks(text, key_end) + 1))
+            inner, after = _span(text, _skip_whitespace(text, _skip_whitespace(text, key_end) + 1))
             members.append((key, place, key_end, inner))
-            place = _blanks(text, after)
+            place = _skip_whitespace(text, after)
             if text[place] == ",":
-                place = _blanks(text, place + 1)
+                place = _skip_whitespace(text, place + 1)
         return JsonSpan(at, end, value, tuple(members), ()), end
     return JsonSpan(at, end, value), end

@@ -1,0 +1,119 @@
+"""What a template really writes, cut into prompts and the outputs that follow them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.certify.read_back import PromptedOutput, reasoning_at_header
+from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.locate.atoms import text_after
+from syntagma.analysis.locate.observations import Prompts
+from syntagma.analysis.render.conversation import Inputs, SampleTurn
+from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
+from syntagma.formats import ChatFormat
+
+__all__ = ["TemplateOutputs", "without_empty_block"]
+
+
+class TemplateOutputs:
+    """Turns and prompts of a template, with its own end-of-sequence token in place of the sentinel.
+
+    Renders are shared between all formats that are tried.
+
+    Attributes:
+        frame: what surrounds every turn.
+        prompts: what follows the user's message in each prompt.
+    """
+
+    def __init__(
+        self, renderer: TurnRenderer, inputs: Inputs, frame: Frame, prompts: Prompts, *, eos_token: str
+    ) -> None:
+        self._renderer = renderer
+        self._inputs = inputs
+        self._sentinel = frame.eos
+        self._eos_token = eos_token
+        self.frame = frame.with_eos(eos_token)
+        self.prompts = tuple(self._real(prompt) for prompt in prompts.values())
+
+    def turn(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
+        """Render a turn; None if that fails."""
+        rendered = self._renderer.turn(turn, self._inputs, context, tools=tools)
+        return None if rendered is None else msgspec.structs.replace(rendered, text=self._real(rendered.text))
+
+    def _real(self, text: str) -> str:
+        return text.replace(self._sentinel, self._eos_token)
+
+    def text(self, rendered: RenderedTurn) -> str:
+        """The text of a turn, without what follows it in the conversation."""
+        return rendered.text.removesuffix(self.frame.epilogue if rendered.context == "last" else self.frame.user_open)
+
+    def after_header(self, prompt: str) -> str:
+        """What a prompt holds after the header; empty if it does not begin with it."""
+        return prompt[len(self.frame.lead) :] if prompt.startswith(self.frame.lead) else ""
+
+    def of(self, fmt: ChatFormat, rendered: RenderedTurn, shown: SampleTurn) -> list[PromptedOutput]:
+        """The turn as an output: all of it after the header, and the rest of it after every prompt that it fits.
+
+        Args:
+            fmt: the format that reads it.
+            rendered: the turn.
+            shown: what the render shows of the turn.
+        """
+        text, lead = self.text(rendered), self.frame.lead
+        found = []
+        if text.startswith(lead):
+            found.append(PromptedOutput("header", lead, text[len(lead) :], reasoning_at_header(fmt, shown)))
+        for prompt in dict.fromkeys(self.prompts):
+            if prompt == lead:
+                continue
+            if text.startswith(prompt):
+                found.append(PromptedOutput("prompt", prompt, text[len(prompt) :]))
+            elif text.startswith(lead) and shown.reasoning is None and fmt.spec.reasoning is not None:
+                closed = self.after_closed_reasoning(fmt, prompt, text[len(lead) :])
+                if closed is not None:
+                    found.append(PromptedOutput("prompt with closed reasoning", prompt, closed))
+        return found
+
+    def without_end(self, fmt: ChatFormat, output: str, shown: SampleTurn) -> list[str]:
+        """The output as engines may give it back: without the end of the turn, whitespace after calls kept or not."""
+        drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
+        text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self.frame.without_end(output))
+        if not shown.calls or fmt.spec.tools is None:
+            return [text]
+        closer = fmt.spec.tools.section[0].closer or fmt.spec.tools.call[0].closer
+        return list(dict.fromkeys((text.rstrip() + closer[len(closer.rstrip()) :], text.rstrip())))
+
+    def after_closed_reasoning(self, fmt: ChatFormat, prompt: str, body: str) -> str | None:
+        """A turn without reasoning as it follows a prompt that opens or has closed it; None if the prompt does neither.
+
+        Args:
+            fmt: the format.
+            prompt: the prompt.
+            body: the text of the turn after the header.
+        """
+        if fmt.spec.reasoning is None or not prompt.startswith(self.frame.lead):
+            return None
+        block = fmt.spec.reasoning.block[0]
+        rest = text_after(block.opener, self.after_header(prompt))
+        if rest is None or not block.opener.strip():
+            return None
+        body = without_empty_block(fmt, body)
+        if not rest.strip():
+            return block.closer + body
+        return body if rest.strip() == block.closer.strip() else None
+
+    def opens_reasoning(self, fmt: ChatFormat, prompt: str) -> bool:
+        """Whether a prompt opens reasoning, or the format opens it without any text."""
+        opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
+        return not opener.strip() or text_after(opener, self.after_header(prompt)) is not None
+
+
+def without_empty_block(fmt: ChatFormat, body: str) -> str:
+    """A turn's text without an empty block of reasoning, or its closer alone, at its beginning."""
+    if fmt.spec.reasoning is None:
+        return body
+    block = fmt.spec.reasoning.block[0]
+    rest = text_after(block.opener + block.closer, body) or text_after(block.closer, body)
+    return body if rest is None else rest.lstrip()

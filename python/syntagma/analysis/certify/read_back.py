@@ -1,0 +1,240 @@
+"""Reading a rendered turn back: with the parser, which must give what was put in, and with the grammar."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from syntagma.analysis.render.conversation import SampleTurn
+from syntagma.analysis.render.turn_renderer import RenderedTurn
+from syntagma.decoding import CompiledGrammar, GrammarCompiler, GrammarMatcher
+from syntagma.decoding.byte_vocabulary import byte_vocabulary
+from syntagma.errors import SyntagmaError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message
+
+__all__ = [
+    "INCOMPLETE",
+    "GrammarCheck",
+    "PromptedOutput",
+    "chunkings",
+    "difference",
+    "grammar_reserves_text",
+    "markers_of",
+    "plain_message",
+    "read_back",
+    "reasoning_at_header",
+    "shown_turn",
+    "shows_ids",
+]
+
+_MAX_CHARACTERWISE = 2_000
+"""characters of the longest text that is read one character at a time"""
+_MAX_CHUNK = 7
+_MAX_QUOTED = 120
+INCOMPLETE = "the message is marked incomplete"
+"""the only difference of a message that was cut"""
+
+
+class PromptedOutput(msgspec.Struct, frozen=True):
+    """An output as a model would write it.
+
+    Attributes:
+        name: what the output follows, in words.
+        prompt: the prompt.
+        output: the text that follows the prompt.
+        reasoning: the state of reasoning between them, where the prompt does not show it.
+    """
+
+    name: str
+    prompt: str
+    output: str
+    reasoning: Literal["auto", "open", "closed"] = "auto"
+
+
+# -- reading
+
+
+def chunkings(text: str, seed: int) -> Iterator[list[str]]:
+    """The text whole, one character at a time, and in one seeded random chunking; long texts not by characters."""
+    yield [text]
+    if len(text) <= _MAX_CHARACTERWISE:
+        yield list(text)
+    source = random.Random(seed)
+    chunks: list[str] = []
+    at = 0
+    while at < len(text):
+        size = source.randint(1, _MAX_CHUNK)
+        chunks.append(text[at : at + size])
+        at += size
+    yield chunks
+
+
+def read_back(
+    fmt: ChatFormat, run: PromptedOutput, chunks: list[str], tools: list[dict[str, Any]] | None, **options: Any
+) -> Message | str:
+    """The message that the parser makes of the chunks, or what went wrong in words."""
+    try:
+        parser = fmt.parser(tools, prompt=run.prompt, reasoning=run.reasoning, id_seed="1", **options)
+        for chunk in chunks:
+            parser.feed(chunk)
+        parser.finish()
+    except SyntagmaError as error:
+        return str(error)
+    return parser.message
+
+
+def plain_message(message: Message) -> dict[str, Any]:
+    """A message as plain data: without whitespace at the ends of texts, with decoded arguments."""
+    content = message.content if isinstance(message.content, str) else ""
+    return {
+        "reasoning": (message.reasoning_content or "").strip(),
+        "content": content.strip(),
+        "calls": [[call.name, _decoded(call.arguments), call.id] for call in message.tool_calls],
+    }
+
+
+def _decoded(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> str | None:
+    """What is wrong with a message, in words; None if it is what was expected.
+
+    Args:
+        message: the message that was read, or what went wrong.
+        expected: the turn; a field that is None must not be there.
+        ids: whether the render shows the ids of calls.
+    """
+    if isinstance(message, str):
+        return message
+    found = plain_message(message)
+    wanted: dict[str, Any] = {
+        "reasoning": (expected.reasoning or "").strip(),
+        "content": (expected.content or "").strip(),
+        "calls": [[call.name, call.arguments, call.id] for call in expected.calls],
+    }
+    if not ids:
+        for calls in (found["calls"], wanted["calls"]):
+            for call in calls:
+                call[2] = ""
+    for field, value in wanted.items():
+        if not _same(found[field], value):
+            return f"{field}: {_short(found[field])} instead of {_short(value)}"
+    if message.incomplete:
+        return INCOMPLETE
+    return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 3] + "..."
+
+
+# -- what is expected
+
+
+def reasoning_at_header(fmt: ChatFormat, shown: SampleTurn) -> Literal["auto", "open", "closed"]:
+    """The state of reasoning right after the header of a rendered turn, where no prompt has opened anything."""
+    reasoning = fmt.spec.reasoning
+    if reasoning is None:
+        return "auto"
+    return "open" if shown.reasoning is not None and not reasoning.block[0].opener.strip() else "closed"
+
+
+def grammar_reserves_text(fmt: ChatFormat, shown: SampleTurn) -> bool:
+    """Whether the grammar keeps this content for calls: they are bare JSON, and the content begins like one."""
+    tools, content = fmt.spec.tools, shown.content or ""
+    if tools is None or shown.calls:
+        return False
+    opener = tools.section[0].opener.strip() or tools.call[0].opener.strip()
+    return opener in ("", "[", "{") and (content.lstrip()[:1] in ("{", "[") or bool(opener and opener in content))
+
+
+def shows_ids(rendered: RenderedTurn, shown: SampleTurn) -> bool:
+    """Whether the render shows the ids of all calls."""
+    return bool(shown.calls) and all(call.id and call.id in rendered.text for call in shown.calls)
+
+
+def shown_turn(rendered: RenderedTurn) -> SampleTurn:
+    """The turn as far as the render shows it: what the template drops is not expected back."""
+    turn, text = rendered.turn, rendered.text
+    calls = turn.calls
+    names = [call.name for call in calls]
+    if any(text.count(name) < names.count(name) for name in set(names)):
+        calls = ()
+    return SampleTurn(
+        reasoning=turn.reasoning if turn.reasoning and turn.reasoning.strip() in text else None,
+        content=turn.content if turn.content and turn.content.strip() in text else None,
+        calls=calls,
+    )
+
+
+def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
+    """Openers and closers of the format's calls and reasoning, to be quoted inside of values."""
+    spec = fmt.spec
+    texts: list[str] = []
+    if spec.reasoning is not None:
+        texts += [spec.reasoning.block[0].opener, spec.reasoning.block[0].closer]
+    if spec.tools is not None:
+        texts += [spec.tools.section[0].opener, spec.tools.section[0].closer]
+        if not spec.tools.argument:
+            texts += [spec.tools.call[0].opener, spec.tools.call[0].closer]
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+# -- the grammar
+
+
+class GrammarCheck:
+    """Asks the grammar of one format whether it accepts an output.
+
+    One grammar is compiled for each prompt and each set of tools.
+
+    Attributes:
+        unsupported: why the format has no grammar, once that is known.
+    """
+
+    def __init__(self, fmt: ChatFormat, tools: list[dict[str, Any]]) -> None:
+        self._fmt = fmt
+        self._tools = tools
+        self._compiled: dict[tuple[str, str, bool], CompiledGrammar] = {}
+        self.unsupported: str | None = None
+        self._compiler = GrammarCompiler(byte_vocabulary())
+
+    def refusal(self, run: PromptedOutput, output: str, *, has_calls: bool) -> str | None:
+        """Why the grammar after the run's prompt does not accept `output`; None if it does, or there is no grammar.
+
+        Args:
+            run: the prompt, and the state of reasoning after it.
+            output: the text, without the end of the turn.
+            has_calls: whether tools are declared.
+        """
+        if self.unsupported is not None:
+            return None
+        key = (run.prompt, run.reasoning, has_calls)
+        try:
+            if key not in self._compiled:
+                tools = self._tools if has_calls else None
+                grammar = self._fmt.grammar(tools, prompt=run.prompt, reasoning=run.reasoning)
+                self._compiled[key] = self._compiler.compile(grammar)
+            matcher = GrammarMatcher(self._compiled[key])
+            if not matcher.accept_bytes(output.encode()):
+                return "the grammar refuses it"
+            return None if matcher.is_accepting() else "the grammar wants more"
+        except SyntagmaError as error:
+            if error.code == "E-FORMAT-UNSUPPORTED":
+                self.unsupported = error.message
+                return None
+            return f"no grammar: {error.message}"

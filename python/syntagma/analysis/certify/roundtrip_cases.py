@@ -1,0 +1,164 @@
+"""The messages with which a format is certified. None of their words is used by the probes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn
+from syntagma.json_types import json_type_of
+
+__all__ = ["Case", "case_tools", "roundtrip_cases"]
+
+_REASONING = "The guest wants tea, so I look at the clock first."
+_CONTENT = "Tea is served at noon."
+_ALL_TYPES: dict[str, Any] = {
+    "label": "green",
+    "cups": 3,
+    "ratio": 0.75,
+    "hot": True,
+    "iced": False,
+    "milk": None,
+    "leaves": ["oolong", "assam"],
+    "pot": {"litres": 2, "lid": "round"},
+}
+_TOOL_TYPES: dict[str, dict[str, Any]] = {
+    "brew_tea": {
+        "label": "string",
+        "cups": "integer",
+        "ratio": "number",
+        "hot": "boolean",
+        "iced": "boolean",
+        "milk": "null",
+        "leaves": "array",
+        "pot": "object",
+        "note": "string",
+        "title": "string",
+    },
+    "set_table": {"seats": "integer", "cloth": "string"},
+    "ring_bell": {},
+    "shelf.look_up": {"label": "string"},
+    "pour-out": {"label": "string"},
+}
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A message: its stable `name`, its `turn`, and the JSON types of the argument values that it is about."""
+
+    name: str
+    turn: SampleTurn
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def basic(self) -> bool:
+        """Whether it stands for its shape: it is about no values, and has two calls at most."""
+        return not self.kinds and len(self.turn.calls) <= 2
+
+
+def case_tools() -> list[dict[str, Any]]:
+    """The tools that the messages call, as OpenAI's dictionaries."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": "Helps at tea time.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {key: _schema(kind) for key, kind in types.items()},
+                    "required": [],
+                },
+            },
+        }
+        for name, types in _TOOL_TYPES.items()
+    ]
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    if kind == "null":
+        # Templates that write out types know few of them; a schema without a type asks for none.
+        return {"enum": [None], "description": "A value."}
+    schema: dict[str, Any] = {"type": kind, "description": "A value."}
+    if kind == "array":
+        schema["items"] = {"type": "string"}
+    if kind == "object":
+        schema["additionalProperties"] = True
+    return schema
+
+
+def roundtrip_cases(id_form: str, markers: tuple[str, ...] = ()) -> list[Case]:
+    """All messages, in the order in which they are tried.
+
+    Args:
+        id_form: how call ids are made, as `Capabilities.call_id_form` says.
+        markers: markers of the format, which a string argument quotes.
+    """
+
+    def call(name: str, arguments: dict[str, Any], index: int = 0) -> SampleCall:
+        word = f"Qx{index}Vt7Lm"
+        identity = id_form.replace("{word}", f"{word:0<9}").replace("{name}", name).replace("{index}", str(index))
+        return SampleCall(name, arguments, identity)
+
+    brew = call("brew_tea", {"label": "green", "cups": 3})
+    table = call("set_table", {"seats": 4, "cloth": "linen"}, 1)
+    bell = call("ring_bell", {}, 2)
+    cases = [
+        Case("content", SampleTurn(content=_CONTENT)),
+        Case("content short", SampleTurn(content="Ok")),
+        Case("content unicode", SampleTurn(content="Grüße — 茶 und 🫖, naïve façade")),
+        Case("content json", SampleTurn(content='{"kettle": [1, 2], "full": true}')),
+        Case("content brackets", SampleTurn(content="If a < b then x[1] = {y} & z > 0.")),
+        Case("content lines", SampleTurn(content="First line.\n\n  - second\n\tthird")),
+        Case("thoughts content", SampleTurn(reasoning=_REASONING, content=_CONTENT)),
+        Case("thoughts short", SampleTurn(reasoning="Hm.", content="Yes")),
+        Case("thoughts lines", SampleTurn(reasoning="One.\n\nTwo: a < b, {x}.", content=_CONTENT)),
+    ]
+    for count, calls in ((1, (brew,)), (2, (brew, table)), (3, (brew, table, bell))):
+        cases += [
+            Case(f"calls {count}", SampleTurn(calls=calls)),
+            Case(f"content calls {count}", SampleTurn(content=_CONTENT, calls=calls)),
+            Case(f"thoughts calls {count}", SampleTurn(reasoning=_REASONING, calls=calls)),
+            Case(f"thoughts content calls {count}", SampleTurn(reasoning=_REASONING, content=_CONTENT, calls=calls)),
+        ]
+    cases += [
+        Case("no arguments", SampleTurn(calls=(call("ring_bell", {}),))),
+        Case("no arguments, then some", SampleTurn(calls=(call("ring_bell", {}), table))),
+        Case("same call twice", SampleTurn(calls=(brew, call("brew_tea", {"label": "green", "cups": 3}, 1)))),
+        Case("dotted name", SampleTurn(calls=(call("shelf.look_up", {"label": "mint"}),))),
+        Case("dashed name", SampleTurn(calls=(call("pour-out", {"label": "mint"}),))),
+        Case(
+            "all types",
+            SampleTurn(calls=(call("brew_tea", _ALL_TYPES),)),
+            tuple(map(json_type_of, _ALL_TYPES.values())),
+        ),
+    ]
+    cases += [
+        Case(
+            f"type {json_type_of(value)} {key}",
+            SampleTurn(calls=(call("brew_tea", {key: value}),)),
+            (json_type_of(value),),
+        )
+        for key, value in _ALL_TYPES.items()
+    ]
+    texts = {
+        "empty": {"label": "", "note": "x"},
+        "numeric": {"label": "12", "note": "0.5"},
+        "words of JSON": {"label": "true", "note": "null"},
+        "newlines": {"label": "\nfirst\n  second\n", "note": "a\n"},
+        "quotes": {"label": 'she said "hi" \\ it\'s', "note": "{'a': \"b\"}"},
+        "brackets": {"label": "<b>x</b> & [y] {z}", "note": "a > b"},
+        "unicode": {"label": "茶 é 🫖", "note": "x"},
+        "blanks": {"label": "  two  ", "note": " "},
+        "single blank": {"label": "a b", "note": "c, d=e"},
+    }
+    cases += [
+        Case(f"string {name}", SampleTurn(calls=(call("brew_tea", values),)), ("string",))
+        for name, values in texts.items()
+    ]
+    nothing = call("brew_tea", {"leaves": [], "pot": {}})
+    cases.append(Case("empty list and object", SampleTurn(calls=(nothing,)), ("array", "object")))
+    if markers:
+        inside = {"label": "see " + " ".join(markers), "note": "x"}
+        cases.append(Case("markers in a string", SampleTurn(calls=(call("brew_tea", inside),)), ("string",)))
+    return cases

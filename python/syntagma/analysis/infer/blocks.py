@@ -1,0 +1,244 @@
+"""How reasoning and content are wrapped: openers and closers, from renders, prompts, or what the template cuts off."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.locate.atoms import (
+    common_prefix,
+    equal_ignoring_whitespace,
+    from_visible_atom,
+    text_after,
+    through_first_visible_atom,
+    visible_atoms,
+    without_last_visible_atoms,
+)
+from syntagma.analysis.locate.located_turn import LocatedTurn
+from syntagma.analysis.locate.observations import Observations
+from syntagma.analysis.render.conversation import Inputs, SampleTurn
+from syntagma.analysis.render.turn_renderer import TurnRenderer
+
+__all__ = ["ContentBlock", "ReasoningBlock", "find_content_block", "find_reasoning_block", "without_empty_reasoning"]
+
+_CLOSER_LENGTHS = range(3, 61)
+_MAX_LITERALS = 200
+
+
+class ReasoningBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """How reasoning is written. `start` is empty where only the closer separates it from content."""
+
+    start: str
+    end: str
+    evidence: Literal["rendered", "cut", "prompts", "prose"]
+    """seen in renders; the template cuts content at `end`; only prompts show it; only instructions speak of it"""
+    lead_cut: int = 0
+    """how many characters at the end of the frame's lead belong to `start`"""
+    ambiguous: bool = False
+    """where `end` ends was decided without proof"""
+
+
+class ContentBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """Opener and closer of content."""
+
+    open: str
+    close: str
+    when: Literal["always", "reasoning"] = "always"
+
+
+def find_reasoning_block(
+    seen: Observations,
+    frame: Frame,
+    renderer: TurnRenderer,
+    inputs: Inputs,
+    *,
+    literals: Iterable[str],
+    variables: Iterable[str],
+) -> ReasoningBlock | None:
+    """Find how reasoning is written; None if nothing tells.
+
+    Turns that show reasoning are the best evidence. Without any, the text at which the template cuts content off,
+    then what its prompts add, then what its instructions say.
+
+    Args:
+        seen: the turns and prompts to compare.
+        frame: what surrounds every turn.
+        renderer: makes further renders.
+        inputs: what the template wants.
+        literals: the template's string literals, which may be closers of reasoning.
+        variables: undeclared variables that switch thinking.
+    """
+    return (
+        _from_turns(seen, frame)
+        or _from_cut_content(seen, frame, renderer, inputs, literals)
+        or _from_prompts(seen, frame)
+        or _from_instructions(renderer, inputs, variables)
+    )
+
+
+def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
+    """From turns that show reasoning, with different elements following it."""
+    before_content, before_calls = seen.best("RC", "RCT"), seen.best("RT")
+    if before_content is not None and before_content.next_kind("R") != "C":
+        before_content = None
+    if before_calls is not None and before_calls.next_kind("R") != "T":
+        before_calls = None
+    shown = before_content or before_calls
+    if shown is None:
+        return None
+    start = shown.before("R")[len(frame.lead) :]
+    ambiguous = False
+    if before_content is not None and before_calls is not None:
+        end = common_prefix([before_content.after("R"), before_calls.after("R")], frame.eos)
+    elif before_content is not None:
+        end = _end_before_content(seen, frame, before_content.after("R"), before_content.tail)
+    else:
+        end, ambiguous = _end_before_calls(seen, frame, start, shown.after("R"))
+    if not end.strip():
+        return None
+    if start.strip():
+        return ReasoningBlock(start=start, end=end, evidence="rendered", ambiguous=ambiguous)
+    plain = seen.best("C", "T")
+    always_written = plain is not None and text_after(end.strip(), frame.body(plain)) is not None
+    if always_written and frame.header.strip():
+        # An empty block stands in turns without reasoning, so its opener became a part of the lead.
+        opener = from_visible_atom(frame.lead, 1, frame.eos)
+        return ReasoningBlock(
+            start=opener + start, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous
+        )
+    return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
+
+
+def _end_before_content(seen: Observations, frame: Frame, after: str, tail: str) -> str:
+    """The closer of reasoning that only content follows: `after` without the opener of the content."""
+    plain = seen.best("C")
+    opener = visible_atoms(frame.body(plain), frame.eos) if plain is not None else []
+    pieces = visible_atoms(after, frame.eos)
+    count = 0
+    while count < len(opener) and count < len(pieces) and opener[-1 - count] == pieces[-1 - count]:
+        count += 1
+    if not count and plain is not None:
+        # A wrapper that is written only with reasoning shows in the closer that plain content does not have.
+        located = seen.best("RC")
+        closers = len(visible_atoms(frame.tail(located), frame.eos)) if located is not None else 0
+        count = max(0, closers - len(visible_atoms(frame.tail(plain), frame.eos)))
+    if not tail or not count or count >= len(pieces):
+        return after
+    return without_last_visible_atoms(after, count, frame.eos)
+
+
+def _end_before_calls(seen: Observations, frame: Frame, start: str, after: str) -> tuple[str, bool]:
+    """The closer of reasoning that only calls follow, and whether it was decided without proof."""
+    for prompt in seen.prompts.values():
+        extra = prompt[len(frame.lead) :] if prompt.startswith(frame.lead) else ""
+        rest = text_after(start, extra) if start.strip() else None
+        if rest and rest.strip() and text_after(rest, after) is not None:
+            return rest, False
+    plain = seen.best("T")
+    if plain is not None:
+        rest = text_after(start, frame.body(plain))
+        shared = common_prefix([rest, after], frame.eos) if rest else ""
+        if shared.strip() and start.strip():
+            return through_first_visible_atom(shared, frame.eos), True
+    return through_first_visible_atom(after, frame.eos), True
+
+
+def _from_cut_content(
+    seen: Observations, frame: Frame, renderer: TurnRenderer, inputs: Inputs, literals: Iterable[str]
+) -> ReasoningBlock | None:
+    """From a literal at which the template cuts content, so that only what follows it remains."""
+    found: list[str] = []
+    for literal in itertools.islice(literals, _MAX_LITERALS):
+        if len(literal) not in _CLOSER_LENGTHS or literal.isidentifier() or not literal.strip():
+            continue
+        for context in ("middle", "last"):
+            gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
+            rendered = renderer.turn(SampleTurn(content=gone + literal + kept), inputs, context)
+            if rendered is not None and rendered.shows(kept) and not rendered.shows(gone):
+                found.append(literal)
+                break
+    found = [one for one in found if not any(other != one and other in one for other in found)]
+    if not found:
+        return None
+    end = min(found, key=len)
+    extras = _prompt_extras(seen, frame)
+    starts = [extra[: extra.find(end.strip())] if end.strip() in extra else extra for extra in extras]
+    visible = [start for start in starts if start.strip()]
+    if visible:
+        return ReasoningBlock(start=min(visible, key=len), end=end, evidence="cut")
+    if any(extra.strip() for extra in extras):
+        opener = from_visible_atom(frame.lead, 1, frame.eos)
+        return ReasoningBlock(start=opener, end=end, evidence="cut", lead_cut=len(opener))
+    return ReasoningBlock(start="", end=end, evidence="cut")
+
+
+def _from_prompts(seen: Observations, frame: Frame) -> ReasoningBlock | None:
+    """From a setting that adds a whole empty block to the prompt, which shows opener and closer."""
+    extras = sorted({extra for extra in _prompt_extras(seen, frame) if extra.strip()}, key=len)
+    for short in extras:
+        for long in extras:
+            rest = text_after(short, long)
+            if short != long and rest and rest.strip():
+                return ReasoningBlock(start=short, end=rest, evidence="prompts")
+    for extra in extras:
+        pieces = visible_atoms(extra, frame.eos)
+        if len(pieces) == 2 and all(len(piece) > 2 and not piece.isalnum() for piece in pieces):
+            return ReasoningBlock(start=pieces[0], end=pieces[1], evidence="prompts", ambiguous=True)
+    return None
+
+
+def _from_instructions(renderer: TurnRenderer, inputs: Inputs, variables: Iterable[str]) -> ReasoningBlock | None:
+    """From a variable that changes only the instructions: the first pair of tags in what it adds to them."""
+    plain = renderer.instructions(inputs, {})
+    for name in variables:
+        changed = renderer.instructions(inputs, {name: True})
+        if plain is None or changed is None or changed == plain:
+            continue
+        pieces = visible_atoms(changed[len(common_prefix([plain, changed])) :])
+        for opener in pieces:
+            closer = opener[0] + "/" + opener[1:]
+            if len(opener) > 2 and not opener[0].isalnum() and opener[1] != "/" and closer in pieces:
+                return ReasoningBlock(start=opener, end=closer, evidence="prose")
+    return None
+
+
+def _prompt_extras(seen: Observations, frame: Frame) -> list[str]:
+    """What each prompt holds after the header."""
+    return [frame.after_header(text) or "" for text in seen.prompts.values()]
+
+
+def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None) -> ContentBlock | None:
+    """Compare content alone with content after reasoning; None if content has neither opener nor closer."""
+    plain = seen.best("C")
+    if plain is not None:
+        opener = _content_opener(plain, frame, reasoning)
+        if opener.strip():
+            return ContentBlock(open=opener, close=frame.tail(plain))
+    reasoned = seen.best("RC", "RCT")
+    if reasoned is not None and reasoning is not None and reasoned.next_kind("R") == "C":
+        rest = text_after(reasoning.end, reasoned.after("R"))
+        closer = frame.tail(reasoned) if reasoned.next_kind("C") == "" else ""
+        if rest is not None and rest.strip():
+            return ContentBlock(open=rest, close=closer, when="reasoning" if plain is not None else "always")
+    return None
+
+
+def _content_opener(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:
+    body = frame.body(located)
+    if reasoning is not None and reasoning.start.strip() and equal_ignoring_whitespace(body, reasoning.start):
+        return ""
+    return without_empty_reasoning(body, reasoning)
+
+
+def without_empty_reasoning(text: str, reasoning: ReasoningBlock | None) -> str:
+    """The text without an empty block of reasoning, or its closer alone, at its beginning."""
+    if reasoning is None:
+        return text
+    rest = text_after(reasoning.start + reasoning.end, text) if reasoning.start.strip() else None
+    if rest is None:
+        rest = text_after(reasoning.end, text)
+    return text if rest is None else rest

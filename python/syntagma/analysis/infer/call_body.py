@@ -1,0 +1,180 @@
+"""What stands inside a call: a JSON envelope, or arguments that are written one by one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+import msgspec
+
+from syntagma.analysis.locate.atoms import common_prefix, common_suffix
+from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn, is_arguments
+
+__all__ = ["ArgumentPatterns", "find_argument_patterns", "find_envelope", "with_value_notation"]
+
+_QUOTES = ('"', "'")
+
+
+class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
+    """How arguments are written one by one, as texts of a format's `[tools]`."""
+
+    opens: str
+    """the literal between the name and the first argument"""
+    argument: str
+    """pattern with `{key}` and `{value}`"""
+    separator: str
+    closes: str
+    """the part of `argument` after the value, which follows the last value too"""
+    values: Literal["text", "literal"] = "text"
+    notation: dict[str, tuple[str, ...]] = {}
+    """spellings that are not JSON's, as the keys of a format's `literals`"""
+    types: dict[str, Literal["string", "json"]] = {}
+
+
+class _ArgumentLiterals(msgspec.Struct, frozen=True):
+    """The literals of a call with two arguments: `before key middle value between key second_middle value`."""
+
+    before: str
+    middle: str
+    between: str
+    second_middle: str
+
+
+# -- arguments one by one
+
+
+def find_argument_patterns(located: LocatedTurn, after: str) -> ArgumentPatterns | None:
+    """Find how arguments are written from the first call of a turn; None if that is not understood.
+
+    Args:
+        located: the turn, whose first call has two arguments.
+        after: the text that follows the last value of that call.
+    """
+    literals = _argument_literals(located.text, located.calls[0])
+    if literals is None or literals.middle != literals.second_middle:
+        return None
+    closes = common_prefix([literals.between, after])
+    opener = common_suffix([literals.before, literals.between[len(closes) :]])
+    if not closes:
+        return None
+    separator = literals.between[len(closes) : len(literals.between) - len(opener)]
+    opens = literals.before[: len(literals.before) - len(opener)]
+    if not (opener + opens).strip() or not literals.middle:
+        return None
+    return ArgumentPatterns(
+        opens=opens,
+        argument=opener + "{key}" + literals.middle + "{value}" + closes,
+        separator=separator,
+        closes=closes,
+    )
+
+
+def _argument_literals(text: str, call: LocatedCall) -> _ArgumentLiterals | None:
+    slots = [slot for slot in call.slots if slot.kind in ("name", "key", "value")]
+    if [slot.kind for slot in slots] != ["name", "key", "value", "key", "value"]:
+        return None
+    return _ArgumentLiterals(*(text[one.end : other.start] for one, other in itertools.pairwise(slots)))
+
+
+def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None) -> ArgumentPatterns | None:
+    """The patterns with how values of other types are written; None if that is not understood.
+
+    Args:
+        arguments: the patterns as found with strings.
+        numbers: the same turn with whole numbers as values, or None if it did not render.
+    """
+    if numbers is None or not numbers.calls or not numbers.calls[0].tagged:
+        return arguments
+    literals = _argument_literals(numbers.text, numbers.calls[0])
+    if literals is None:
+        return None
+    before, _, rest = arguments.argument.partition("{key}")
+    middle, _, closes = rest.partition("{value}")
+    if literals.middle == middle and literals.between.startswith(closes.rstrip()):
+        return arguments
+    for quote in _QUOTES:
+        if middle == literals.middle + quote and closes.startswith(quote):
+            shorter = closes[len(quote) :]
+            return msgspec.structs.replace(
+                arguments,
+                argument=before + "{key}" + literals.middle + "{value}" + shorter,
+                values="literal",
+                notation={"quotes": (quote, '"')} if quote != '"' else {},
+            )
+    start = common_prefix([middle, literals.middle])
+    # Words are atoms, so a common end begins after the word that differs.
+    end = common_suffix([middle[len(start) :], literals.middle[len(start) :]])
+    string_type = middle[len(start) : len(middle) - len(end)]
+    other_type = literals.middle[len(start) : len(literals.middle) - len(end)]
+    differ_in_a_word = string_type.isalnum() and other_type.isalnum() and start and end
+    if differ_in_a_word and literals.between.startswith(closes.rstrip()):
+        return msgspec.structs.replace(
+            arguments,
+            argument=before + "{key}" + start + "{type}" + end + "{value}" + closes,
+            types={string_type: "string", other_type: "json"},
+        )
+    return None
+
+
+# -- calls in JSON
+
+
+def find_envelope(text: str, calls: tuple[LocatedCall, ...]) -> str | None:
+    """The JSON that all these calls share, with placeholders for what differs.
+
+    None if name or arguments are neither values nor keys of it, or the calls differ otherwise. With several calls,
+    numbers that run with the index (from 0 or 1) become counters, and strings of digits that do so become ids, because
+    tool results refer to them.
+    """
+    for counting in (True, False) if len(calls) > 1 else (False,):
+        texts = [_envelope(text, call, index if counting else None) for index, call in enumerate(calls)]
+        if texts[0] is not None and all(other == texts[0] for other in texts):
+            return texts[0]
+    return None
+
+
+def _envelope(text: str, located: LocatedCall, index: int | None) -> str | None:
+    """One call's JSON with placeholders; `index` is its running number where counters are looked for."""
+    span, call = located.json, located.call
+    if span is None:
+        return None
+    placeholders: list[tuple[int, int, str]] = []
+    named = filled = False
+    for inner in span.walk():
+        for key, start, end, value in inner.members:
+            if key == call.name and not named:
+                placeholders.append((start, end, '"{name}"'))
+                named = True
+            if not filled and is_arguments(value, call):
+                placeholder = '"{arguments}"' if isinstance(value.value, str) else "{arguments}"
+                placeholders.append((value.start, value.end, placeholder))
+                filled = True
+            elif value.value == call.name and not named:
+                placeholders.append((value.start, value.end, '"{name}"'))
+                named = True
+            elif call.id and value.value == call.id:
+                placeholders.append((value.start, value.end, '"{id}"'))
+            else:
+                counter = _counter(value.value, index)
+                placeholders += [(value.start, value.end, counter)] if counter else []
+    if not named or not filled:
+        return None
+    inside = next((start, end) for start, end, placeholder in placeholders if "arguments" in placeholder)
+    made, at = "", span.start
+    for start, end, placeholder in sorted(placeholders):
+        if not inside[0] < start < inside[1]:
+            made += text[at:start] + placeholder
+            at = end
+    return made + text[at : span.end]
+
+
+def _counter(value: object, index: int | None) -> str:
+    """The placeholder for a value that is the running number, or one more; empty for others."""
+    if index is None or isinstance(value, bool):
+        return ""
+    for word, number in (("index", index), ("ordinal", index + 1)):
+        if value == number:
+            return "{" + word + "}"
+        if value == str(number):
+            return '"{id}"'
+    return ""

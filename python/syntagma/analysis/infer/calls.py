@@ -1,0 +1,304 @@
+"""How calls are written: section, separator, and one call with its openers and closers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import msgspec
+
+from syntagma.analysis.infer.blocks import ReasoningBlock, without_empty_reasoning
+from syntagma.analysis.infer.call_body import ArgumentPatterns, find_argument_patterns, find_envelope
+from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix
+from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn
+from syntagma.analysis.locate.observations import Observations
+
+__all__ = ["CallPatterns", "UnsupportedCalls", "find_call_patterns", "opener_in_lead"]
+
+
+class UnsupportedCalls(Exception):
+    """The calls are written in a way that is not understood; the text says how."""
+
+
+class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
+    """How calls are written, as pattern texts of a format's `[tools]`."""
+
+    section: str
+    separator: str
+    call: str
+    envelope: str | None = None
+    id: str | None = None
+    arguments: ArgumentPatterns | None = None
+    space_after_content: str = ""
+    """whitespace between content and the first call, which calls without content do not begin with"""
+    alternate: str = ""
+    """the call without its outer opener: models forget it"""
+    drop: str = ""
+    """a marker after the last call of a turn whose calls have no section"""
+    separators_differ: bool = False
+    """what stands between calls differs from call to call"""
+    unproved_split: bool = False
+    """only single calls were seen, so where the section ends and the call begins is not known"""
+
+
+class _Split(msgspec.Struct, frozen=True):
+    """The text around calls: `section_open (open … close) separator (open … close) section_close`."""
+
+    section_open: str
+    open: str
+    close: str
+    separator: str
+    section_close: str
+
+
+def find_call_patterns(
+    seen: Observations, frame: Frame, reasoning: ReasoningBlock | None, content_close: str
+) -> CallPatterns | None:
+    """Find how calls are written from a turn that shows them; None if no turn does.
+
+    Raises:
+        UnsupportedCalls: they are written, but not understood.
+    """
+    located = seen.best("T") or seen.best("RT", "CT", "RCT")
+    if located is None or not located.calls:
+        return None
+    calls = located.calls
+    if len(calls) < len(located.turn.calls):
+        raise UnsupportedCalls("not every call of a message was found in its render")
+    forms = {(bool(call.json), call.in_array, tuple(slot.kind for slot in call.slots)) for call in calls}
+    if len(forms) != 1:
+        raise UnsupportedCalls("the calls of one message are written in different ways")
+    before = _before_first_call(located, frame, reasoning)
+    gaps = [located.text[one.end : other.start] for one, other in itertools.pairwise(calls)]
+    after = frame.tail(located)
+    arguments = None
+    if calls[0].tagged:
+        arguments = find_argument_patterns(located, gaps[0] if gaps else after)
+        if arguments is None:
+            raise UnsupportedCalls("arguments are written one by one, in a way that is not understood")
+        cut = len(arguments.closes)
+        gaps, after = [gap[cut:] for gap in gaps], after[cut:]
+    gap, separators_differ = _gap_pattern(gaps)
+    split = _split(before, gap, after, frame, in_array=calls[0].in_array)
+    space = _space_after_content(split, seen, content_close)
+    if space and _always_begins_with(located, frame, reasoning, space):
+        split = msgspec.structs.replace(split, section_open=space + split.section_open)
+        space = ""
+    if calls[0].json is not None:
+        envelope = find_envelope(located.text, calls)
+        if envelope is None:
+            raise UnsupportedCalls("the JSON of a call is not understood")
+        made = _patterns(split, "{envelope}", envelope=envelope, unproved=not gaps)
+    else:
+        body, identity, split = _slots(located.text, calls, split, arguments)
+        made = _patterns(split, body, identity=identity, arguments=arguments, unproved=not gaps)
+        made = msgspec.structs.replace(made, alternate=_alternate(split, body))
+    return msgspec.structs.replace(made, separators_differ=separators_differ, space_after_content=space)
+
+
+def _patterns(
+    split: _Split,
+    body: str,
+    *,
+    envelope: str | None = None,
+    identity: str | None = None,
+    arguments: ArgumentPatterns | None = None,
+    unproved: bool,
+) -> CallPatterns:
+    drop = ""
+    if not split.section_open.strip() and split.section_close.strip():
+        # A closer whose section nothing opens can only be taken out wherever it stands.
+        drop = split.section_close.strip()
+        split = msgspec.structs.replace(split, section_close="")
+    return CallPatterns(
+        drop=drop,
+        section=split.section_open + "{calls}" + split.section_close,
+        separator=split.separator,
+        call=split.open + body + split.close,
+        envelope=envelope,
+        id=identity,
+        arguments=arguments,
+        unproved_split=unproved and bool(split.open + split.section_open),
+    )
+
+
+def _before_first_call(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:
+    """The text that opens the first call, without header, reasoning and the whitespace around them."""
+    before = located.before("T")
+    if located.elements[0].kind == "T":
+        return without_empty_reasoning(before[len(frame.lead) :], reasoning).lstrip()
+    if reasoning is not None and located.shape == "RT":
+        return before.removeprefix(reasoning.end).lstrip()
+    return before.lstrip()
+
+
+def opener_in_lead(seen: Observations, frame: Frame) -> int:
+    """How many characters at the end of the frame's lead are the opener of calls, because it stands between calls, too.
+
+    0 if turns of calls show an opener of their own.
+    """
+    located = seen.best("T")
+    if located is None or len(located.calls) < 2 or frame.body(located).strip():
+        return 0
+    first, second = located.calls[:2]
+    shared = common_suffix([frame.lead, located.text[first.end : second.start]], frame.eos)
+    return len(shared) if shared.strip() and len(shared) < len(frame.lead) else 0
+
+
+def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: bool) -> _Split:
+    """Cut the texts before the first call, between calls (None: there is one only), and after the last one."""
+    if gap is None:
+        if in_array:
+            return _Split(before, "", "", ", ", after)
+        return _Split("", before, after if after.strip() else "", "\n", "")
+    for counter, first in (("{index}", "0"), ("{ordinal}", "1")):
+        if counter in gap and first in before:
+            start, _, rest = before.rpartition(first)
+            before = start + counter + rest
+    opener = common_suffix([before, gap], frame.eos)
+    if not opener.strip():
+        opener = ""
+    closer = common_prefix([gap, after], frame.eos)
+    if len(closer) + len(opener) > len(gap):
+        opener = gap[len(closer) :]
+    if not closer.strip():
+        closer = ""
+    separator = gap[len(closer) : len(gap) - len(opener)]
+    return _Split(before[: len(before) - len(opener)], opener, closer, separator, after[len(closer) :])
+
+
+def _space_after_content(split: _Split, seen: Observations, content_close: str) -> str:
+    """The whitespace between content and the first call: after content it is data, and belongs to the calls."""
+    both = next((located for located in seen.all("CT") if located.next_kind("C") == "T"), None)
+    if both is None:
+        return ""
+    gap = both.before("T").removeprefix(content_close)
+    same = gap.lstrip() == (split.section_open + split.open).lstrip()
+    return gap[: len(gap) - len(gap.lstrip())] if same else ""
+
+
+def _always_begins_with(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None, space: str) -> bool:
+    """Whether calls without content begin with the same whitespace."""
+    if located.shape != "T":
+        return False
+    body = frame.body(located)
+    rest = without_empty_reasoning(body, reasoning)
+    if reasoning is not None and rest != body:
+        end = reasoning.end
+        rest = rest.removeprefix(end[len(end.rstrip()) :])
+    return rest.startswith(space)
+
+
+def _slots(
+    text: str, calls: tuple[LocatedCall, ...], split: _Split, arguments: ArgumentPatterns | None
+) -> tuple[str, str | None, _Split]:
+    """The call's body from its slots and the literals between them, the id's pattern, and the split without it."""
+    names = [call.call.name for call in calls]
+    order = [slot for slot in calls[0].slots if slot.kind in ("name", "id", "arguments")]
+    body = ""
+    for at, slot in enumerate(order):
+        if at:
+            gaps = [_between(text, call, order[at - 1].kind, slot.kind) for call in calls]
+            literal = _generalised(gaps, names)
+            if literal is None:
+                raise UnsupportedCalls("the literals inside a call differ from call to call")
+            body += literal
+        body += '"{arguments}"' if slot.encoded else "{" + slot.kind + "}"
+    if any(slot.encoded for slot in order):
+        raise UnsupportedCalls("arguments are written as JSON inside a string")
+    if arguments is not None:
+        body += arguments.opens + "{arguments}"
+    return _with_joined_id(body, split)
+
+
+def _alternate(split: _Split, body: str) -> str:
+    """The call from its innermost opener on, if that is a tag left open for the name and follows another marker."""
+    pieces = atoms(split.open)
+    if len([piece for piece in pieces if not piece.isspace()]) < 2 or not body.startswith("{name}"):
+        return ""
+    inner = pieces[-1]
+    is_open_tag = len(inner) > 3 and inner[0] == "<" and inner[-1] != ">"
+    return inner + body + split.close if is_open_tag else ""
+
+
+def _between(text: str, call: LocatedCall, one: str, other: str) -> str:
+    slots = {slot.kind: slot for slot in call.slots}
+    return text[slots[one].end : slots[other].start]  # type: ignore[index]  # both kinds are there
+
+
+def _with_joined_id(body: str, split: _Split) -> tuple[str, str | None, _Split]:
+    """Body, id and split; a counter joined to the name, without whitespace or brackets, makes the whole run an id."""
+    for counter in ("{index}", "{ordinal}"):
+        head, found, rest = body.partition(counter)
+        between = head.removeprefix("{name}")
+        if found and head.startswith("{name}") and _joins(between):
+            pieces = atoms(split.open)
+            at = len(pieces)
+            while at and _joins(pieces[at - 1]):
+                at -= 1
+            prefix = "".join(pieces[at:])
+            opened = msgspec.structs.replace(split, open="".join(pieces[:at]))
+            return "{id}" + rest, prefix + head + counter, opened
+    return body, None, split
+
+
+def _joins(text: str) -> bool:
+    return all(char.isalnum() or char in "._:-/#@+~" for char in text)
+
+
+# -- several spellings of one literal
+
+
+def _gap_pattern(gaps: list[str]) -> tuple[str | None, bool]:
+    """The text between two calls (None: there is one call only), and whether it differs from call to call."""
+    if not gaps:
+        return None, False
+    common = _common_spelling(gaps, first=1)
+    return (gaps[0], True) if common is None else (common, False)
+
+
+def _generalised(texts: Sequence[str], names: Sequence[str]) -> str | None:
+    """One pattern text for the same literal in each call; None if they differ in more than names and counters.
+
+    Args:
+        texts: the literal as it stands in each call, in order.
+        names: the calls' tool names.
+    """
+    return _common_spelling([text.replace(name, "{name}") for text, name in zip(texts, names, strict=True)])
+
+
+def _common_spelling(texts: Sequence[str], *, first: int = 0) -> str | None:
+    """One text with counters for numbers that run from call to call; None if the texts differ otherwise.
+
+    Args:
+        texts: the texts of successive calls.
+        first: index of the call to which the first text belongs.
+    """
+    if len(set(texts)) == 1:
+        return texts[0]
+    rows = [_split_digits(text) for text in texts]
+    if len({len(row) for row in rows}) != 1:
+        return None
+    made: list[str] = []
+    for column in zip(*rows, strict=True):
+        if len(set(column)) == 1:
+            made.append(column[0])
+        elif all(piece == str(index) for index, piece in enumerate(column, first)):
+            made.append("{index}")
+        elif all(piece == str(index + 1) for index, piece in enumerate(column, first)):
+            made.append("{ordinal}")
+        else:
+            return None
+    return "".join(made)
+
+
+def _split_digits(text: str) -> list[str]:
+    """The text cut where runs of digits begin and end."""
+    pieces: list[str] = []
+    for char in text:
+        if pieces and pieces[-1][-1].isdecimal() == char.isdecimal():
+            pieces[-1] += char
+        else:
+            pieces.append(char)
+    return pieces

@@ -1,0 +1,366 @@
+"""From comparisons to a format: what was found becomes the text of a format file, each part with its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.infer.blocks import ContentBlock, ReasoningBlock, find_content_block, find_reasoning_block
+from syntagma.analysis.infer.call_body import ArgumentPatterns, with_value_notation
+from syntagma.analysis.infer.calls import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
+from syntagma.analysis.infer.frame import Frame, find_frame
+from syntagma.analysis.locate.atoms import atoms, text_after, visible_atoms
+from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
+from syntagma.analysis.locate.observations import Observations
+from syntagma.analysis.probe.inputs import ProbeResult
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn
+from syntagma.analysis.render.turn_renderer import TurnRenderer
+from syntagma.errors import FormatError
+from syntagma.format_schema import FormatSpec, Notation, read_tables, write_toml
+from syntagma.formats import ChatFormat
+from syntagma.templates import ChatTemplate
+
+__all__ = ["Evidence", "Finding", "Inference", "infer_format"]
+
+_MAX_QUOTED = 80
+"""characters of a prompt's end that a finding quotes"""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One thing that was found: `what` it is in the format, its `text`, and what it was `seen` in."""
+
+    what: str
+    text: str
+    seen: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that keeps a certificate from being clean: a stable `code`, and a sentence."""
+
+    code: str
+    message: str
+
+
+class Inference(msgspec.Struct, frozen=True, kw_only=True):
+    """A derived format, how it came about, and what speaks against it before any further message is rendered."""
+
+    spec: FormatSpec
+    frame: Frame
+    evidence: tuple[Evidence, ...]
+    findings: tuple[Finding, ...]
+
+
+class _Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the comparisons found."""
+
+    frame: Frame
+    reasoning: ReasoningBlock | None
+    content: ContentBlock | None
+    calls: CallPatterns | None
+    not_understood: str | None
+    """what is not understood of how calls are written"""
+
+
+def infer_format(
+    seen: Observations, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate, eos: str
+) -> Inference:
+    """Put a format together from what the comparisons find.
+
+    Args:
+        seen: the turns and prompts to compare.
+        renderer: makes the few further renders that comparisons ask for.
+        probed: what the template wants.
+        template: the template, for its string literals and its end-of-sequence token.
+        eos: the sentinel that stands for that token in the renders.
+    """
+    whole_frame = find_frame(seen, eos)
+    parts = _compare(seen, whole_frame, renderer, probed, template)
+    states, unexplained = _prompt_states(parts, seen)
+    with_tools = renderer.prompt(probed.inputs, {}, tools=True)
+    if with_tools is not None and with_tools not in seen.prompts.values() and _state(parts, with_tools) is None:
+        unexplained.append(("tools declared", with_tools[-_MAX_QUOTED:]))
+    tables = _tables(parts, states)
+    evidence = tuple(_evidence(parts, tables))
+    spec, refusals = _supported(_with_eos(tables, eos, template.eos_token))
+    findings = [*_uncertainties(parts, unexplained), *refusals]
+    default = seen.prompts.get(None)
+    if default is not None and whole_frame.after_header(default) is None:
+        findings.append(
+            Finding("header-disagrees", "the default generation prompt does not hold the header of rendered turns")
+        )
+    text = write_toml(spec)
+    if any(word in text for word in renderer.sentinels.given):
+        findings.append(Finding("leak", "the derived format holds text that only the probes put in"))
+    return Inference(spec=spec, frame=parts.frame, evidence=evidence, findings=tuple(findings))
+
+
+def _compare(
+    seen: Observations, frame: Frame, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate
+) -> _Parts:
+    """Compare the turns: reasoning first, because what it takes from the lead belongs to no other part."""
+    reasoning = find_reasoning_block(
+        seen,
+        frame,
+        renderer,
+        probed.inputs,
+        literals=template.string_literals(),
+        variables=probed.thinking_variables,
+    )
+    frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
+    content = find_content_block(seen, frame, reasoning)
+    calls, not_understood = None, None
+    try:
+        calls = find_call_patterns(seen, frame, reasoning, content.close if content else "")
+        if calls is not None and calls.arguments is not None:
+            typed = _with_types(renderer, probed, calls.arguments)
+            calls = msgspec.structs.replace(calls, arguments=typed)
+    except UnsupportedCalls as error:
+        not_understood = str(error)
+    return _Parts(frame=frame, reasoning=reasoning, content=content, calls=calls, not_understood=not_understood)
+
+
+def _with_types(renderer: TurnRenderer, probed: ProbeResult, arguments: ArgumentPatterns) -> ArgumentPatterns:
+    """The arguments with how values other than strings are written."""
+
+    def located(values: tuple[Any, Any]) -> LocatedTurn | None:
+        call = renderer.new_call(2, probed.id_form)
+        given = dict(zip(call.arguments, values, strict=True))
+        turn = SampleTurn(calls=(SampleCall(call.name, given, call.id),))
+        rendered = renderer.in_any_context(turn, probed.inputs)
+        return None if rendered is None else locate_turn(rendered)
+
+    def is_spelled_like_python(value: Any) -> bool:
+        # Locating looks for `str(value)`, which is Python's spelling; JSON's is then not found.
+        turn = located((value, renderer.sentinels.number()))
+        return turn is not None and bool(turn.calls) and turn.calls[0].tagged
+
+    found = with_value_notation(arguments, located((renderer.sentinels.number(), renderer.sentinels.number())))
+    if found is None:
+        raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
+    notation = dict(found.notation)
+    if is_spelled_like_python(True):
+        notation |= {"true": ("True", "true"), "false": ("False", "false")}
+    if is_spelled_like_python(None):
+        notation |= {"null": ("None", "null")}
+    if is_spelled_like_python([renderer.sentinels.word("v")]):
+        notation |= {"quotes": ("'", '"')}
+    return msgspec.structs.replace(found, notation=notation)
+
+
+# -- the state of reasoning after a prompt
+
+
+def _prompt_states(parts: _Parts, seen: Observations) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The state of reasoning by prompt (`default`, or `variable=value`), and the prompts whose end is not explained."""
+    states: dict[str, str] = {}
+    unexplained: list[tuple[str, str]] = []
+    for setting, prompt in seen.prompts.items():
+        name = "default" if setting is None else f"{setting[0]}={json.dumps(setting[1])}"
+        state = _state(parts, prompt)
+        if state is None:
+            extra = parts.frame.after_header(prompt)
+            unexplained.append((name, (prompt if extra is None else extra)[-_MAX_QUOTED:]))
+        states[name] = state or "closed"
+    return states, unexplained
+
+
+def _state(parts: _Parts, prompt: str) -> str | None:
+    """The state of reasoning after a prompt, from what follows the header; None if that is not explained."""
+    extra, reasoning = parts.frame.after_header(prompt), parts.reasoning
+    if extra is None:
+        return None
+    if reasoning is not None:
+        if not reasoning.start.strip():
+            return "open"
+        if not extra.strip():
+            return "closed"
+        rest = text_after(reasoning.start, extra)
+        if rest is not None and not rest.strip():
+            return "open"
+        inside = extra if rest is None else rest
+        if inside.strip().endswith(reasoning.end.strip()):
+            return "off"
+    openers = (parts.content.open if parts.content else "", parts.calls.call.partition("{")[0] if parts.calls else "")
+    if not extra.strip() or any(text.strip().startswith(extra.strip()) for text in openers):
+        return "closed"
+    return None
+
+
+# -- findings and evidence
+
+
+def _uncertainties(parts: _Parts, unexplained: list[tuple[str, str]]) -> Iterator[Finding]:
+    """What the comparisons could not decide."""
+    if parts.not_understood is not None:
+        yield Finding("calls-unsupported", parts.not_understood)
+    for name, text in unexplained:
+        yield Finding("prompt-unexplained", f"the prompt ({name}) ends with {text!r}")
+    if parts.reasoning is not None and parts.reasoning.evidence == "prose":
+        yield Finding("reasoning-prose", "only the instructions of the prompt speak of reasoning")
+    if parts.reasoning is not None and parts.reasoning.ambiguous:
+        yield Finding("reasoning-end", "where the closer of reasoning ends could not be proved")
+    if parts.calls is not None and parts.calls.separators_differ:
+        yield Finding("calls-uneven", "what stands between calls differs from call to call")
+
+
+def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
+    if parts.reasoning is not None:
+        yield Evidence("reasoning", tables["reasoning"]["block"], parts.reasoning.evidence)
+    if parts.content is not None:
+        yield Evidence("content", tables["content"]["block"], parts.content.when)
+    if parts.calls is not None:
+        if parts.calls.unproved_split:
+            yield Evidence("tools.section", parts.calls.section, "single calls only: its edge is not proved")
+        for key, value in tables["tools"].items():
+            yield Evidence(f"tools.{key}", value if isinstance(value, str) else json.dumps(value), "rendered calls")
+    yield Evidence("anchor", parts.frame.anchor, "all shapes and prompts")
+    yield Evidence("end_of_turn", parts.frame.end_of_turn, "tails of all shapes")
+
+
+# -- the tables of a format file
+
+
+def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
+    """The keys and tables of the format file."""
+    frame, content = parts.frame, parts.content
+    tables: dict[str, Any] = {}
+    if frame.anchor:
+        tables["anchor"] = frame.anchor
+    if frame.end_of_turn:
+        tables["end_of_turn"] = _end_of_turn_list(frame.end_of_turn, frame.eos)
+    if parts.reasoning is not None:
+        tables["reasoning"] = _reasoning_table(parts.reasoning, states, parts.calls)
+    if content is not None:
+        tables["content"] = {"block": content.open + "{content}" + content.close}
+        if content.when != "always":
+            tables["content"]["when"] = content.when
+    if parts.calls is not None:
+        tables["tools"] = _tools_table(parts.calls)
+        if parts.calls.drop:
+            tables.setdefault("content", {})["drop"] = [parts.calls.drop]
+    return tables
+
+
+def _end_of_turn_list(text: str, eos: str) -> list[str]:
+    """The atoms of the end of the turn; adjacent ones that are neither whitespace nor bracketed are one."""
+    made: list[str] = []
+    joins = False
+    for atom in atoms(text, eos):
+        alone = atom.isspace() or atom == eos or (len(atom) > 1 and not atom.isalnum())
+        if made and joins and not alone:
+            made[-1] += atom
+        else:
+            made.append(atom)
+        joins = not alone
+    return made
+
+
+def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str], calls: CallPatterns | None) -> dict[str, Any]:
+    table: dict[str, Any] = {"block": reasoning.start + "{reasoning}" + reasoning.end}
+    default = states.get("default", "closed")
+    if default != "closed":
+        table["start"] = default
+    switch: dict[str, dict[str, str]] = {}
+    for name, state in states.items():
+        variable, _, value = name.partition("=")
+        if value:
+            switch.setdefault(variable, {})[value] = state
+    switch = {name: values for name, values in switch.items() if set(values.values()) != {default}}
+    if switch:
+        table["switch"] = switch
+    if calls is not None:
+        openers = [text.partition("{")[0].strip() for text in (calls.section, calls.call, calls.alternate)]
+        markers = [_interrupt(text) for text in openers if any(len(atom) > 3 for atom in visible_atoms(text))]
+        markers = list(dict.fromkeys(markers))
+        if markers:
+            table["interrupt"] = markers
+    return table
+
+
+def _interrupt(opener: str) -> str:
+    """The first atom if it is a whole marker, else the whole opener: a word alone would be found anywhere."""
+    first = visible_atoms(opener)[0]
+    return first if len(first) > 3 and not first[0].isalnum() and not first[-1].isalnum() else opener
+
+
+def _tools_table(calls: CallPatterns) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    space = calls.space_after_content
+    has_section = calls.section != "{calls}"
+    if has_section:
+        table["section"] = [calls.section, space + calls.section] if space else calls.section
+    if calls.separator:
+        table["separator"] = calls.separator
+    spaced = calls.call if has_section else space + calls.call
+    forms = dict.fromkeys(text for text in (calls.call, spaced, calls.alternate) if text)
+    table["call"] = list(forms) if len(forms) > 1 else calls.call
+    if calls.envelope is not None:
+        table["envelope"] = calls.envelope
+    if calls.id is not None:
+        table["id"] = calls.id
+    arguments = calls.arguments
+    if arguments is not None:
+        table["argument"] = arguments.argument
+        if arguments.separator:
+            table["argument_separator"] = arguments.separator
+        if arguments.values != "text":
+            table["values"] = arguments.values
+        if arguments.types:
+            table["types"] = arguments.types
+        if arguments.notation:
+            table["literals"] = {key: list(words) for key, words in arguments.notation.items()}
+    return table
+
+
+def _with_eos(value: Any, sentinel: str, token: str) -> Any:
+    """The same value with the real end-of-sequence token; texts of lists that become empty are left out."""
+    if isinstance(value, str):
+        return value.replace(sentinel, token)
+    if isinstance(value, list):
+        return [text for text in (_with_eos(item, sentinel, token) for item in value) if text]
+    if isinstance(value, dict):
+        return {key: _with_eos(item, sentinel, token) for key, item in value.items()}
+    return value
+
+
+# -- what the library reads of it
+
+
+def _supported(tables: dict[str, Any]) -> tuple[FormatSpec, list[Finding]]:
+    """The format as far as the library can read it; what it cannot read is left out, and is a finding."""
+    spec, findings = _spec_of(tables)
+    why: FormatError | None = None
+    for attempt, code in _weaker(spec):
+        try:
+            ChatFormat(attempt).parser()
+        except FormatError as error:
+            why = error
+            continue
+        return attempt, findings if why is None else [*findings, Finding(code, why.message)]
+    return spec, findings
+
+
+def _spec_of(tables: dict[str, Any]) -> tuple[FormatSpec, list[Finding]]:
+    """The format of the tables; without calls if it is refused with them, empty if it is refused without them, too."""
+    try:
+        return read_tables(tables), []
+    except FormatError as error:
+        findings = [Finding("format-refused", error.message)]
+    without_calls = {part: table for part, table in tables.items() if part != "tools"}
+    try:
+        return read_tables(without_calls), findings
+    except FormatError:
+        return FormatSpec(), findings
+
+
+def _weaker(spec: FormatSpec) -> Iterator[tuple[FormatSpec, str]]:
+    """The format, then without its notation of values, then without calls; each with the code of the finding."""
+    yield spec, ""
+    if spec.tools is not None:
+        if spec.tools.values == "text" and not spec.tools.literals.is_json:
+            plain = msgspec.structs.replace(spec.tools, literals=Notation())
+            yield msgspec.structs.replace(spec, tools=plain), "notation-unsupported"
+        yield msgspec.structs.replace(spec, tools=None), "calls-unsupported"

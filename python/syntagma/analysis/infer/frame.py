@@ -1,0 +1,191 @@
+"""The frame of a turn: how the user's message closes, the assistant's header, and the end of the turn."""
+
+from __future__ import annotations
+
+import msgspec
+
+from syntagma.analysis.locate.atoms import atoms, common_prefix, from_visible_atom, visible_atoms
+from syntagma.analysis.locate.located_turn import LocatedTurn
+from syntagma.analysis.locate.observations import Observations
+
+__all__ = ["Frame", "clean_tail", "find_frame"]
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """What surrounds every turn.
+
+    `lead` is all text from the user's sentinel to where the shapes of a turn begin to differ: `user_close + header`.
+    """
+
+    lead: str
+    user_close: str
+    end_of_turn: str
+    epilogue: str
+    """what the template appends to every conversation, generation prompt or not"""
+    user_open: str
+    """the opener of the user's message that follows the turn"""
+    eos: str
+    """the sentinel that stands for the end-of-sequence token"""
+
+    @property
+    def header(self) -> str:
+        """The opener of an assistant's turn, as far as all shapes share it."""
+        return self.lead[len(self.user_close) :]
+
+    @property
+    def anchor(self) -> str:
+        """The text by which the beginning of the assistant's turn is found in a prompt; empty if there is none."""
+        if self.header.strip():
+            return self.header
+        rest = self.lead
+        if self.end_of_turn.strip() and rest.startswith(self.end_of_turn) and rest[len(self.end_of_turn) :].strip():
+            return rest[len(self.end_of_turn) :]
+        return from_visible_atom(self.lead, 1, self.eos) if self.lead.strip() else ""
+
+    def shortened(self, count: int) -> Frame:
+        """The frame without the last `count` characters of its lead, which belong to what every shape begins with."""
+        return msgspec.structs.replace(self, lead=self.lead[: len(self.lead) - count])
+
+    def with_eos(self, token: str) -> Frame:
+        """The frame with the real end-of-sequence token in place of the sentinel."""
+        names = ("lead", "user_close", "end_of_turn", "epilogue", "user_open", "eos")
+        return Frame(**{name: getattr(self, name).replace(self.eos, token) for name in names})
+
+    def after_header(self, prompt: str) -> str | None:
+        """What a prompt holds after the header; None if the header is not in it."""
+        if prompt.startswith(self.lead):
+            return prompt[len(self.lead) :]
+        at = prompt.rfind(self.anchor) if self.anchor else -1
+        return prompt[at + len(self.anchor) :] if at >= 0 else None
+
+    def body(self, located: LocatedTurn) -> str:
+        """The text between header and first element."""
+        return located.head[len(self.lead) :]
+
+    def tail(self, located: LocatedTurn) -> str:
+        """The text after the last element, without the end of the turn and what is not part of it."""
+        return self.without_end(clean_tail(located, self.epilogue, self.user_open))
+
+    def without_end(self, text: str) -> str:
+        """The text without the whole end of the turn, ignoring whitespace; the text itself if it ends otherwise."""
+        wanted = visible_atoms(self.end_of_turn, self.eos)
+        pieces = atoms(text, self.eos)
+        at, missing = len(pieces), len(wanted)
+        while at and missing:
+            at -= 1
+            if not pieces[at].isspace():
+                if pieces[at] != wanted[missing - 1]:
+                    return text
+                missing -= 1
+        if missing:
+            return text
+        leading_space = self.end_of_turn[: len(self.end_of_turn) - len(self.end_of_turn.lstrip())]
+        return "".join(pieces[:at]).removesuffix(leading_space)
+
+
+def clean_tail(located: LocatedTurn, epilogue: str, user_open: str) -> str:
+    """The text after the last element, without what belongs to no turn."""
+    return located.tail.removesuffix(epilogue if located.context == "last" else user_open)
+
+
+def find_frame(seen: Observations, eos: str) -> Frame:
+    """Find what surrounds every turn by comparing all shapes, both contexts and all prompts.
+
+    Args:
+        seen: the turns and prompts to compare.
+        eos: the sentinel of the end-of-sequence token.
+    """
+    lead = _lead([located.head for located in seen.turns], list(seen.prompts.values()), eos)
+    user_marker = next(iter(visible_atoms(seen.user_openers[0], eos)), "") if seen.user_openers else ""
+    user_close = lead if seen.bare_prompt is None else common_prefix([lead, seen.bare_prompt], eos)
+    if user_close == lead:
+        # The template appends the header without being asked. It begins where the marker of the first message recurs.
+        user_close = lead[: _find_atom(lead, user_marker, eos)]
+    user_open = _user_open(seen.user_openers, eos)
+    user_open = user_open[_find_atom(user_open, user_marker, eos) % (len(user_open) or 1) :]
+    contents = {located.context: located.tail for located in reversed(seen.turns) if located.shape == "C"}
+    last, middle = contents.get("last", ""), contents.get("middle", "")
+    epilogue = _epilogue(last, middle, user_open, eos)
+    # The end of the turn is taken from the context that writes more of it.
+    visible = {context: len(visible_atoms(text.removesuffix(epilogue), eos)) for context, text in contents.items()}
+    visible["middle"] = len(visible_atoms(middle.removesuffix(user_open), eos))
+    context = "middle" if visible["middle"] > visible.get("last", 0) else "last"
+    turns = [located for located in seen.turns if located.context == context]
+    end_of_turn = _common_end([clean_tail(located, epilogue, user_open) for located in turns], eos)
+    if not end_of_turn.strip():
+        # Turns of calls may end otherwise. What follows bare content can only be the end of its turn.
+        bare = next((located for located in turns if located.shape == "C"), None)
+        if bare is not None and not bare.head[len(lead) :].strip():
+            end_of_turn = clean_tail(bare, epilogue, user_open)
+    return Frame(
+        lead=lead,
+        user_close=user_close,
+        end_of_turn=end_of_turn,
+        epilogue=epilogue,
+        user_open=user_open,
+        eos=eos,
+    )
+
+
+def _lead(heads: list[str], prompts: list[str], eos: str) -> str:
+    """What all turns begin with, and all prompts, of which the first is the default one."""
+    lead = common_prefix(heads, eos)
+    if prompts and not _holds_header(prompts[0], lead, eos):
+        lead = common_prefix([lead, prompts[0]], eos)
+    # A setting may also change the user's message; its prompt then says nothing about the header.
+    others = [text for text in prompts[1:] if not _holds_header(text, lead, eos)]
+    return common_prefix([lead, *(text for text in others if common_prefix([lead, text], eos).strip())], eos)
+
+
+def _holds_header(prompt: str, lead: str, eos: str) -> bool:
+    """Whether a prompt holds the end of the lead, perhaps after instructions: then it does not shorten the lead."""
+    return len(visible_atoms(lead, eos)) > 1 and from_visible_atom(lead, 2, eos) in prompt
+
+
+def _find_atom(text: str, atom: str, eos: str) -> int:
+    """Where an atom stands in a text after its beginning; the text's length if it does not."""
+    at = 0
+    for piece in atoms(text, eos):
+        if at and atom and piece == atom:
+            return at
+        at += len(piece)
+    return at
+
+
+def _user_open(openers: tuple[str, str] | None, eos: str) -> str:
+    """The opener of a user's message: what the texts before two of them end with."""
+    if openers is None:
+        return ""
+    first, second = atoms(openers[0], eos), atoms(openers[1], eos)
+    shared = 0
+    while shared < min(len(first), len(second)) and first[-1 - shared] == second[-1 - shared]:
+        shared += 1
+    return "".join(second[len(second) - shared :])
+
+
+def _epilogue(last: str, middle: str, user_open: str, eos: str) -> str:
+    """What follows content in the last turn and not in the middle, if both begin alike."""
+    shared = common_prefix([last, middle], eos)
+    if not last[len(shared) :].strip() or not shared.strip():
+        return ""
+    return last[len(common_prefix([middle.removesuffix(user_open), last], eos)) :]
+
+
+def _common_end(tails: list[str], eos: str) -> str:
+    """What all tails end with, ignoring whitespace; with the whitespace before it that all of them have."""
+    if not tails:
+        return ""
+    rows = [visible_atoms(tail, eos) for tail in tails]
+    shared = 0
+    while all(len(row) > shared for row in rows) and len({row[-1 - shared] for row in rows}) == 1:
+        shared += 1
+    if not shared:
+        return ""
+    ends = [from_visible_atom(tail, shared, eos) for tail in tails]
+    before = [tail[: len(tail) - len(end)] for tail, end in zip(tails, ends, strict=True)]
+    common = before[0][len(before[0].rstrip()) :]
+    for text in before[1:]:
+        space = text[len(text.rstrip()) :]
+        while not space.endswith(common):
+            common = common[1:]
+    return common + max(ends, key=len)

@@ -1,0 +1,166 @@
+"""Atoms: the pieces of a text between which two adjacent markers may be cut.
+
+An atom is a bracketed run without whitespace (`<…>`, `[UPPER]`, any pair of Unicode brackets), a bracketed run that the
+end of the text leaves open, one whitespace character, a word, or any other single character. Atoms decide only where
+two markers are cut, never what a marker *is*. Functions that take `eos` treat that text, the sentinel of the
+end-of-sequence token, as one more atom.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "atoms",
+    "common_prefix",
+    "common_suffix",
+    "equal_ignoring_whitespace",
+    "from_visible_atom",
+    "text_after",
+    "through_first_visible_atom",
+    "visible_atoms",
+    "without_last_visible_atoms",
+]
+
+_MAX_BRACKETED = 80
+_BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
+
+
+def atoms(text: str, eos: str = "") -> list[str]:
+    """Cut a text into atoms."""
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        end = at + len(eos) if eos and text.startswith(eos, at) else _end(text, at)
+        found.append(text[at:end])
+        at = end
+    return found
+
+
+def _end(text: str, at: int) -> int:
+    char = text[at]
+    if char == "<":
+        return _bracketed(text, at, ">", opens=True)
+    if char == "[":
+        return _upper(text, at)
+    closer = _BRACKETS.get(char) or _partner(char)
+    if closer:
+        return _bracketed(text, at, closer, opens=False)
+    if char == "_" or char.isalnum():
+        end = at + 1
+        while end < len(text) and (text[end] == "_" or text[end].isalnum()):
+            end += 1
+        return end
+    return at + 1
+
+
+def _bracketed(text: str, at: int, closer: str, *, opens: bool) -> int:
+    """The end of the bracketed run at `at`; `opens`: a run that the end of the text leaves open counts."""
+    depth = 1
+    while text.startswith(text[at], at + depth):
+        depth += 1
+    for end in range(at + depth, min(len(text), at + _MAX_BRACKETED)):
+        char = text[end]
+        if char == closer:
+            return end + depth if text.startswith(closer * depth, end) else at + 1
+        if char == text[at] or (char.isspace() and closer != ">") or char in "\n\r\t":
+            return at + 1
+        if char == " " and not _attribute_follows(text, end + 1):
+            return at + 1
+    return len(text) if opens and at + depth < len(text) < at + _MAX_BRACKETED else at + 1
+
+
+def _attribute_follows(text: str, at: int) -> bool:
+    """Whether `word=` stands here: inside a tag only an attribute may follow a space."""
+    end = at
+    while end < len(text) and (text[end].isalnum() or text[end] in "_-"):
+        end += 1
+    return end > at and end < len(text) and text[end] == "="
+
+
+def _upper(text: str, at: int) -> int:
+    """The end of `[UPPER]` or `[/UPPER]` at `at`."""
+    end = at + 1
+    if end < len(text) and text[end] == "/":
+        end += 1
+    start = end
+    while end < len(text) and (text[end].isupper() or text[end].isdigit() or text[end] in "_ "):
+        end += 1
+    return end + 1 if end - start > 1 and end < len(text) and text[end] == "]" else at + 1
+
+
+def _partner(char: str) -> str:
+    """The closing bracket of an opening one outside ASCII; empty for other characters."""
+    if char.isascii() or unicodedata.category(char) not in ("Ps", "Pi"):
+        return ""
+    partner = chr(ord(char) + 1)
+    return partner if unicodedata.category(partner) in ("Pe", "Pf") else ""
+
+
+def common_prefix(texts: Iterable[str], eos: str = "") -> str:
+    """The longest run of atoms that all texts begin with; empty without texts."""
+    return "".join(_common([atoms(text, eos) for text in texts]))
+
+
+def common_suffix(texts: Iterable[str], eos: str = "") -> str:
+    """The longest run of atoms that all texts end with; empty without texts."""
+    return "".join(reversed(_common([atoms(text, eos)[::-1] for text in texts])))
+
+
+def _common(rows: Sequence[list[str]]) -> list[str]:
+    found: list[str] = []
+    for column in zip(*rows, strict=False):
+        if any(atom != column[0] for atom in column):
+            break
+        found.append(column[0])
+    return found
+
+
+def visible_atoms(text: str, eos: str = "") -> list[str]:
+    """The atoms of a text that are not whitespace."""
+    return [atom for atom in atoms(text, eos) if not atom.isspace()]
+
+
+def from_visible_atom(text: str, count: int, eos: str) -> str:
+    """The end of a text from its `count`-th last visible atom; the whole text if it has fewer."""
+    pieces = atoms(text, eos)
+    at = len(pieces)
+    while count and at:
+        at -= 1
+        count -= not pieces[at].isspace()
+    return "".join(pieces[at:])
+
+
+def through_first_visible_atom(text: str, eos: str) -> str:
+    """The beginning of a text, up to and with its first visible atom."""
+    pieces = atoms(text, eos)
+    at = next((i for i, piece in enumerate(pieces) if not piece.isspace()), len(pieces) - 1)
+    return "".join(pieces[: at + 1])
+
+
+def without_last_visible_atoms(text: str, count: int, eos: str) -> str:
+    """The text before its last `count` visible atoms."""
+    pieces = atoms(text, eos)
+    while count and pieces:
+        count -= not pieces.pop().isspace()
+    return "".join(pieces)
+
+
+def equal_ignoring_whitespace(one: str, other: str) -> bool:
+    """Whether two texts differ in whitespace only."""
+    return "".join(one.split()) == "".join(other.split())
+
+
+def text_after(prefix: str, text: str) -> str | None:
+    """What follows `prefix` in `text`, ignoring whitespace in both; None if `text` does not begin with it."""
+    at = 0
+    for char in prefix:
+        if char.isspace():
+            continue
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at >= len(text) or text[at] != char:
+            return None
+        at += 1
+    return text[at:]

@@ -1,0 +1,82 @@
+"""What is compared: every shape of a turn in both contexts, rendered and located, and every generation prompt."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
+from syntagma.analysis.probe.inputs import ProbeResult
+from syntagma.analysis.render.conversation import SampleTurn
+from syntagma.analysis.render.turn_renderer import Context, TurnRenderer
+
+__all__ = ["Observations", "Prompts", "observe"]
+
+Prompts: TypeAlias = dict[tuple[str, Any] | None, str]
+"""setting of a variable as (name, value), or None for the default → what follows the user's sentinel in the prompt"""
+
+_SHAPES = ("C", "RC", "T", "CT", "RT", "RCT")
+_CONTEXTS: tuple[Context, ...] = ("last", "middle")
+
+
+class Observations(msgspec.Struct, frozen=True, kw_only=True):
+    """What was rendered and located."""
+
+    turns: tuple[LocatedTurn, ...]
+    prompts: Prompts
+    bare_prompt: str | None
+    """the default prompt without a generation prompt; None if it does not render"""
+    user_openers: tuple[str, str] | None
+    """what stands before the first user's sentinel, and between a content and the second user's"""
+
+    def best(self, *shapes: str) -> LocatedTurn | None:
+        """The first turn that shows exactly one of these shapes, last turns before those in the middle.
+
+        Turns that were given more than the template shows count only if there is no other.
+        """
+        for shape in shapes:
+            for context in _CONTEXTS:
+                for located in self.turns:
+                    if located.shape == shape and located.context == context and located.turn.shape == shape:
+                        return located
+        return next((located for shape in shapes for located in self.all(shape)), None)
+
+    def all(self, shape: str) -> list[LocatedTurn]:
+        """Every turn that shows this shape."""
+        return [located for located in self.turns if located.shape == shape]
+
+
+def observe(renderer: TurnRenderer, probed: ProbeResult) -> Observations:
+    """Render and locate everything that inference compares."""
+    inputs = probed.inputs
+    turns: list[LocatedTurn] = []
+    for shape in _SHAPES:
+        if ("R" in shape and inputs.reasoning is None) or ("T" in shape and not probed.max_calls):
+            continue
+        for context in _CONTEXTS:
+            rendered = renderer.turn(_new_turn(renderer, shape, probed), inputs, context)
+            located = None if rendered is None else locate_turn(rendered)
+            if located is not None and located.elements:
+                turns.append(located)
+    prompts: Prompts = {}
+    for setting in (None, *probed.switches):
+        text = renderer.prompt(inputs, {} if setting is None else {setting[0]: setting[1]})
+        if text is not None:
+            prompts[setting] = text
+    return Observations(
+        turns=tuple(turns),
+        prompts=prompts,
+        bare_prompt=renderer.prompt(inputs, {}, generation=False),
+        user_openers=renderer.user_openers(inputs),
+    )
+
+
+def _new_turn(renderer: TurnRenderer, shape: str, probed: ProbeResult) -> SampleTurn:
+    words = renderer.sentinels
+    count = probed.max_calls if "T" in shape else 0
+    return SampleTurn(
+        reasoning=words.word("r") if "R" in shape else None,
+        content=words.word("c") if "C" in shape else None,
+        calls=tuple(renderer.new_call(2, probed.id_form, index) for index in range(count)),
+    )

@@ -1,0 +1,1 @@
+"""Second stage: which inputs a template wants, and what it can show."""

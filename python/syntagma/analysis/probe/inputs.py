@@ -1,0 +1,276 @@
+"""Probing: which inputs a template wants. The first attempt that renders *and shows what was put in* wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.render.conversation import EmptyContent, Inputs, SampleCall, SampleTurn
+from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
+from syntagma.errors import TemplateError
+from syntagma.formats import get, names
+
+__all__ = ["ProbeResult", "probe_inputs"]
+
+_MAX_BOUND_VARIABLES = 8
+_MAX_SWITCHES = 12
+_EMPTY_CONTENTS: tuple[EmptyContent, ...] = ("text", "null", "absent")
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts")
+_REASONING_PARTS = ("thinking", "reasoning", "thoughts")
+_THINKING_VARIABLES = ("enable_thinking", "thinking")
+_ID_FORMS = ("{name}", "{name}_{index}", "call_{word}{index}", "{index}")
+_CONTEXTS: tuple[Context, ...] = ("last", "middle")
+
+
+class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What probing found out about a template."""
+
+    inputs: Inputs
+    capabilities: Capabilities
+    max_calls: int
+    """0, 1, or 3: how many calls one message may hold, as far as it was tried"""
+    switches: tuple[tuple[str, Any], ...]
+    """settings of one variable each that change the generation prompt"""
+    thinking_variables: tuple[str, ...]
+    """undeclared variables that switch thinking, by their customary names"""
+
+    @property
+    def id_form(self) -> str:
+        """How the ids of calls are made."""
+        return self.capabilities.call_id_form
+
+
+def probe_inputs(renderer: TurnRenderer, source: str, undeclared: frozenset[str]) -> ProbeResult:
+    """Try the inputs of a template, one after the other.
+
+    Args:
+        renderer: renders the probes.
+        source: the template's text; only names that stand in it are tried.
+        undeclared: variables that the template reads and nobody declares.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
+    """
+    inputs = _base_inputs(renderer)
+    inputs, max_calls, id_form = _call_inputs(renderer, inputs)
+    switches = tuple(_prompt_switches(renderer, inputs, source, undeclared))
+    inputs = _reasoning_inputs(renderer, inputs, source, switches, id_form if max_calls else None)
+    return ProbeResult(
+        inputs=inputs,
+        capabilities=_capabilities(renderer, inputs, max_calls, id_form, switches),
+        max_calls=max_calls,
+        switches=switches,
+        thinking_variables=tuple(name for name in _THINKING_VARIABLES if name in undeclared),
+    )
+
+
+def _base_inputs(renderer: TurnRenderer) -> Inputs:
+    """The inputs with which a turn of plain content renders."""
+    attempts = (
+        Inputs(),
+        Inputs(tools="empty"),
+        Inputs(system=True),
+        Inputs(tools="empty", system=True),
+        Inputs(omit_none=True),
+        Inputs(tools="declared"),
+        Inputs(tools="declared", system=True),
+    )
+    why = None
+    for attempt in attempts:
+        found = _with_bound_variables(renderer, attempt)
+        if found is not None:
+            return found
+        why = why or renderer.bounded.last_error
+    raise TemplateError(
+        "E-TEMPLATE-ANALYSIS",
+        "no assistant's turn can be rendered" + (f": {why.message}" if why else "; its content is not shown"),
+        hint="a template that renders nothing of an assistant's message cannot be analysed",
+        line=why.line if why else None,
+        source=why.source if why else None,
+    )
+
+
+def _with_bound_variables(renderer: TurnRenderer, inputs: Inputs) -> Inputs | None:
+    """Render a turn of content, binding the variables that the template misses; None if its content does not appear."""
+    turn = SampleTurn(content=renderer.sentinels.word("c"))
+    for _ in range(_MAX_BOUND_VARIABLES):
+        rendered = renderer.turn(turn, inputs)
+        if rendered is not None:
+            return inputs if rendered.shows(turn.content or "") and renderer.prompt(inputs) is not None else None
+        error = renderer.bounded.last_error
+        name = renderer.bounded.undefined_name()
+        if error is not None and error.code == "E-TEMPLATE-SECURITY" and not inputs.lenient:
+            inputs = msgspec.structs.replace(inputs, lenient=True)
+        elif name is not None and name not in inputs.variables:
+            inputs = msgspec.structs.replace(inputs, variables={**inputs.variables, name: "none"})
+        else:
+            return None
+    return None
+
+
+# -- calls
+
+
+def _call_inputs(renderer: TurnRenderer, inputs: Inputs) -> tuple[Inputs, int, str]:
+    """The inputs with which calls are shown best, how many one message may hold, and the form of their ids."""
+    first_form = "{word}"
+    for id_form in _id_forms(first_form):
+        call = renderer.new_call(2, id_form)
+        best = _best_call_inputs(renderer, inputs, call)
+        if best is None and not inputs.lenient:
+            best = _best_call_inputs(renderer, msgspec.structs.replace(inputs, lenient=True), call)
+        if best is not None:
+            three = SampleTurn(calls=tuple(renderer.new_call(2, id_form, index) for index in range(3)))
+            two = SampleTurn(calls=three.calls[:2])
+            several = all(_shows_calls(renderer.in_any_context(turn, best)) for turn in (two, three))
+            return best, 3 if several else 1, id_form
+    return inputs, 0, first_form
+
+
+def _id_forms(first: str) -> Iterator[str]:
+    """The forms of ids to try, `first` first.
+
+    A template that refuses an arbitrary id mostly reads the tool's name from it. So the ids of registered formats that
+    hold the name follow, then ids as they are customary in general. The registry is read only if the first form fails.
+    """
+    yield first
+    specs = (get(name).spec.tools for name in names())
+    patterns = [pattern for tools in specs if tools is not None for form in tools.forms for pattern in form.id]
+    named = [
+        pattern.text
+        for pattern in patterns
+        if "name" in pattern.placeholders and set(pattern.placeholders) <= {"name", "index"}
+    ]
+    yield from dict.fromkeys((*named, *_ID_FORMS))
+
+
+def _best_call_inputs(renderer: TurnRenderer, inputs: Inputs, call: SampleCall) -> Inputs | None:
+    """The form of arguments and empty content in which a call is rendered completely and piece by piece."""
+    turn = SampleTurn(calls=(call,))
+    ranked: list[tuple[float, int, int, Inputs]] = []
+    for form in ("object", "string"):
+        for empty in _EMPTY_CONTENTS:
+            tried = msgspec.structs.replace(inputs, arguments=form, empty_content=empty)
+            rendered = renderer.in_any_context(turn, tried)
+            if rendered is not None and _shows_calls(rendered):
+                ranked.append((_pass_through_penalty(rendered, call), len(rendered.text), len(ranked), tried))
+        if ranked and min(ranked)[0] == 0:
+            break
+    return min(ranked)[3] if ranked else None
+
+
+def _pass_through_penalty(rendered: RenderedTurn, call: SampleCall) -> float:
+    """0 for calls that are rendered piece by piece, more for every sign that a value was only passed through."""
+    first = next(iter(call.arguments))
+    penalty = 2.5 if f'\\"{first}' in rendered.text else 0.0
+    penalty += 2.0 if f"'{first}'" in rendered.text else 0.0
+    return penalty + ("None" in rendered.text)
+
+
+def _shows_calls(rendered: RenderedTurn | None) -> bool:
+    """Whether every sentinel of every call is shown."""
+    return rendered is not None and all(
+        rendered.shows(call.name, *call.arguments, *map(str, call.arguments.values())) for call in rendered.turn.calls
+    )
+
+
+# -- reasoning
+
+
+def _prompt_switches(
+    renderer: TurnRenderer, inputs: Inputs, source: str, undeclared: frozenset[str]
+) -> Iterator[tuple[str, Any]]:
+    """Settings of one variable that change what follows the user's message in a prompt."""
+    tried = [name for name in _THINKING_VARIABLES if name in source]
+    tried += sorted(undeclared - set(tried) - inputs.variables.keys())[:_MAX_SWITCHES]
+    default = (renderer.prompt(inputs), renderer.prompt(inputs, tools=True))
+    for name in tried:
+        prompts = {
+            value: (renderer.prompt(inputs, {name: value}), renderer.prompt(inputs, {name: value}, tools=True))
+            for value in (True, False)
+        }
+        if any(any(map(_differs, pair, default)) for pair in prompts.values()):
+            yield from ((name, value) for value, pair in prompts.items() if pair[0] is not None)
+
+
+def _differs(text: str | None, default: str | None) -> bool:
+    return text is not None and text != default
+
+
+def _reasoning_inputs(
+    renderer: TurnRenderer, inputs: Inputs, source: str, switches: tuple[tuple[str, Any], ...], id_form: str | None
+) -> Inputs:
+    """The inputs whose reasoning is told apart from content in most shapes: the field, and the settings for it."""
+    fields = [name for name in _REASONING_FIELDS if name in source]
+    if "type" in source:
+        fields += [f"content:{name}" for name in _REASONING_PARTS if name in source]
+    settings: list[dict[str, Any]] = [{}, *({name: value} for name, value in switches)]
+    best: tuple[int, Inputs] = (0, inputs)
+    for field in fields:
+        for setting in settings:
+            tried = msgspec.structs.replace(inputs, reasoning=field, settings=setting)
+            shapes = _reasoning_shapes(renderer, tried, id_form)
+            if shapes > best[0]:
+                best = (shapes, tried)
+        if best[0] >= 3:
+            break
+    return best[1]
+
+
+def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | None) -> int:
+    """In how many shapes and contexts reasoning is shown, and not as content."""
+    words = renderer.sentinels
+    reasoning, content = words.word("r"), words.word("c")
+    turn = SampleTurn(reasoning=reasoning, content=content)
+    found = 0
+    for context in _CONTEXTS:
+        rendered = renderer.turn(turn, inputs, context)
+        if rendered is not None and rendered.shows(reasoning, content):
+            text = rendered.text
+            found += bool(text[text.find(reasoning) + len(reasoning) : text.find(content)].strip())
+    _, _, part_type = (inputs.reasoning or "").partition(":")
+    if part_type:
+        return 0 if not found or renderer.shows_unknown_key(turn, inputs, part_type) else found
+    if id_form is not None:
+        call = renderer.new_call(2, id_form)
+        rendered = renderer.turn(SampleTurn(reasoning=reasoning, calls=(call,)), inputs)
+        as_content = renderer.turn(SampleTurn(content=reasoning, calls=(call,)), inputs)
+        if rendered is not None and rendered.shows(reasoning):
+            found += as_content is None or rendered.text != as_content.text
+    return found
+
+
+# -- the record
+
+
+def _capabilities(
+    renderer: TurnRenderer, inputs: Inputs, max_calls: int, id_form: str, switches: tuple[tuple[str, Any], ...]
+) -> Capabilities:
+    content, call = renderer.sentinels.word("c"), renderer.new_call(1, id_form)
+    both = renderer.turn(SampleTurn(content=content, calls=(call,)), inputs) if max_calls else None
+    values: dict[str, tuple[Any, ...]] = {}
+    for name, value in switches:
+        values[name] = (*values.get(name, ()), value)
+    return Capabilities(
+        tools=renderer.shows_tools(inputs),
+        tool_calls=max_calls > 0,
+        parallel_tool_calls=max_calls > 1,
+        content_with_calls=both is not None and both.shows(content),
+        call_ids=both is not None and both.shows(call.id),
+        call_id_form=id_form,
+        arguments=inputs.arguments,
+        empty_content=inputs.empty_content,
+        reasoning=inputs.reasoning,
+        reasoning_settings=inputs.settings,
+        thinking_switches=values,
+        system=renderer.shows_roles(inputs, "system", "user"),
+        needs_system=inputs.system,
+        alternation=not renderer.shows_roles(inputs, "user", "user"),
+        tool_results=max_calls > 0 and renderer.shows_roles(inputs, "user", "call", "tool"),
+        no_tools="undefined" if inputs.omit_none else inputs.tools,
+        variables=inputs.variables,
+        lenient=inputs.lenient,
+    )

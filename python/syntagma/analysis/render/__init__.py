@@ -1,0 +1,1 @@
+"""First stage: conversations of made-up words, rendered by the template within bounds."""

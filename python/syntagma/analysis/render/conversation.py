@@ -1,0 +1,177 @@
+"""What is rendered: turns made of unique words, and the message dictionaries that a template wants to see."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma.json_types import json_type_of
+
+__all__ = [
+    "EmptyContent",
+    "Inputs",
+    "SampleCall",
+    "SampleTurn",
+    "Sentinels",
+    "assistant_message",
+    "declared_tools",
+    "reasoning_part",
+]
+
+EmptyContent: TypeAlias = Literal["text", "null", "absent"]
+ToolsMode: TypeAlias = Literal["none", "empty", "declared"]
+
+_CONSONANTS = "bcdfghjklmnpqrstvwxz"
+_SENTINEL_LENGTH = 9
+
+
+class Sentinels:
+    """A seeded source of sentinels: made-up words whose places in a render are exact. None is given twice.
+
+    A sentinel is nine consonants, so it hits no word of any language, holds no digit (counters are looked for in
+    digits), and passes for the strictest known shape of a call id (nine letters or digits).
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)
+        self._given: set[str] = set()
+        self._numbers: set[int] = set()
+
+    def word(self, kind: str) -> str:
+        """A new sentinel whose first letter is `kind`, a consonant; no letter stands twice in a row."""
+        while True:
+            letters = [kind]
+            while len(letters) < _SENTINEL_LENGTH:
+                letter = self._random.choice(_CONSONANTS)
+                if letter != letters[-1]:
+                    letters.append(letter)
+            text = "".join(letters)
+            if text not in self._given:
+                self._given.add(text)
+                return text
+
+    def number(self) -> int:
+        """A new number of six digits, none of them 0, 1 or 2, so that it is not taken for a counter."""
+        while True:
+            value = int("".join(self._random.choice("3456789") for _ in range(6)))
+            if value not in self._numbers:
+                self._numbers.add(value)
+                return value
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Every text that was given, numbers included. None may remain in a derived format."""
+        return frozenset(self._given | {str(number) for number in self._numbers})
+
+
+class SampleCall(msgspec.Struct, frozen=True):
+    """A call of a turn that is rendered, by a probe or for the certificate."""
+
+    name: str
+    arguments: dict[str, Any]
+    id: str = ""
+
+
+class SampleTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """An assistant's turn that is rendered; None means that the field is not there."""
+
+    reasoning: str | None = None
+    content: str | None = None
+    calls: tuple[SampleCall, ...] = ()
+
+    @property
+    def shape(self) -> str:
+        """Which fields are there: `R` for reasoning, `C` for content, `T` for tool calls, in this order."""
+        return (
+            ("R" if self.reasoning is not None else "")
+            + ("C" if self.content is not None else "")
+            + ("T" if self.calls else "")
+        )
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """The inputs that a template wants, as probing found them."""
+
+    tools: ToolsMode = "none"
+    """what is passed as `tools` where nothing is declared"""
+    lenient: bool = False
+    """the template appends to lists, or writes generators as JSON"""
+    omit_none: bool = False
+    """`tools` must be undefined, not None, where there are none"""
+    system: bool = False
+    """a system message must come first"""
+    arguments: Literal["object", "string"] = "object"
+    empty_content: EmptyContent = "text"
+    """`content` of a message with calls and no content: the empty text, null, or no key"""
+    reasoning: str | None = None
+    """message field of the reasoning; `content:TYPE` for a content block of that type"""
+    variables: dict[str, Any] = {}
+    """undeclared variables that must be bound"""
+    settings: dict[str, Any] = {}
+    """template variables under which reasoning is shown"""
+
+
+def assistant_message(turn: SampleTurn, inputs: Inputs) -> dict[str, Any]:
+    """The turn as the dictionary that the template wants."""
+    message: dict[str, Any] = {"role": "assistant"}
+    if turn.content is not None:
+        message["content"] = turn.content
+    elif turn.calls and inputs.empty_content == "null":
+        message["content"] = None
+    elif not turn.calls or inputs.empty_content == "text":
+        message["content"] = ""
+    field = inputs.reasoning
+    if turn.reasoning is not None and field is not None:
+        name, _, part_type = field.partition(":")
+        if part_type:
+            parts = [reasoning_part(part_type, turn.reasoning)]
+            if turn.content is not None:
+                parts.append({"type": "text", "text": turn.content})
+            message["content"] = parts
+        else:
+            message[name] = turn.reasoning
+    if turn.calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": dict(call.arguments)
+                    if inputs.arguments == "object"
+                    else json.dumps(call.arguments, ensure_ascii=False),
+                },
+            }
+            for call in turn.calls
+        ]
+    return message
+
+
+def reasoning_part(part_type: str, text: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A content block of reasoning: its text stands under a key that is named like the block's type."""
+    return {"type": part_type, part_type: text, **(extra or {})}
+
+
+def declared_tools(calls: tuple[SampleCall, ...]) -> list[dict[str, Any]]:
+    """OpenAI tool dictionaries that declare what the calls use, each tool once, each argument by its value's type."""
+    tools: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        tool = tools.setdefault(
+            call.name,
+            {
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "description": "Does something.",
+                    "parameters": {"type": "object", "properties": {}, "required": []},
+                },
+            },
+        )
+        properties = tool["function"]["parameters"]["properties"]
+        for key, value in call.arguments.items():
+            properties.setdefault(key, {"type": json_type_of(value), "description": "A value."})
+    return list(tools.values())

@@ -1,0 +1,171 @@
+"""What a template writes for an assistant's turn: the text from the user's message to the next one or the end."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from syntagma.analysis.render.bounded_renderer import BoundedRenderer
+from syntagma.analysis.render.conversation import (
+    Inputs,
+    SampleCall,
+    SampleTurn,
+    Sentinels,
+    assistant_message,
+    declared_tools,
+    reasoning_part,
+)
+
+__all__ = ["Context", "RenderedTurn", "TurnRenderer"]
+
+Context: TypeAlias = Literal["last", "middle"]
+"""whether a turn is the last message, or a user's message follows"""
+
+_MAX_TURN = 8_192
+"""code points; a longer text is not the turn of a probe, and would only cost time"""
+
+
+class RenderedTurn(msgspec.Struct, frozen=True):
+    """An assistant's turn as it was rendered: `text` is everything after the user's sentinel."""
+
+    turn: SampleTurn
+    context: Context
+    text: str
+
+    def shows(self, *texts: str) -> bool:
+        """Whether every one of the texts stands in it."""
+        return all(text in self.text for text in texts)
+
+
+class TurnRenderer:
+    """Renders conversations around one assistant's turn, always with the same two user messages.
+
+    Args:
+        bounded: renders the template.
+        sentinels: gives the words of the messages.
+    """
+
+    def __init__(self, bounded: BoundedRenderer, sentinels: Sentinels) -> None:
+        self.bounded = bounded
+        self.sentinels = sentinels
+        self._users = (sentinels.word("w"), sentinels.word("w"))
+        self._spare = (SampleCall(sentinels.word("n"), {sentinels.word("k"): sentinels.word("v")}),)
+
+    def new_call(self, arguments: int = 2, id_form: str = "{word}", index: int = 0) -> SampleCall:
+        """A call made of new sentinels; `id_form` may hold `{word}`, `{name}`, `{index}`."""
+        words = self.sentinels
+        name = words.word("n")
+        made: dict[str, Any] = {}
+        for _ in range(arguments):
+            made[words.word("k")] = words.word("v")
+        identity = id_form.replace("{word}", words.word("d")).replace("{name}", name).replace("{index}", str(index))
+        return SampleCall(name, made, identity)
+
+    def turn(
+        self,
+        turn: SampleTurn,
+        inputs: Inputs,
+        context: Context = "last",
+        *,
+        tools: list[dict[str, Any]] | None = None,
+    ) -> RenderedTurn | None:
+        """Render a turn as the last message or between two users; None if that fails.
+
+        Without `tools`, what the turn calls is declared.
+        """
+        messages = [self._user(0), assistant_message(turn, inputs)]
+        if context == "middle":
+            messages.append(self._user(1))
+        declared = self._tools(inputs, turn) if tools is None else tools
+        text = self.bounded.render(messages, inputs, tools=declared)
+        if text is None:
+            return None
+        end = text.rfind(self._users[1]) if context == "middle" else len(text)
+        begin = text.rfind(self._users[0], 0, end) if end >= 0 else -1
+        begin += len(self._users[0])
+        if begin < len(self._users[0]) or end - begin > _MAX_TURN:
+            return None
+        return RenderedTurn(turn, context, text[begin:end])
+
+    def in_any_context(self, turn: SampleTurn, inputs: Inputs) -> RenderedTurn | None:
+        """The turn as the last message, or between two users if it does not render there; None if both fail."""
+        return self.turn(turn, inputs) or self.turn(turn, inputs, "middle")
+
+    def prompt(
+        self, inputs: Inputs, settings: dict[str, Any] | None = None, *, tools: bool = False, generation: bool = True
+    ) -> str | None:
+        """What follows the user's sentinel in a prompt; None if rendering fails.
+
+        Args:
+            inputs: what the template wants.
+            settings: template variables in place of `inputs.settings`.
+            tools: whether a tool is declared.
+            generation: whether the generation prompt is added.
+        """
+        declared = declared_tools(self._spare) if tools else self._tools(inputs, None)
+        text = self.bounded.render([self._user(0)], inputs, tools=declared, prompt=generation, settings=settings)
+        if text is None:
+            return None
+        begin = text.rfind(self._users[0]) + len(self._users[0])
+        return None if begin < len(self._users[0]) or len(text) - begin > _MAX_TURN else text[begin:]
+
+    def instructions(self, inputs: Inputs, settings: dict[str, Any]) -> str | None:
+        """What stands before the user's sentinel in a prompt; None if rendering fails."""
+        text = self.bounded.render(
+            [self._user(0)], inputs, tools=self._tools(inputs, None), prompt=True, settings=settings
+        )
+        return None if text is None else text[: max(text.rfind(self._users[0]), 0)]
+
+    def user_openers(self, inputs: Inputs) -> tuple[str, str] | None:
+        """What stands before the first user's sentinel, and between an assistant's content and the second user's."""
+        content = self.sentinels.word("c")
+        messages = [self._user(0), assistant_message(SampleTurn(content=content), inputs), self._user(1)]
+        text = self.bounded.render(messages, inputs, tools=self._tools(inputs, None))
+        if text is None or self._users[1] not in text or content not in text:
+            return None
+        second = text.rfind(self._users[1])
+        return text[: text.find(self._users[0])], text[text.rfind(content, 0, second) + len(content) : second]
+
+    def shows_tools(self, inputs: Inputs) -> bool:
+        """Whether the name of a declared tool appears in the prompt."""
+        text = self.bounded.render([self._user(0)], inputs, tools=declared_tools(self._spare), prompt=True)
+        return text is not None and self._spare[0].name in text
+
+    def shows_roles(self, inputs: Inputs, *roles: str) -> bool:
+        """Whether a conversation of messages with these roles renders and shows each of them.
+
+        The role `call` stands for an assistant's message that calls a tool.
+        """
+        messages: list[dict[str, Any]] = []
+        shown = []
+        call = self.new_call()
+        for role in roles:
+            content = self.sentinels.word("c")
+            shown.append(content)
+            if role == "call":
+                messages.append(assistant_message(SampleTurn(calls=(call,)), inputs))
+                shown[-1] = call.name
+            elif role == "tool":
+                messages.append({"role": "tool", "name": call.name, "tool_call_id": call.id, "content": content})
+            else:
+                messages.append({"role": role, "content": content})
+        tools = declared_tools((call,)) if "call" in roles else None
+        text = self.bounded.render(messages, inputs, tools=tools)
+        return text is not None and all(word in text for word in shown)
+
+    def shows_unknown_key(self, turn: SampleTurn, inputs: Inputs, part_type: str) -> bool:
+        """Whether an unknown key of a content block is rendered: then blocks are printed whole, not understood."""
+        extra = self.sentinels.word("x")
+        message = assistant_message(turn, inputs)
+        message["content"][0] = reasoning_part(part_type, turn.reasoning or "", {"note": extra})
+        text = self.bounded.render([self._user(0), message], inputs, tools=self._tools(inputs, turn))
+        return text is None or extra in text
+
+    def _user(self, which: int) -> dict[str, Any]:
+        return {"role": "user", "content": self._users[which]}
+
+    def _tools(self, inputs: Inputs, turn: SampleTurn | None) -> list[dict[str, Any]] | None:
+        if turn is not None and turn.calls:
+            return declared_tools(turn.calls)
+        return declared_tools(self._spare) if inputs.tools == "declared" else None
