@@ -1,4 +1,4 @@
-"""Tokens that are told in advance, against what the tokenizer makes of every text that may follow."""
+"""Tokens predicted by jump-forward, against what the tokenizer makes of every text that may follow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from syntagma.grammars import Grammar
 
-# Where tokenizers split and merge: quotes and brackets, contractions, digits, runs of blanks, letters of several bytes.
+# Where tokenizers split and merge: quotes and brackets, contractions, digits, runs of spaces, letters of several bytes.
 FRAGMENTS = (
     *('{"', '"}', '":', '": ', '", "', ", ", "[", "]", "[[", "}}", "},\n", "(", ")", "\\n", "=>", "://", "</", ">"),
     *(
@@ -35,12 +35,12 @@ FRAGMENTS = (
 def wrong_jumps(
     info: TokenizerInfo, encode: Callable[[str], list[int]], *, texts: int, seed: int
 ) -> Iterator[tuple[int, str | None]]:
-    """For random texts that must come next: how many tokens were told, and what is wrong with them or None."""
+    """For random texts that must come next: how many tokens were predicted, and what is wrong with them or None."""
     compiler = GrammarCompiler(info, cache=False)
     rng = random.Random(seed)
     for _ in range(texts):
         text = "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 9)))
-        # One character of any kind must follow: then the text is certain, and nothing behind it is.
+        # One character of any kind must follow: then the text is certain, and nothing after it is.
         grammar = Grammar.concat(Grammar.literal(text), Grammar.from_regex(r"(?s).+"))
         matcher = GrammarMatcher(compiler.compile(grammar))
         ids = matcher.jump_forward_tokens(encode)
@@ -48,5 +48,5 @@ def wrong_jumps(
         for _ in range(25):
             whole = text + "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 4)))
             if encode(whole)[: len(ids)] != ids:
-                problem = f"{text!r} tells {info.decode(ids)!r} in {ids}, but {whole!r} is {encode(whole)}"
+                problem = f"{text!r} predicts {info.decode(ids)!r} in {ids}, but {whole!r} is {encode(whole)}"
         yield len(ids), problem

@@ -1,4 +1,4 @@
-"""A recogniser so plain that it can be believed: Earley's algorithm over bytes, nothing shared, nothing remembered.
+"""A recogniser that is plain enough to be trusted: Earley's algorithm over bytes, without sharing or caching.
 
 It reads grammars as Python values (not the library's IR), so it checks front end, normal form and engine together.
 """

@@ -38,7 +38,7 @@ def walk(matcher: sg.GrammarMatcher, seed: int, steps: int = 300) -> list[int]:
     taken: list[int] = []
     while not matcher.is_terminated() and len(taken) < steps:
         tokens = allowed(matcher)
-        assert tokens, f"a dead end behind {INFO.decode(taken)!r}"
+        assert tokens, f"a dead end after {INFO.decode(taken)!r}"
         taken.append(rng.choice(tokens))
         assert matcher.accept_token(taken[-1])
     if not matcher.is_terminated():

@@ -1,4 +1,4 @@
-"""Tokens told in advance, with the shipped vocabulary; `tests/external` has others."""
+"""Tokens predicted by jump-forward, with the shipped vocabulary; `tests/external` has others."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TOKENIZER = tokenizers.Tokenizer.from_file(str(PATH))
 INFO = TokenizerInfo.from_tokenizer_json(PATH)
 
 
-def test_told_tokens_are_those_of_every_continuation() -> None:
-    told = 0
+def test_predicted_tokens_are_those_of_every_continuation() -> None:
+    predicted = 0
     for count, problem in wrong_jumps(INFO, encode, texts=250, seed=11):
         assert problem is None, problem
-        told += count
-    assert told > 500
+        predicted += count
+    assert predicted > 500
 
 
 def test_a_schema_tells_its_keys() -> None:

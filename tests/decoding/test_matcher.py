@@ -141,7 +141,7 @@ def test_validate_tokens_and_draft() -> None:
     bitmask = allocate_token_bitmask(4, INFO.vocab_size)
     assert m.fill_draft([ord("a"), ord("x"), ord("b")], bitmask) == [True, False, False]
     assert not bitmask[2].any()
-    # As a tree: `a`, then `x` and `b` both behind `a`.
+    # As a tree: `a`, then `x` and `b` both after `a`.
     assert m.fill_draft([ord("a"), ord("x"), ord("b")], bitmask, [None, 0, 0]) == [True, False, True]
     follow = np.unpackbits(bitmask[3].view(np.uint8), bitorder="little")
     assert set(np.flatnonzero(follow)) == {ord("c")}
@@ -165,11 +165,11 @@ def test_shortest_close() -> None:
 
 def test_explain() -> None:
     m = matcher(Grammar.from_choices(["true", "try"]))
-    told = m.explain(ord("x"))
-    assert told["token"] == "dies"
-    assert told["dies_at"] == 0
-    assert told["expected"]
-    assert not told["accepting"]
+    explained = m.explain(ord("x"))
+    assert explained["token"] == "dies"
+    assert explained["dies_at"] == 0
+    assert explained["expected"]
+    assert not explained["accepting"]
     assert m.explain(END)["token"] == "not expected"
     assert m.explain(INFO.vocab_size - 2)["token"] == "allowed"
 

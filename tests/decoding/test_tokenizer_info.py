@@ -12,10 +12,10 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import VocabularyError
 
 
-def write(folder: Path, tokenizer: dict[str, Any], **beside: Any) -> Path:
+def write(folder: Path, tokenizer: dict[str, Any], **others: Any) -> Path:
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(tokenizer))
-    for name, value in beside.items():
+    for name, value in others.items():
         (folder / f"{name}.json").write_text(json.dumps(value))
     return path
 

@@ -167,15 +167,15 @@ def mutated(value: Any, rng: random.Random) -> Any:
     return rng.choice([None, True, 0, 7, -1, 0.5, "", "a", "abab", [], [0], {}, {"a": 0}])
 
 
-def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int = 4, near: int = 6) -> Iterator[str]:
-    """What is wrong with the grammars of one schema. `told` counts what was looked at."""
+def problems(schema: Any, rng: random.Random, counts: Counter[str], *, texts: int = 4, near: int = 6) -> Iterator[str]:
+    """What is wrong with the grammars of one schema. `counts` says what was looked at."""
     validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     judge = validator(schema, format_checker=validator.FORMAT_CHECKER)
     try:
         grammar = sg.Grammar.from_json_schema(schema, order="any", whitespace="compact", limits=_LIMITS)
         compiled = _COMPILER.compile(grammar)
     except sg.GrammarError as error:
-        told[error.code] += 1
+        counts[error.code] += 1
         if error.code in ("E-SCHEMA-UNSATISFIABLE", "E-GRAMMAR-EMPTY"):
             values = [None, True, 0, 1, "", "a", [], {}, 0.5]
             yield from (
@@ -183,18 +183,18 @@ def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int 
             )
         return
     except sg.LimitError as error:
-        told[error.code] += 1
+        counts[error.code] += 1
         return
     exact = grammar.report.status == "exact"
     lenient = any(f'"{word}"' in json.dumps(schema) for word in _LENIENT)
-    told[grammar.report.status] += 1
+    counts[grammar.report.status] += 1
     for _ in range(texts):
         try:
             text = random_text(compiled, rng)
         except sg.LimitError as error:
-            told[error.code] += 1
+            counts[error.code] += 1
             return
-        told["texts"] += 1
+        counts["texts"] += 1
         value = json.loads(text)
         if _BEYOND_FLOATS.search(text) or "inf" in repr(value):
             continue
@@ -204,7 +204,7 @@ def problems(schema: Any, rng: random.Random, told: Counter[str], *, texts: int 
             value = mutated(value, rng)
             valid = judge.is_valid(value)
             accepted = accepts(compiled, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-            told["valid near" if valid else "invalid near"] += 1
+            counts["valid near" if valid else "invalid near"] += 1
             if valid and not accepted and not lenient:
                 yield f"{value!r} is valid, and rejected"
             if accepted and not valid and exact:
@@ -217,16 +217,16 @@ def main() -> int:
     parser.add_argument("count", type=int, nargs="?", default=1_500)
     parser.add_argument("--dev", type=Path, help="a file of schemas, one a line")
     options = parser.parse_args()
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     wrong = 0
     listed = options.dev.read_text(encoding="utf-8").splitlines() if options.dev else []
     schemas = [json.loads(line)["schema"] for line in listed]
     schemas += [Draw(random.Random(seed)).schema() for seed in range(options.count)]
     for at, schema in enumerate(schemas):
-        for problem in problems(schema, random.Random(at), told):
+        for problem in problems(schema, random.Random(at), counts):
             wrong += 1
             print(f"{at - len(listed)}: {problem}\n   {json.dumps(schema, ensure_ascii=False)[:1500]}")
-    print(f"{len(schemas)} schemas, {wrong} wrong: {dict(told)}")
+    print(f"{len(schemas)} schemas, {wrong} wrong: {dict(counts)}")
     return 1 if wrong else 0
 
 

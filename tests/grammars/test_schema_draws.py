@@ -15,11 +15,11 @@ _SCHEMAS = 15
 
 @pytest.mark.parametrize("batch", range(_BATCHES))
 def test_what_is_written_is_valid_and_what_is_not_valid_is_refused(batch: int) -> None:
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     found: list[str] = []
     for seed in range(batch * _SCHEMAS, (batch + 1) * _SCHEMAS):
         schema = Draw(random.Random(seed)).schema()
-        found += [f"{problem}, by {schema}" for problem in problems(schema, random.Random(seed), told)]
+        found += [f"{problem}, by {schema}" for problem in problems(schema, random.Random(seed), counts)]
     assert found == []
-    assert told["texts"] > 0
-    assert told["invalid near"] > 0
+    assert counts["texts"] > 0
+    assert counts["invalid near"] > 0

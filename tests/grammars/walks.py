@@ -29,7 +29,7 @@ def random_text(compiled: sg.CompiledGrammar, rng: random.Random, patience: int 
         following = matcher.next_bytes()
         if not following or (matcher.is_accepting() and rng.random() < 0.3):
             break
-        # Blanks and escapes are allowed nearly everywhere; without this they would be most of the text.
+        # Whitespace and escapes are allowed nearly everywhere; without this they would be most of the text.
         plain = bytes(byte for byte in following if byte not in b" \t\r\n\\" and byte < 0x80) or following
         chosen = rng.choice(plain if rng.random() < 0.95 else following)
         matcher.accept_bytes(bytes([chosen]))

@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, ValueNotation
-from syntagma.grammars.placing import placed
+from syntagma.grammars.pointer_prefix import with_pointer_prefix
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.request import ResponseFormat
@@ -90,7 +90,7 @@ def schema_grammar(
         UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
     """
     whole = schema if isinstance(schema, bool) else dict(schema)
-    return placed(
+    return with_pointer_prefix(
         pointer,
         lambda: Grammar.from_json_schema(whole, allow_widened=not strict, notation=notation, limits=limits),
     )
@@ -108,5 +108,5 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
         return Grammar.from_ebnf(answer.grammar, limits=limits)
     if answer.tag is not None:
         tag = answer.tag
-        return placed(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
+        return with_pointer_prefix(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
     return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=limits)

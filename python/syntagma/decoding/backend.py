@@ -1,4 +1,4 @@
-"""The one interface of whatever generates tokens: it encodes text and hands out logits.
+"""The one interface of whatever generates tokens: it encodes text and returns logits.
 
 Sampling, masking and parsing happen outside: a backend computes. `syntagma.generation` drives it.
 """
@@ -23,7 +23,7 @@ class Session(Protocol):
     """One sequence being generated, with its cache. Not shared between threads."""
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
-        """Read the prompt (at least one token) and return the logits behind its last token.
+        """Read the prompt (at least one token) and return the logits after its last token.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT`, the prompt is longer than the context.
@@ -31,7 +31,7 @@ class Session(Protocol):
         ...
 
     def step(self, token_id: int) -> Logits:
-        """Append one token and return the logits behind it.
+        """Append one token and return the logits after it.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT`, the context is full.

@@ -86,7 +86,7 @@ class Sampler:
         cumulative = np.cumsum(weights)
         drawn = self._random.random() * cumulative[-1]
         chosen = int(np.searchsorted(cumulative, drawn, side="right"))
-        # Rounding can lift the draw to the total itself, behind which there is no token.
+        # Rounding can lift the draw to the total itself, and no token follows it.
         return chosen if chosen < weights.shape[0] else best
 
 

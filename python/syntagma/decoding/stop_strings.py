@@ -34,7 +34,7 @@ class StopScanner(Generic[T]):
     def push(self, item: T, data: bytes) -> list[tuple[T, bytes]]:
         """Add a piece; what comes back are the pieces that are decided, in order, the last one cut where a stop begins.
 
-        Once `found` is set nothing more may be pushed; pieces behind the stop string's beginning are gone.
+        Once `found` is set nothing more may be pushed; pieces after the beginning of the stop string are dropped.
         """
         if not self._stops:
             return [(item, data)]
@@ -51,7 +51,7 @@ class StopScanner(Generic[T]):
         return self._take(len(self._buffer))
 
     def _undecided(self) -> int:
-        """Bytes at the end of the buffer that some stop string begins with."""
+        """How many bytes at the end of the buffer may be the beginning of a stop string."""
         longest = 0
         for _, raw in self._stops:
             for length in range(min(len(raw) - 1, len(self._buffer)), longest, -1):

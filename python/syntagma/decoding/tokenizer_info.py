@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from syntagma import _engine
-from syntagma.decoding.tokenizer_gguf import read_gguf_tokens
-from syntagma.decoding.tokenizer_json import read_tokenizer_json
-from syntagma.decoding.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
-from syntagma.decoding.tokens import Tokens
+from syntagma.decoding.vocabularies.gguf import read_gguf_tokens
+from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
+from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
+from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import VocabularyError
 
 __all__ = ["TokenizerInfo"]
@@ -82,7 +82,7 @@ class TokenizerInfo:
         """A vocabulary from Hugging Face's `tokenizer.json`: byte-level, byte-fallback or metaspace.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.tokenizer_json`.
+            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_json`.
         """
         return cls(read_tokenizer_json(path, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -94,7 +94,7 @@ class TokenizerInfo:
 
         Raises:
             ModelError: the file is no GGUF.
-            VocabularyError: see `syntagma.decoding.tokenizer_gguf`.
+            VocabularyError: see `syntagma.decoding.vocabularies.gguf`.
         """
         return cls(read_gguf_tokens(path, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -105,7 +105,7 @@ class TokenizerInfo:
         """The vocabulary of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`.
 
         Raises:
-            VocabularyError, ArgumentTypeError: see `syntagma.decoding.tokenizer_objects`.
+            VocabularyError, ArgumentTypeError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
         """
         return cls(read_huggingface(tokenizer, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -116,7 +116,7 @@ class TokenizerInfo:
         """The vocabulary of a `tiktoken.Encoding`.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.tokenizer_objects`.
+            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
         """
         return cls(read_tiktoken(encoding, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -127,7 +127,7 @@ class TokenizerInfo:
         """The vocabulary of a SentencePiece model file; needs the `sentencepiece` library.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.tokenizer_objects`.
+            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
         """
         return cls(read_sentencepiece(path, eos_token_ids=eos_token_ids), vocab_size)
 

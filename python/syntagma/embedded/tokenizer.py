@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.decoding.tokenizer_json import read_tokenizer_json
+from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.embedded.files import read_file
 from syntagma.errors import ModelError
 

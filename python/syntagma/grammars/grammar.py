@@ -11,9 +11,8 @@ from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.remembered import Remembered
-from syntagma.grammars.report import Report
+from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import read_structural_tag
-from syntagma.grammars.warning import GrammarWarning
 from syntagma.limits import Limits
 
 __all__ = ["Gbnf", "Grammar", "Whitespace"]

@@ -1,4 +1,4 @@
-"""How a JSON Schema is asked to be read: blanks, the order of properties, its version."""
+"""Options of JSON Schemas: whitespace, the order of properties, the version, the notation of values."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class ValueNotation(msgspec.Struct, frozen=True, kw_only=True):
     """How values are spelled where that is not JSON.
 
     Attributes:
-        quote: around strings. `"`, `'` or a backtick: backslash escapes; longer: a marker that no string holds, without
-            any escapes.
+        quote: around strings: one of `"`, `'` and the backtick, with backslash escapes; or a longer marker, which no
+            string holds, without any escapes.
         bare_keys: keys of ASCII letters, digits, `_`, `-`, `.` and `$` stand without quotes.
         true, false, null: words of ASCII letters and digits.
     """
@@ -40,11 +40,11 @@ class SchemaOptions(msgspec.Struct, frozen=True):
     """Options as the core takes them, attribute by attribute.
 
     Attributes:
-        allow_widened: whether a grammar that holds less than the schema is given.
+        allow_widened: whether a grammar may enforce less than the schema says.
         any_order: whether properties may come in any order.
-        compact: no blanks.
+        compact: no whitespace.
         indent: spaces for each level, a line for each item.
-        separators: the exact comma and colon, with their blanks.
+        separators: the exact comma and colon, with their whitespace.
         whitespace_pattern: what may stand before a word.
         draft: 4, 6, 7, 2019 or 2020; None: as the schema says.
         notation: how values are spelled; None: as JSON.
@@ -74,7 +74,7 @@ def schema_options(
     """Check the options of `Grammar.from_json_schema`.
 
     Raises:
-        ArgumentError: `E-SCHEMA-OPTION`, a value that is not known, or two styles of blanks at once.
+        ArgumentError: `E-SCHEMA-OPTION`, a value that is not known, or two styles of whitespace at once.
     """
     for name, given, known in (
         ("order", order, ("declared", "any")),
@@ -89,7 +89,7 @@ def schema_options(
     if len(asked) > 1 or (asked and whitespace != "flexible"):
         raise ArgumentError(
             "E-SCHEMA-OPTION",
-            "blanks are asked for in more than one way",
+            "whitespace is asked for in more than one way",
             hint="give one of: whitespace, whitespace_pattern, separators, indent",
         )
     if indent is not None and not 0 <= indent <= 16:

@@ -1,4 +1,4 @@
-"""`Report`: how much of a schema a grammar holds, and the check of what it does not."""
+"""What there is to say about a grammar: warnings, and how much of a schema it enforces, with a check of the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,34 @@ import msgspec
 from syntagma.errors import ArgumentError
 from syntagma.json_pointer import pointer_of
 
-__all__ = ["Report", "Violation"]
+__all__ = ["GrammarWarning", "Report", "Violation"]
+
+
+class GrammarWarning(msgspec.Struct, frozen=True, kw_only=True):
+    """A warning about the source of a grammar that could be read.
+
+    Attributes:
+        code: `W-GRAMMAR-UNUSED` (a rule that nothing uses), `W-GRAMMAR-CYCLE` (a rule that may stand for itself alone)
+            or `W-GRAMMAR-UNPRODUCTIVE` (a rule that can never write anything; in EBNF that is an error).
+        message: what the warning is about, in one sentence.
+        hint: what to do about it.
+        offset: byte offset of the rule in its source.
+        line: line of the rule, 1-based.
+        column: column of the rule in characters, 1-based.
+        excerpt: the line with a caret under the rule.
+    """
+
+    code: str
+    message: str
+    hint: str | None
+    offset: int
+    line: int
+    column: int
+    excerpt: str
+
+    def __str__(self) -> str:
+        hint = "" if self.hint is None else f"\nhint: {self.hint}"
+        return f"{self.code}: {self.message} ({self.line}:{self.column})\n{self.excerpt}{hint}"
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -36,7 +63,7 @@ class Report(msgspec.Struct, frozen=True):
     Attributes:
         status: `exact`, or `widened`: the grammar accepts more than the schema at `pointers`.
         pointers: JSON pointer of each keyword that is not enforced → the reason.
-        schema: the schema as JSON text; None for a grammar that is no schema's alone.
+        schema: the schema as JSON text; None for a grammar that was not made from one schema alone.
     """
 
     status: Literal["exact", "widened"]
@@ -44,7 +71,7 @@ class Report(msgspec.Struct, frozen=True):
     schema: str | None = None
 
     def validate(self, instance: Any) -> tuple[Violation, ...]:
-        """Check finished output for what the grammar does not hold; empty: it is valid.
+        """Check finished output for what the grammar does not enforce; empty: it is valid.
 
         An exact grammar leaves nothing to check. For a widened one the whole schema is checked, with the library
         `jsonschema` (`pip install syntagma[schemas]`).
@@ -53,7 +80,7 @@ class Report(msgspec.Struct, frozen=True):
             instance: the value, as `json.loads` gives it.
 
         Raises:
-            ArgumentError: `E-SCHEMA-CHECK`, the grammar is no schema's alone, or the library is missing.
+            ArgumentError: `E-SCHEMA-CHECK`, the grammar was not made from one schema alone, or the library is missing.
         """
         if self.status == "exact":
             return ()

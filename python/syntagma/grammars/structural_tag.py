@@ -8,31 +8,64 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, Generic, Protocol, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 
 from syntagma.errors import GrammarError, LimitError
 from syntagma.grammars.json_schema import Order
-from syntagma.grammars.placing import placed
+from syntagma.grammars.pointer_prefix import HasPointers, with_pointer_prefix
 from syntagma.limits import Limits
-
-if TYPE_CHECKING:
-    from syntagma.grammars.grammar import Grammar
 
 __all__ = ["read_structural_tag"]
 
-_DEEPEST = 128
-"""formats in formats, whatever the limits say: reading them recurses"""
+_MAX_DEPTH = 128
+"""formats inside of formats, whatever the limits say, because reading them recurses"""
 
 _TOKEN_LEVEL = ("any_tokens", "token_triggered_tags", "token_dispatch")
 _TEXTS = "texts, none of them empty"
+_LAST_ID = 2**32 - 1
 
 Ends: TypeAlias = tuple[str, ...]
+G = TypeVar("G", bound=HasPointers)
 
 
-def read_structural_tag(tag: Mapping[str, Any] | str, grammar: type[Grammar], limits: Limits) -> Grammar:
-    """The grammar of a structural tag; `grammar` is the class that builds it. See `Grammar.from_structural_tag`."""
+class GrammarBuilder(Protocol[G]):
+    """The class `Grammar`, as far as structural tags need it to build grammars."""
+
+    def literal(self, text: str, /) -> G: ...
+
+    def marker(self, text: str, /) -> G: ...
+
+    def token(self, text: str, /) -> G: ...
+
+    def token_ids(self, *ranges: tuple[int, int]) -> G: ...
+
+    def text(self, *, without: Sequence[str], closer: str | None) -> G: ...
+
+    def union(self, *grammars: G) -> G: ...
+
+    def concat(self, *grammars: G) -> G: ...
+
+    def repeat(self, grammar: G, min: int = ..., max: int | None = ..., /, *, separator: G | None = ...) -> G: ...
+
+    def from_ebnf(self, text: str, /, *, limits: Limits) -> G: ...
+
+    def from_gbnf(self, text: str, /, *, limits: Limits) -> G: ...
+
+    def from_regex(self, pattern: str, /, *, limits: Limits) -> G: ...
+
+    def from_json_schema(self, schema: dict[str, Any] | bool, /, *, order: Order, limits: Limits) -> G: ...
+
+
+def read_structural_tag(tag: Mapping[str, Any] | str, grammar: GrammarBuilder[G], limits: Limits) -> G:
+    """The grammar of a structural tag. See `Grammar.from_structural_tag`.
+
+    Args:
+        tag: the tag, or its JSON text.
+        grammar: the class that builds the grammar.
+        limits: bounds on the tag.
+    """
     text = tag if isinstance(tag, str) else _dumps(tag)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.grammar_bytes:
@@ -40,7 +73,7 @@ def read_structural_tag(tag: Mapping[str, Any] | str, grammar: type[Grammar], li
     value = _loads(text) if isinstance(tag, str) else tag
     reader = _Reader(grammar, limits)
     if not isinstance(value, Mapping):
-        raise _wrong("a structural tag is an object", "")
+        raise _invalid("a structural tag is an object", "")
     kind = value.get("type")
     inner = value.get("structural_tag")
     if kind == "structural_tag" and isinstance(inner, str | Mapping):
@@ -51,27 +84,27 @@ def read_structural_tag(tag: Mapping[str, Any] | str, grammar: type[Grammar], li
         # A format stands for itself.
         return reader.format(value, "", (), 0)
     if "format" not in value:
-        raise _wrong("a structural tag has a format", "", hint='the older form has "structures" and "triggers"')
+        raise _invalid("a structural tag has a format", "", hint='the older form has "structures" and "triggers"')
     return reader.format(value["format"], "/format", (), 0)
 
 
-class _Here(msgspec.Struct, frozen=True):
-    """Where a format stands: its pointer, the texts that end the enclosing tag, how many formats are around it."""
+class _Position(msgspec.Struct, frozen=True):
+    """Where a format stands: its JSON pointer, the texts that end the enclosing tag, and its depth in formats."""
 
     pointer: str
     ends: Ends
     depth: int
 
 
-class _Reader:
+class _Reader(Generic[G]):
     """Reads formats. Free text inside a tag holds none of the texts that end the tag."""
 
-    def __init__(self, grammar: type[Grammar], limits: Limits) -> None:
+    def __init__(self, grammar: GrammarBuilder[G], limits: Limits) -> None:
         self._grammar = grammar
         self._limits = limits
         self._count = 0
         self._older = False
-        self._kinds: dict[str, Callable[[Mapping[str, Any], _Here], Grammar]] = {
+        self._kinds: dict[str, Callable[[Mapping[str, Any], _Position], G]] = {
             "const_string": self._const_string,
             "json_schema": self._json_schema,
             "grammar": self._source,
@@ -91,13 +124,13 @@ class _Reader:
             "exclude_token": self._exclude_token,
         }
 
-    def older(self, value: Mapping[str, Any]) -> Grammar:
+    def older(self, value: Mapping[str, Any]) -> G:
         """The form with `structures` and `triggers`: a list of tags, each with a schema."""
         tags = []
         for at, structure in enumerate(_list(value, "structures", "")):
             place = f"/structures/{at}"
             if not isinstance(structure, Mapping):
-                raise _wrong("a structure is an object", place)
+                raise _invalid("a structure is an object", place)
             schema = structure.get("schema", {})
             content = {"type": "json_schema", "json_schema": schema}
             tags.append(
@@ -105,52 +138,58 @@ class _Reader:
             )
         triggers = _texts(value, "triggers", "")
         self._older = True
-        return self._triggered({"triggers": triggers, "tags": tags}, "/structures", _Here("", (), 0))
+        return self._triggered({"triggers": triggers, "tags": tags}, "/structures", _Position("", (), 0))
 
-    def format(self, value: Any, pointer: str, ends: Ends, depth: int) -> Grammar:
+    def format(self, value: Any, pointer: str, ends: Ends, depth: int) -> G:
         """Any format."""
-        allowed = min(self._limits.grammar_nesting, _DEEPEST)
+        allowed = min(self._limits.grammar_nesting, _MAX_DEPTH)
         if depth >= allowed:
             raise _limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", depth + 1, allowed, pointer)
         self._count += 1
         if self._count > (allowed := self._limits.grammar_alternatives):
             raise _limit("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives", self._count, allowed, pointer)
         if not isinstance(value, Mapping):
-            raise _wrong("a format is an object", pointer)
+            raise _invalid("a format is an object", pointer)
         kind = value.get("type")
         read = self._kinds.get(kind) if isinstance(kind, str) else None
         if read is not None:
-            return read(value, _Here(pointer, ends, depth))
+            return read(value, _Position(pointer, ends, depth))
         if kind in _TOKEN_LEVEL:
             raise _unsupported(
                 f"the format {kind} is not supported", f"{pointer}/type", hint="use any_text or triggered_tags"
             )
         raise _unsupported(f"unknown format {kind!r}", f"{pointer}/type", hint="known are: " + ", ".join(self._kinds))
 
-    def _const_string(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _const_string(self, value: Mapping[str, Any], here: _Position) -> G:
         return self._grammar.literal(_text(value, "value", here.pointer))
 
-    def _json_schema(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _json_schema(self, value: Mapping[str, Any], here: _Position) -> G:
         if value.get("style", "json") != "json":
             raise _unsupported(f"the style {value['style']!r} is not supported", f"{here.pointer}/style")
         schema = value.get("json_schema")
         place = f"{here.pointer}/json_schema"
         if self._older:
-            # This form has its schemas in the tags themselves.
+            # This form has its schemas directly in the tags.
             place = here.pointer.removesuffix("/content") + "/schema"
         if not isinstance(schema, dict | bool):
-            raise _wrong("a schema is an object, true or false", place)
+            raise _invalid("a schema is an object, true or false", place)
         order: Order = "any" if value.get("any_order") else "declared"
-        return placed(place, lambda: self._grammar.from_json_schema(schema, order=order, limits=self._limits))
+        return with_pointer_prefix(
+            place, lambda: self._grammar.from_json_schema(schema, order=order, limits=self._limits)
+        )
 
-    def _source(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _source(self, value: Mapping[str, Any], here: _Position) -> G:
         if value["type"] == "regex":
             pattern = _text(value, "pattern", here.pointer)
-            return placed(f"{here.pointer}/pattern", lambda: self._grammar.from_regex(pattern, limits=self._limits))
+            return with_pointer_prefix(
+                f"{here.pointer}/pattern", lambda: self._grammar.from_regex(pattern, limits=self._limits)
+            )
         text = _text(value, "grammar", here.pointer)
-        return placed(f"{here.pointer}/grammar", lambda: self._grammar.from_gbnf(text, limits=self._limits))
+        return with_pointer_prefix(
+            f"{here.pointer}/grammar", lambda: self._grammar.from_gbnf(text, limits=self._limits)
+        )
 
-    def _any_text(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _any_text(self, value: Mapping[str, Any], here: _Position) -> G:
         if value.get("max_tokens") is not None:
             raise _unsupported(
                 "a bound in tokens is not supported",
@@ -162,13 +201,15 @@ class _Reader:
         if most is None:
             return self._free(excludes, here.ends)
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise _wrong("max_chars is a number of characters", f"{here.pointer}/max_chars")
+            raise _invalid("max_chars is a number of characters", f"{here.pointer}/max_chars")
         without = " | ".join(_quoted(text) for text in (*excludes, *here.ends))
         kept = f" & except!({without})" if without else ""
         text = f'start ::= #"(?s:.)"{{0,{most}}}{kept} ;'
-        return placed(f"{here.pointer}/max_chars", lambda: self._grammar.from_ebnf(text, limits=self._limits))
+        return with_pointer_prefix(
+            f"{here.pointer}/max_chars", lambda: self._grammar.from_ebnf(text, limits=self._limits)
+        )
 
-    def _elements(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _elements(self, value: Mapping[str, Any], here: _Position) -> G:
         elements = _list(value, "elements", here.pointer)
         parts = [
             self.format(part, f"{here.pointer}/elements/{at}", here.ends, here.depth + 1)
@@ -177,10 +218,10 @@ class _Reader:
         if value["type"] == "sequence":
             return self._grammar.concat(*parts)
         if not parts:
-            raise _wrong("a choice has at least one element", f"{here.pointer}/elements")
+            raise _invalid("a choice has at least one element", f"{here.pointer}/elements")
         return self._grammar.union(*parts)
 
-    def _repeated(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _repeated(self, value: Mapping[str, Any], here: _Position) -> G:
         inner = self.format(value.get("content"), f"{here.pointer}/content", here.ends, here.depth + 1)
         bounds: dict[str, tuple[int, int | None]] = {"optional": (0, 1), "plus": (1, None), "star": (0, None)}
         if value["type"] in bounds:
@@ -188,12 +229,12 @@ class _Reader:
         least, most = value.get("min"), value.get("max")
         whole = [bound for bound in (least, most) if isinstance(bound, int) and not isinstance(bound, bool)]
         if len(whole) < 2 or whole[0] < 0 or (whole[1] != -1 and whole[1] < whole[0]):
-            raise _wrong("min and max are numbers in order; max -1 is no bound", here.pointer)
+            raise _invalid("min and max are numbers in order; max -1 is no bound", here.pointer)
         if max(whole) > (allowed := self._limits.regex_repetition):
             raise _limit("E-LIMIT-REGEX-REPETITION", "regex_repetition", max(whole), allowed, here.pointer)
         return self._grammar.repeat(inner, whole[0], None if whole[1] == -1 else whole[1])
 
-    def _tag(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _tag(self, value: Mapping[str, Any], here: _Position) -> G:
         begin = self._delimiter(value.get("begin"), f"{here.pointer}/begin")
         end = value.get("end")
         closers = end if isinstance(end, list) and end else [end]
@@ -205,28 +246,28 @@ class _Reader:
         content = self.format(value.get("content"), f"{here.pointer}/content", own, here.depth + 1)
         return self._grammar.concat(begin, content, self._grammar.union(*closing))
 
-    def _delimiter(self, value: Any, pointer: str) -> Grammar:
+    def _delimiter(self, value: Any, pointer: str) -> G:
         """The begin or end of a tag: a token, or text that is a special token where the vocabulary has one of it."""
         if isinstance(value, str):
             return self._grammar.marker(value) if value else self._grammar.literal("")
         if isinstance(value, Mapping) and value.get("type") == "token":
-            return self._token(value, _Here(pointer, (), 0))
-        raise _wrong("what begins or ends a tag is text or a token", pointer)
+            return self._token(value, _Position(pointer, (), 0))
+        raise _invalid("what begins or ends a tag is text or a token", pointer)
 
-    def _triggered_tags(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _triggered_tags(self, value: Mapping[str, Any], here: _Position) -> G:
         return self._triggered(value, f"{here.pointer}/tags", here)
 
-    def _triggered(self, value: Mapping[str, Any], tags_at: str, here: _Here) -> Grammar:
+    def _triggered(self, value: Mapping[str, Any], tags_at: str, here: _Position) -> G:
         triggers = _texts(value, "triggers", here.pointer)
         excludes = _texts(value, "excludes", here.pointer, optional=True)
         listed = _list(value, "tags", here.pointer)
         if not triggers or not listed:
-            raise _wrong("there are no triggers or no tags", here.pointer)
+            raise _invalid("there are no triggers or no tags", here.pointer)
         tags = []
         for at, tag in enumerate(listed):
             begin = tag.get("begin") if isinstance(tag, Mapping) else None
             if not isinstance(begin, str) or not begin.startswith(tuple(triggers)):
-                raise _wrong(
+                raise _invalid(
                     "the text that begins the tag begins with no trigger",
                     f"{tags_at}/{at}/begin",
                     hint="triggers are: " + ", ".join(triggers),
@@ -234,25 +275,25 @@ class _Reader:
             tags.append(self._typed_tag(tag, f"{tags_at}/{at}", here.depth))
         return self._switched(self._grammar.union(*tags), triggers, excludes, here.ends, value)
 
-    def _dispatch(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _dispatch(self, value: Mapping[str, Any], here: _Position) -> G:
         triggers, choices = [], []
         for at, rule in enumerate(_list(value, "rules", here.pointer)):
             place = f"{here.pointer}/rules/{at}"
             pair = rule if isinstance(rule, Sequence) and not isinstance(rule, str) and len(rule) == 2 else None
             if pair is None or not isinstance(pair[0], str) or not pair[0]:
-                raise _wrong("a rule is a text and a format", place)
+                raise _invalid("a rule is a text and a format", place)
             triggers.append(pair[0])
             content = self.format(pair[1], f"{place}/1", here.ends, here.depth + 1)
             choices.append(self._grammar.concat(self._grammar.marker(pair[0]), content))
         if not choices:
-            raise _wrong("there are no rules", f"{here.pointer}/rules")
+            raise _invalid("there are no rules", f"{here.pointer}/rules")
         excludes = _texts(value, "excludes", here.pointer, optional=True)
         once = {"stop_after_first": not value.get("loop", True)}
         return self._switched(self._grammar.union(*choices), triggers, excludes, here.ends, once)
 
     def _switched(
-        self, tag: Grammar, triggers: Sequence[str], excludes: Sequence[str], ends: Ends, flags: Mapping[str, Any]
-    ) -> Grammar:
+        self, tag: G, triggers: Sequence[str], excludes: Sequence[str], ends: Ends, flags: Mapping[str, Any]
+    ) -> G:
         """Free text up to a trigger, a tag, and so on."""
         grammar = self._grammar
         last = self._free([*triggers, *excludes], ends)
@@ -266,34 +307,34 @@ class _Reader:
             return grammar.union(grammar.concat(between, tag), last)
         return grammar.concat(grammar.repeat(grammar.concat(between, tag)), last)
 
-    def _tags_with_separator(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _tags_with_separator(self, value: Mapping[str, Any], here: _Position) -> G:
         listed = _list(value, "tags", here.pointer)
         if not listed:
-            raise _wrong("there are no tags", f"{here.pointer}/tags")
+            raise _invalid("there are no tags", f"{here.pointer}/tags")
         tags = [self._typed_tag(tag, f"{here.pointer}/tags/{at}", here.depth) for at, tag in enumerate(listed)]
         separator = self._grammar.literal(_text(value, "separator", here.pointer))
         most = 1 if value.get("stop_after_first") else None
         least = 1 if value.get("at_least_one") else 0
         return self._grammar.repeat(self._grammar.union(*tags), least, most, separator=separator)
 
-    def _typed_tag(self, tag: Any, pointer: str, depth: int) -> Grammar:
+    def _typed_tag(self, tag: Any, pointer: str, depth: int) -> G:
         if not isinstance(tag, Mapping) or tag.get("type", "tag") != "tag":
-            raise _wrong("a tag is wanted here", pointer)
+            raise _invalid("a tag is wanted here", pointer)
         return self.format({**tag, "type": "tag"}, pointer, (), depth + 1)
 
-    def _token(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _token(self, value: Mapping[str, Any], here: _Position) -> G:
         token = value.get("token")
         if isinstance(token, str) and token:
             return self._grammar.token(token)
         if _is_id(token):
             return self._grammar.token_ids((token, token))
-        raise _wrong("a token is its text or its number", f"{here.pointer}/token")
+        raise _invalid("a token is its text or its number", f"{here.pointer}/token")
 
-    def _exclude_token(self, value: Mapping[str, Any], here: _Here) -> Grammar:
+    def _exclude_token(self, value: Mapping[str, Any], here: _Position) -> G:
         place = f"{here.pointer}/exclude_tokens"
         excluded = value.get("exclude_tokens", [])
         if not isinstance(excluded, list) or not all(isinstance(token, int | str) for token in excluded):
-            raise _wrong("excluded tokens are a list of numbers", place)
+            raise _invalid("excluded tokens are a list of numbers", place)
         if not all(_is_id(token) for token in excluded):
             raise _unsupported("excluding a token by its text is not supported", place, hint="give its number")
         ranges, begin = [], 0
@@ -305,13 +346,10 @@ class _Reader:
             ranges.append((begin, _LAST_ID))
         return self._grammar.token_ids(*ranges)
 
-    def _free(self, excludes: Iterable[str], ends: Ends) -> Grammar:
+    def _free(self, excludes: Iterable[str], ends: Ends) -> G:
         """Text up to the end of the enclosing tag."""
         closer = ends[0] if len(ends) == 1 else None
         return self._grammar.text(without=[*excludes, *ends], closer=closer)
-
-
-_LAST_ID = 2**32 - 1
 
 
 def _is_id(value: Any) -> TypeGuard[int]:
@@ -321,7 +359,7 @@ def _is_id(value: Any) -> TypeGuard[int]:
 def _list(value: Mapping[str, Any], field: str, pointer: str) -> Sequence[Any]:
     listed = value.get(field)
     if not isinstance(listed, Sequence) or isinstance(listed, str):
-        raise _wrong(f"{field} is a list", f"{pointer}/{field}")
+        raise _invalid(f"{field} is a list", f"{pointer}/{field}")
     return listed
 
 
@@ -331,14 +369,14 @@ def _texts(value: Mapping[str, Any], field: str, pointer: str, *, optional: bool
     listed = _list(value, field, pointer)
     for at, text in enumerate(listed):
         if not isinstance(text, str) or not text:
-            raise _wrong(f"{field} are {_TEXTS}", f"{pointer}/{field}/{at}")
+            raise _invalid(f"{field} are {_TEXTS}", f"{pointer}/{field}/{at}")
     return list(listed)
 
 
 def _text(value: Mapping[str, Any], field: str, pointer: str) -> str:
     text = value.get(field)
     if not isinstance(text, str):
-        raise _wrong(f"{field} is text", f"{pointer}/{field}")
+        raise _invalid(f"{field} is text", f"{pointer}/{field}")
     return text
 
 
@@ -351,16 +389,16 @@ def _dumps(tag: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(tag), ensure_ascii=False, allow_nan=False)
     except RecursionError as error:
-        raise _wrong("it contains itself or is nested too deeply", "") from error
+        raise _invalid("it contains itself or is nested too deeply", "") from error
     except (TypeError, ValueError) as error:
-        raise _wrong(f"it is no JSON: {error}", "") from error
+        raise _invalid(f"it is no JSON: {error}", "") from error
 
 
 def _loads(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise _wrong("it is nested too deeply", "") from error
+        raise _invalid("it is nested too deeply", "") from error
     except json.JSONDecodeError as error:
         raise GrammarError(
             "E-GRAMMAR-STRUCTURAL-TAG",
@@ -371,7 +409,7 @@ def _loads(text: str) -> Any:
         ) from error
 
 
-def _wrong(message: str, pointer: str, hint: str | None = None) -> GrammarError:
+def _invalid(message: str, pointer: str, hint: str | None = None) -> GrammarError:
     return GrammarError("E-GRAMMAR-STRUCTURAL-TAG", message, pointer=pointer, hint=hint)
 
 

@@ -14,9 +14,9 @@ from syntagma import decoding
 from syntagma.compat.xgrammar.exception import DeserializeFormatError
 from syntagma.compat.xgrammar.serialization import read, write
 from syntagma.compat.xgrammar.support import data, errors, refuse
-from syntagma.decoding.token_bytes import byte_fallback, byte_level
-from syntagma.decoding.tokenizer_objects import read_huggingface
-from syntagma.decoding.tokens import Tokens
+from syntagma.decoding.vocabularies.token_bytes import byte_fallback, byte_level
+from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface
+from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import ArgumentTypeError
 
 __all__ = ["TokenizerInfo", "VocabType"]

@@ -34,8 +34,8 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.int32
 def apply_token_bitmask_inplace(logits: Rows, bitmask: Rows, *, indices: Sequence[int] | None = None) -> None:
     """Set the logits of tokens that are not allowed to minus infinity.
 
-    Logits behind the end of the bitmask belong to no token that it knows: minus infinity as well. Bits behind the last
-    logit mean nothing.
+    Logits beyond the end of the bitmask belong to no token that it knows: they become minus infinity, too. Bits beyond
+    the last logit are ignored.
 
     Args:
         logits: a NumPy array or torch tensor of floats, shape [vocab_size] or [batch, vocab_size], changed in place.

@@ -16,13 +16,13 @@ def denied_tokens(words: NDArray[np.int32], width: int) -> NDArray[np.bool_]:
 
     Args:
         words: int32 [rows, words].
-        width: how many tokens; those behind the last word are denied.
+        width: how many tokens; those beyond the last word are denied.
 
     Returns:
         bool [rows, width].
     """
     little = np.ascontiguousarray(words, "<i4").view(np.uint8)
-    # Bits behind the end count as zeros: denied.
+    # Bits beyond the end count as zeros: denied.
     bits: NDArray[np.uint8] = np.unpackbits(little, axis=1, count=width, bitorder="little")
     return np.equal(bits, 0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from syntagma.decoding.token_bytes import TokenSpelling, byte_fallback, byte_level
-from syntagma.decoding.tokens import Tokens
+from syntagma.decoding.vocabularies.token_bytes import TokenSpelling, byte_fallback, byte_level
+from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import VocabularyError
 from syntagma.gguf import read_metadata
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
-from syntagma.decoding.token_bytes import TokenSpelling, byte_fallback, byte_level, metaspace
-from syntagma.decoding.tokens import Tokens
+from syntagma.decoding.vocabularies.token_bytes import TokenSpelling, byte_fallback, byte_level, metaspace
+from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import VocabularyError
 
 __all__ = ["read_tokenizer_json", "tokens_of_json"]
 
-_MERGES_CHECKED = 2_000
+_MAX_MERGES_CHECKED = 2_000
 # Far above any vocabulary; an id beyond it would only cost memory.
-_MOST_TOKENS = 1 << 24
+_MAX_TOKENS = 1 << 24
 
 
 def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
@@ -66,7 +66,7 @@ class _Vocabulary:
             raise VocabularyError(
                 "E-VOCAB-MODEL", f"a token lacks its text or its id ({error})", source=source
             ) from error
-        _check_blanks(spelling, texts, source)
+        _check_spaces(spelling, texts, source)
         self._table = [b""] * (max((*texts, *contents), default=-1) + 1)
         for token_id, text in texts.items():
             if token_id in contents:
@@ -86,7 +86,7 @@ class _Vocabulary:
         self.ids = {text: i for i, text in contents.items()} | {text: i for i, text in texts.items()}
 
     def _id(self, value: object) -> int:
-        if isinstance(value, int) and 0 <= value < _MOST_TOKENS:
+        if isinstance(value, int) and 0 <= value < _MAX_TOKENS:
             return value
         raise VocabularyError("E-VOCAB-MODEL", f"{value!r} is no token id", source=self._source)
 
@@ -148,14 +148,14 @@ def _spelling(data: dict[str, Any], source: str) -> TokenSpelling:
     )
 
 
-def _check_blanks(spelling: TokenSpelling, texts: dict[int, str], source: str) -> None:
-    """Most words of a vocabulary begin with a blank; how that is written must be what the decoder says."""
+def _check_spaces(spelling: TokenSpelling, texts: dict[int, str], source: str) -> None:
+    """Most words of a vocabulary begin with a space, which must be written as the decoder says."""
     if spelling is byte_level or any("▁" in text for text in texts.values()):
         return
     if any(text.startswith("Ġ") for text in texts.values()):
         raise VocabularyError(
             "E-VOCAB-ROUNDTRIP",
-            "tokens are written in the byte-level alphabet, the decoder says otherwise: none would spell a blank",
+            "tokens are written in the byte-level alphabet, the decoder says otherwise: none would spell a space",
             source=source,
             pointer="/decoder",
             hint="mend the decoder, or give the tokens with from_tokens",
@@ -166,7 +166,7 @@ def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[byte
     """A merge says that one token is two others in a row; the bytes must say the same."""
     ids = {text: token_id for token_id, text in texts.items()}
     merges = model.get("merges") or []
-    for merge in merges[:: max(1, len(merges) // _MERGES_CHECKED)]:
+    for merge in merges[:: max(1, len(merges) // _MAX_MERGES_CHECKED)]:
         first, second = merge.split(" ", 1) if isinstance(merge, str) else merge
         known = [ids.get(text) for text in (first, second, first + second)]
         if None in known:
@@ -182,10 +182,10 @@ def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[byte
 
 def _eos(path: Path, ids: dict[str, int]) -> tuple[int, ...]:
     for name in ("generation_config.json", "config.json", "tokenizer_config.json"):
-        beside = path.with_name(name)
-        if not beside.is_file():
+        config_path = path.with_name(name)
+        if not config_path.is_file():
             continue
-        config = _read_json(beside)
+        config = _read_json(config_path)
         given = config.get("eos_token_id")
         if isinstance(given, int):
             return (given,)
@@ -197,7 +197,7 @@ def _eos(path: Path, ids: dict[str, int]) -> tuple[int, ...]:
             return (ids[text],)
     raise VocabularyError(
         "E-VOCAB-EOS",
-        "no configuration beside the file names an end-of-sequence token",
+        "no configuration in the folder of the file names an end-of-sequence token",
         source=str(path),
         hint="give eos_token_ids=[…]",
     )

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from syntagma.decoding.token_bytes import byte_fallback
-from syntagma.decoding.tokenizer_json import tokens_of_json
-from syntagma.decoding.tokens import Tokens
+from syntagma.decoding.vocabularies.token_bytes import byte_fallback
+from syntagma.decoding.vocabularies.tokenizer_json import tokens_of_json
+from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import ArgumentTypeError, VocabularyError
 
 __all__ = ["read_huggingface", "read_sentencepiece", "read_tiktoken"]
 
-# Blanks, letters of several bytes, an emoji, JSON, line breaks: where spellings differ.
+# Spaces, letters of several bytes, an emoji, JSON, line breaks: where spellings differ.
 _PROBES = ("Hello, world", "two  blanks", "Łódź 中文 🙂", "a\n\n\tb", '{"k": [1, -2.5e3, null]}')
 
 
@@ -121,7 +121,7 @@ def _no_eos(what: str, source: str | None = None) -> VocabularyError:
 
 
 def _self_test(tokens: Tokens, encode: Callable[[str], Sequence[int]], source: str) -> None:
-    """What the tokenizer encodes must be spelled by the bytes of its tokens, save for one blank put before the text."""
+    """The bytes of the tokens must spell what the tokenizer encodes; it may put one space before the text."""
     special = frozenset(tokens.special_token_ids)
     for probe in _PROBES:
         ids = list(encode(probe))

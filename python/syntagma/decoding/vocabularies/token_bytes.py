@@ -1,4 +1,4 @@
-"""How vocabularies spell bytes: one function a spelling, from a token's text to the bytes that it writes."""
+"""How vocabularies spell bytes: a function for each spelling, from a token's text to the bytes that it writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 __all__ = ["TokenSpelling", "byte_fallback", "byte_level", "metaspace"]
 
 TokenSpelling: TypeAlias = Callable[[str], bytes | None]
-"""a token's text → its bytes; None where the text cannot be such a token"""
+"""a token's text → its bytes; None if the text cannot be such a token"""
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _SPACE = "▁"
@@ -18,7 +18,7 @@ _SPACE = "▁"
 
 @cache
 def _byte_alphabet() -> dict[str, int]:
-    """The alphabet of byte-level BPE: printable Latin-1 stands for itself, the rest is moved behind U+0100.
+    """The alphabet of byte-level BPE: printable Latin-1 stands for itself, the rest is moved to U+0100 and above.
 
     Source: the GPT-2 encoder's published table, as every byte-level tokenizer uses it.
     """
@@ -37,11 +37,11 @@ def byte_level(text: str) -> bytes | None:
 
 
 def metaspace(text: str) -> bytes:
-    """SentencePiece without byte tokens: `▁` is a blank."""
+    """SentencePiece without byte tokens: `▁` is a space."""
     return text.replace(_SPACE, " ").encode("utf-8", "surrogatepass")
 
 
 def byte_fallback(text: str) -> bytes:
-    """SentencePiece with byte tokens: `<0x0A>` is one byte, `▁` is a blank."""
+    """SentencePiece with byte tokens: `<0x0A>` is one byte, `▁` is a space."""
     match = _BYTE_TOKEN.fullmatch(text)
     return bytes([int(match[1], 16)]) if match else metaspace(text)

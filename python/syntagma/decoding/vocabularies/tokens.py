@@ -14,7 +14,8 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
         table: bytes by token id; empty bytes are never allowed.
         eos_token_ids: tokens that end a turn.
         special_token_ids: tokens that text never matches.
-        added_token_ids: tokens added to the trained vocabulary, special or not: a marker of exactly their text is them.
+        added_token_ids: tokens added to the trained vocabulary, special or not; a marker of exactly such a text is that
+            token.
     """
 
     table: list[bytes]

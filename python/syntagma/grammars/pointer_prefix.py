@@ -1,0 +1,36 @@
+"""Grammars that are a part of something larger: the JSON pointers in their reports and errors point into the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, Self, TypeVar
+
+from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
+
+__all__ = ["HasPointers", "with_pointer_prefix"]
+
+
+class HasPointers(Protocol):
+    """A grammar, as far as its pointers are concerned."""
+
+    def placed(self, pointer: str) -> Self:
+        """The same grammar; the pointers of its report begin with `pointer`."""
+        ...
+
+
+G = TypeVar("G", bound=HasPointers)
+
+
+def with_pointer_prefix(pointer: str, read: Callable[[], G]) -> G:
+    """The grammar that `read` gives; the pointers of its report begin with `pointer`.
+
+    Raises:
+        GrammarError, LimitError: those of `read`, whose pointers begin with `pointer`, too.
+    """
+    try:
+        return read().placed(pointer)
+    except (GrammarError, LimitError) as error:
+        if isinstance(error, UnsupportedSchema):
+            error.pointers = {pointer + inner: reason for inner, reason in error.pointers.items()}
+        error.pointer = pointer + (error.pointer or "")
+        raise
