@@ -31,7 +31,7 @@ def test_every_message_comes_back(name: str) -> None:
     assert found.clean == (not codes)
 
 
-def test_coverage_stands_beside_the_verdicts() -> None:
+def test_coverage_counts_shapes_and_types() -> None:
     found = _certificate(derived("tags-json"))
     assert {"C", "RC", "T", "CT", "RT", "RCT"} <= found.coverage.keys()
     assert {"string", "integer", "number", "boolean", "null", "array", "object"} <= found.coverage.keys()
@@ -46,7 +46,7 @@ def test_what_the_template_drops_is_no_success() -> None:
     assert {item.name: item.verdict for item in _certificate(derived("bare-json")).items}["calls 2"] == "not rendered"
 
 
-def test_a_switch_without_thoughts_is_a_finding() -> None:
+def test_a_switch_without_reasoning_is_a_finding() -> None:
     source = template("plain").source + "{% if add_generation_prompt and enable_thinking %}{{ 'Think!' }}{% endif %}"
     found = _certificate(analyze(source, candidates="derived"))
     assert "mention-thinking" in {finding.code for finding in found.findings}
@@ -93,7 +93,7 @@ def test_a_record_is_plain_data() -> None:
     assert record["capabilities"]["tool_calls"] is True
 
 
-def test_analyses_are_remembered() -> None:
+def test_analyses_are_cached() -> None:
     cache: dict[str, Analysis] = {}
     first = analyze(template("plain"), certify=False, cache=cache)
     assert analyze(template("plain"), certify=False, cache=cache) is first

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import syntagma as sg
-from syntagma.grammars.remembered import Remembered
+from syntagma.grammars.lru_cache import LruCache
 from tests.grammars.walks import accepts, byte_compiler
 
 _COMPILER = byte_compiler()
@@ -135,15 +135,15 @@ def test_a_schema_that_was_read_before_is_read_with_the_options_of_the_moment() 
         sg.Grammar.from_json_schema(widened, allow_widened=False)
 
 
-def test_remembered_schemas_are_bounded() -> None:
-    kept = Remembered[str](10)
+def test_cached_schemas_are_bounded() -> None:
+    cache = LruCache[str](10)
     made: list[str] = []
 
     def value(key: str, size: int) -> str:
-        return kept.get(key, size, lambda: (made.append(key), key.upper())[1])
+        return cache.get(key, size, lambda: (made.append(key), key.upper())[1])
 
     assert [value("a", 4), value("b", 4), value("a", 4)] == ["A", "B", "A"]
-    value("c", 4)  # "b" was not asked for longest
+    value("c", 4)  # "b" is the least recently used
     assert value("a", 4) == "A"
     assert made == ["a", "b", "c"]
     value("b", 4)

@@ -10,7 +10,7 @@ import msgspec
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
-from syntagma.grammars.remembered import Remembered
+from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import read_structural_tag
 from syntagma.limits import Limits
@@ -21,7 +21,7 @@ _DEFAULT_LIMITS = Limits()
 _MOST = 2**32 - 1
 _Bound: TypeAlias = tuple[str, str, int]
 """A label, what is counted, and how many there may be."""
-_LATELY: Remembered[_engine.Grammar] = Remembered(16 << 20)
+_SCHEMA_GRAMMARS: LruCache[_engine.Grammar] = LruCache(16 << 20)
 """Schemas that were read: a server is asked for the same few again and again."""
 
 
@@ -190,7 +190,7 @@ class Grammar:
             notation=notation,
         )
         bounds = limits or _DEFAULT_LIMITS
-        inner = _LATELY.get(
+        inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
         return cls(inner, text if notation is None else None)

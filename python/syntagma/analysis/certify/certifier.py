@@ -8,7 +8,7 @@ A certificate must not deceive itself. Four rules keep it from that:
   broken field would excuse it.
 * A message of which nothing is shown is `not rendered`, never `works`. Otherwise a template that drops everything would
   prove every format.
-* Coverage stands beside the verdicts, and comes first when formats are compared. Otherwise a format with which fewer
+* Coverage is reported with the verdicts, and comes first when formats are compared. Otherwise a format with which fewer
   messages come back, and therefore fewer fail, would win.
 """
 
