@@ -18,11 +18,11 @@ from syntagma.limits import Limits
 __all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
-_MOST = 2**32 - 1
+_MAX_BOUND = 2**32 - 1
 _Bound: TypeAlias = tuple[str, str, int]
 """A label, what is counted, and how many there may be."""
 _SCHEMA_GRAMMARS: LruCache[_engine.Grammar] = LruCache(16 << 20)
-"""Schemas that were read: a server is asked for the same few again and again."""
+"""Grammars of schemas that were read: a server is asked for the same few again and again."""
 
 
 def _weight(source: str) -> int:
@@ -35,7 +35,7 @@ class Gbnf(msgspec.Struct, frozen=True):
 
     Attributes:
         text: the source; its start rule is `root`.
-        preserved_tokens: markers that stand in it as text; tokens of exactly these texts must be let match them.
+        preserved_tokens: markers that stand in it as text; an engine must let special tokens of these texts match them.
     """
 
     text: str
@@ -164,9 +164,9 @@ class Grammar:
         Args:
             schema: a schema, or its JSON text.
             allow_widened: False refuses a schema of which a part cannot be enforced.
-            whitespace: `flexible`: JSON blanks, at most `limits.json_whitespace` in a row; `compact`: none.
-            whitespace_pattern: a regular expression for the blanks before each word.
-            separators: exactly this comma and this colon, with their blanks, as `json.dumps` takes them.
+            whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none.
+            whitespace_pattern: a regular expression for the whitespace before each word.
+            separators: exactly this comma and this colon, with their whitespace, as `json.dumps` takes them.
             indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
             order: of properties: `declared`, as the schema lists them, or `any`.
             draft: the version of JSON Schema; None: as `$schema` says, else the latest.
@@ -239,7 +239,7 @@ class Grammar:
 
     @classmethod
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
-        """Any UTF-8 text that holds none of `without`, and behind which `closer` would stand for the first time."""
+        """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
         return cls(_engine.Grammar.text(list(without), closer))
 
     @classmethod
@@ -291,7 +291,7 @@ class Grammar:
         if most is None or most < 0 or (tokens is not None and bytes is not None):
             raise ArgumentError("E-GRAMMAR-BOUND", "a part is bounded by a number of tokens or by one of bytes")
         others = [bound for bound in self._bounds if bound[0] != label]
-        return Grammar(self._inner, self._schema, [*others, (label, unit, min(most, _MOST))])
+        return Grammar(self._inner, self._schema, [*others, (label, unit, min(most, _MAX_BOUND))])
 
     def inside_json_string(self) -> Grammar:
         """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
@@ -321,7 +321,7 @@ class Grammar:
 
     @property
     def warnings(self) -> tuple[GrammarWarning, ...]:
-        """What is odd in the sources it was read from, in the order of its rules."""
+        """Warnings about the sources it was read from, in the order of its rules."""
         return tuple(GrammarWarning(**fields) for fields in self._inner.warnings())
 
     @property
