@@ -56,7 +56,7 @@ def read_metadata(
         wanted = frozenset(keys).__contains__
     try:
         with open(path, "rb") as file:
-            return _Reader(file).metadata(wanted)
+            return _MetadataReader(file).metadata(wanted)
     except OSError as error:
         raise ModelError("E-MODEL-GGUF", f"the file cannot be read: {error}", source=os.fspath(path)) from None
     except ModelError as error:
@@ -72,7 +72,7 @@ def _damaged(offset: int, why: str) -> ModelError:
     return ModelError("E-MODEL-GGUF", f"not a readable GGUF file: {why} (byte {offset})", offset=offset)
 
 
-class _Reader:
+class _MetadataReader:
     def __init__(self, file: BinaryIO) -> None:
         # The file is read and not mapped: a mapped file that shrinks would end the process.
         self._file = file

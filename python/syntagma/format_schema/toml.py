@@ -144,24 +144,24 @@ def _spec(tables: Tables, base: Callable[[str], Tables] | None) -> FormatSpec:
 def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen: tuple[str, ...]) -> dict[str, Any]:
     """The keys of a part, with those of the format that `from` names."""
     if not isinstance(table, dict):
-        raise format_error("TYPE", f"/{part}", "must be a table")
+        raise format_error("E-FORMAT-TYPE", f"/{part}", "must be a table")
     own = dict(table)
     name = own.pop("from", None)
     if name is None:
         return own
     pointer = f"/{part}/from"
     if not isinstance(name, str):
-        raise format_error("TYPE", pointer, "must be text")
+        raise format_error("E-FORMAT-TYPE", pointer, "must be text")
     if name in seen:
-        raise format_error("FROM", pointer, f"inherits in a circle: {' → '.join((*seen, name))}")
+        raise format_error("E-FORMAT-FROM", pointer, f"inherits in a circle: {' → '.join((*seen, name))}")
     if base is None:
-        raise format_error("FROM", pointer, "only registered formats can inherit")
+        raise format_error("E-FORMAT-FROM", pointer, "only registered formats can inherit")
     try:
         other = base(name)
     except KeyError:
-        raise format_error("FROM", pointer, f"there is no format {name!r}") from None
+        raise format_error("E-FORMAT-FROM", pointer, f"there is no format {name!r}") from None
     if part not in other:
-        raise format_error("FROM", pointer, f"{name!r} has no part [{part}]")
+        raise format_error("E-FORMAT-FROM", pointer, f"{name!r} has no part [{part}]")
     return _inherited(part, other[part], base, (*seen, name)) | own
 
 
@@ -187,7 +187,7 @@ def _notation(value: Any, pointer: str) -> Any:
     if isinstance(value, str) and value in _NOTATIONS:
         return _NOTATIONS[value]
     if not isinstance(value, dict):
-        raise format_error("VALUE", pointer, 'must be "json", "python" or a table')
+        raise format_error("E-FORMAT-VALUE", pointer, 'must be "json", "python" or a table')
     return value
 
 
@@ -221,11 +221,11 @@ def _reading_error(error: msgspec.ValidationError) -> FormatError:
     names = ["", *key_names(key_pointer)]
     missing, unknown = _MISSING.match(text), _UNKNOWN.match(text)
     if missing is not None:
-        return format_error("KEY", f"{key_pointer}/{missing[1]}", "is required")
+        return format_error("E-FORMAT-KEY", f"{key_pointer}/{missing[1]}", "is required")
     if unknown is not None:
         known = [field.name for field in msgspec.structs.fields(_STRUCTS[names[-1]])]
         hint = "known here: " + ", ".join(["from", *known] if names[-1] in _PARTS else known)
-        return format_error("KEY", key_pointer + pointer_of(unknown[1]), "unknown key", hint)
+        return format_error("E-FORMAT-KEY", key_pointer + pointer_of(unknown[1]), "unknown key", hint)
     owner = next((_STRUCTS[name] for name in reversed(names[:-1]) if name in _STRUCTS), FormatSpec)
     return type_error(error, owner, key_pointer)
 

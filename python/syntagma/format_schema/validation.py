@@ -43,16 +43,16 @@ _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _TYPE_WORDS = {"str": "text", "array": "a list", "object": "a table", "bool": "true or false"}
 
 
-def format_error(what: str, pointer: str, message: str, hint: str | None = None) -> FormatError:
+def format_error(code: str, pointer: str, message: str, hint: str | None = None) -> FormatError:
     """The error for a key of a format.
 
     Args:
-        what: the last word of the code.
+        code: `E-FORMAT-…`.
         pointer: JSON pointer of the key.
         message: what is wrong with it.
         hint: what to do about it.
     """
-    return FormatError(f"E-FORMAT-{what}", f"{'.'.join(key_names(pointer))}: {message}", hint=hint, pointer=pointer)
+    return FormatError(code, f"{'.'.join(key_names(pointer))}: {message}", hint=hint, pointer=pointer)
 
 
 def key_names(pointer: str) -> list[str]:
@@ -71,16 +71,18 @@ def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], point
     """
     text = str(error).partition(" - at ")[0]
     if type(error.__cause__) is ValueError:
-        return format_error("PATTERN", pointer, str(error.__cause__))
+        return format_error("E-FORMAT-PATTERN", pointer, str(error.__cause__))
     declared = _types(kind).get(key_names(pointer)[-1])
     choices = _choices(declared)
     if choices and (text.startswith("Invalid enum value") or get_origin(declared) is not frozenset):
-        return format_error("VALUE", pointer, "must be one of " + ", ".join(f'"{choice}"' for choice in choices))
+        return format_error(
+            "E-FORMAT-VALUE", pointer, "must be one of " + ", ".join(f'"{choice}"' for choice in choices)
+        )
     found = _WRONG_TYPE.search(text)
     if found is None:
-        return format_error("TYPE", pointer, text)
+        return format_error("E-FORMAT-TYPE", pointer, text)
     wanted, given = (_TYPE_WORDS.get(name.removesuffix(" | null"), name) for name in found.groups())
-    return format_error("TYPE", pointer, f"must be {wanted}, not {given}")
+    return format_error("E-FORMAT-TYPE", pointer, f"must be {wanted}, not {given}")
 
 
 def decode_spelled(kind: type[Any], value: Any) -> Any:
@@ -130,7 +132,7 @@ def check_part(name: str, part: Part, pointer: str) -> None:
     check_types(part, pointer)
     for key in _REQUIRED_KEYS.get(name, ()):
         if not getattr(part, key):
-            raise format_error("KEY", f"{pointer}/{key}", "is required")
+            raise format_error("E-FORMAT-KEY", f"{pointer}/{key}", "is required")
     for key in _types(type(part)):
         if f"{name}.{key}" in _ALLOWED_PLACEHOLDERS:
             for pattern in getattr(part, key):
@@ -153,33 +155,33 @@ def check_types(part: msgspec.Struct, pointer: str) -> None:
     for key, declared in _types(type(part)).items():
         value = getattr(part, key)
         if value != getattr(converted, key):
-            raise format_error("TYPE", f"{pointer}/{key}", f"must be {declared}, not {type(value).__name__}")
+            raise format_error("E-FORMAT-TYPE", f"{pointer}/{key}", f"must be {declared}, not {type(value).__name__}")
         if isinstance(value, tuple) and any(not (one.text if isinstance(one, Spelled) else one) for one in value):
-            raise format_error("TYPE", f"{pointer}/{key}", "must be a list of texts, none empty")
+            raise format_error("E-FORMAT-TYPE", f"{pointer}/{key}", "must be a list of texts, none empty")
 
 
 def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
     if "\\" in pattern.text:
         hint = "TOML reads \\n in \"…\" only; '…' keeps it as it stands"
-        raise format_error("PATTERN", pointer, "holds a backslash", hint)
+        raise format_error("E-FORMAT-PATTERN", pointer, "holds a backslash", hint)
     for placeholder in pattern.placeholders:
         if placeholder not in _ALLOWED_PLACEHOLDERS[kind]:
-            raise format_error("PATTERN", pointer, f"{{{placeholder}}} has no meaning here")
+            raise format_error("E-FORMAT-PATTERN", pointer, f"{{{placeholder}}} has no meaning here")
     for placeholder in _REQUIRED_PLACEHOLDERS.get(kind, ()):
         if placeholder not in pattern.placeholders:
-            raise format_error("PATTERN", pointer, f"lacks {{{placeholder}}}")
+            raise format_error("E-FORMAT-PATTERN", pointer, f"lacks {{{placeholder}}}")
     for first, second in zip(pattern.items, pattern.items[1:], strict=False):
         names = {getattr(first, "name", ""), getattr(second, "name", "")}
         # Two literals never follow each other. A suffix belongs to what it follows; arguments delimit themselves.
         if "" not in names and "suffix" not in names and not names >= {"arguments", "name"}:
-            raise format_error("PATTERN", pointer, f"nothing separates two placeholders in {pattern.text!r}")
+            raise format_error("E-FORMAT-PATTERN", pointer, f"nothing separates two placeholders in {pattern.text!r}")
 
 
 def _check_tools(tools: ToolsSpec, pointer: str) -> None:
     """The rules for keys of `[tools]` that depend on each other."""
 
     def conflict(key: str, message: str, hint: str | None = None) -> NoReturn:
-        raise format_error("CONFLICT", f"{pointer}/{key}", message, hint)
+        raise format_error("E-FORMAT-CONFLICT", f"{pointer}/{key}", message, hint)
 
     by_envelope = [pattern for pattern in tools.call if "envelope" in pattern.placeholders]
     if bool(by_envelope) != bool(tools.envelope):
@@ -198,7 +200,9 @@ def _check_tools(tools: ToolsSpec, pointer: str) -> None:
     for index, form in enumerate(tools.also):
         check_part("tools", form, f"{pointer}/also/{index}")
         if form.also:
-            raise format_error("CONFLICT", f"{pointer}/also/{index}/also", "a further form has no further forms")
+            raise format_error(
+                "E-FORMAT-CONFLICT", f"{pointer}/also/{index}/also", "a further form has no further forms"
+            )
     if tools.item is not None and tools.element is None:
         hint = "an element shows {key} a second time, where it closes"
         conflict("item", "only elements that are named after their keys nest", hint)
@@ -215,16 +219,16 @@ def check_headers(
         FormatError: `E-FORMAT-PATTERN` or `-CONFLICT`, with pointer.
     """
     if not (messages.end or messages.start) and all(field[0].isspace() for field in messages.fields):
-        raise format_error("CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")
+        raise format_error("E-FORMAT-CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")
     if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
         key = "interrupt" if reasoning.interrupt else "start"
-        raise format_error("CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
+        raise format_error("E-FORMAT-CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
     forms = [] if tools is None else [("/tools", tools)]
     forms += [(f"/tools/also/{index}", form) for index, form in enumerate(tools.also if tools is not None else ())]
     for pointer, form in forms:
         if any(pattern.text != "{calls}" for pattern in form.section):
             message = "has no meaning beside [messages]; the header stands in `call`"
-            raise format_error("CONFLICT", f"{pointer}/section", message)
+            raise format_error("E-FORMAT-CONFLICT", f"{pointer}/section", message)
     shown = [("/reasoning/block", pattern) for pattern in (reasoning.block if reasoning is not None else ())]
     shown += [("/content/block", pattern) for pattern in (content.block if content is not None else ())]
     shown += [(f"{pointer}/call", pattern) for pointer, form in forms for pattern in form.call]
@@ -232,4 +236,4 @@ def check_headers(
         try:
             split_header(pattern, messages)
         except ValueError as error:
-            raise format_error("PATTERN", pointer, f"{pattern.text!r} {error}") from None
+            raise format_error("E-FORMAT-PATTERN", pointer, f"{pattern.text!r} {error}") from None

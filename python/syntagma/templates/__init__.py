@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from syntagma.templates.options import RenderOptions
 from syntagma.templates.prompt import Prompt
+from syntagma.templates.render_options import RenderOptions
 from syntagma.templates.template import ChatTemplate
 
 __all__ = ["ChatTemplate", "Prompt", "RenderOptions"]

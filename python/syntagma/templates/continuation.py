@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from syntagma.errors import TemplateError
-from syntagma.templates.sentinels import message_text, new_sentinel, with_text
+from syntagma.templates.message_sentinels import message_text, new_sentinel, with_text
 
 __all__ = ["Render", "render_continued"]
 

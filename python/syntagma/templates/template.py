@@ -12,8 +12,8 @@ from syntagma.limits import Limits
 from syntagma.messages import Message
 from syntagma.templates.continuation import render_continued
 from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text
-from syntagma.templates.options import RenderOptions
 from syntagma.templates.prompt import Prompt
+from syntagma.templates.render_options import RenderOptions
 from syntagma.templates.sandbox import (
     BoundedContext,
     Budget,

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from syntagma.errors import SyntagmaError
 from syntagma.templates.continuation import Render, render_continued
+from syntagma.templates.message_sentinels import message_text, new_sentinel, with_text
 from syntagma.templates.prompt import Prompt
-from syntagma.templates.sentinels import message_text, new_sentinel, with_text
 
 __all__ = ["continued_prompt", "opened_prompt"]
 

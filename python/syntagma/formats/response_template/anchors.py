@@ -33,14 +33,14 @@ def anchor_texts(expression: str) -> list[tuple[str | NamedGroup, ...]]:
     Raises:
         Untranslatable: it uses another construct; the message says which and where.
     """
-    reader = _Reader(expression)
+    reader = _ExpressionReader(expression)
     texts = reader.alternatives(0)
     if reader.at < len(expression):
         raise Untranslatable(f"an unmatched closing bracket at {reader.at}")
     return texts
 
 
-class _Reader:
+class _ExpressionReader:
     def __init__(self, expression: str) -> None:
         self._source = expression
         self.at = 0

@@ -19,8 +19,8 @@ from syntagma.format_schema import (
     ToolsSpec,
 )
 from syntagma.formats.response_template.anchors import NamedGroup, Untranslatable, anchor_texts
-from syntagma.formats.response_template.checking import check_template
 from syntagma.formats.response_template.not_carried import NotCarried
+from syntagma.formats.response_template.template_check import check_template
 from syntagma.json_pointer import pointer_of
 from syntagma.parsing import StreamParser
 
