@@ -98,6 +98,13 @@ def test_the_prompt_opens_reasoning_for_grammar_and_parser_alike() -> None:
     assert len(parser.message.tool_calls) == 1
 
 
+def test_a_format_says_what_a_prompt_has_opened() -> None:
+    assert FORMAT.start_state().reasoning == "possible"
+    assert FORMAT.start_state("<|assistant|><t>").reasoning == "open"
+    assert FORMAT.start_state("<|assistant|><t>", reasoning="off").reasoning == "done"
+    assert codec().prepare(HELLO, template_kwargs={"think": True}).start == FORMAT.start_state("<|assistant|><t>")
+
+
 def test_a_parser_that_found_the_start_is_handed_out_once() -> None:
     turn = codec().prepare(HELLO, template_kwargs={"think": True})
     assert turn.start.reasoning == "open"

@@ -9,15 +9,15 @@ import msgspec
 
 from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
 from syntagma.errors import FormatError
-from syntagma.format_schema import ContentSpec, FormatSpec, read_toml, write_toml
+from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, write_toml
 from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
 from syntagma.grammars import Grammar
 from syntagma.messages import Message, ToolLike
-from syntagma.parsing import ParserOptions, StreamParser
-from syntagma.request import RequestOptions, resolve_request
+from syntagma.parsing import ParserOptions, StreamParser, start_state
+from syntagma.request import RequestOptions, SharedOptions, resolve_request
 
 __all__ = ["ChatFormat"]
 
@@ -143,6 +143,18 @@ class ChatFormat:
         request = resolve_request(tools, **options)
         start = StreamParser.from_request(self, request, prompt=prompt).start_state
         return build_grammar(self.spec, request, start)
+
+    def start_state(self, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
+        """What is open before the first character of output, for a parser and a grammar alike.
+
+        Args:
+            prompt: the rendered prompt: an `sg.Prompt`, or a plain string. None: there is none.
+            **asked: see `syntagma.request.SharedOptions`.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-REASONING`.
+        """
+        return start_state(self, prompt=prompt, **asked)
 
     def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
         """The canonical raw text of a message, without the end of the turn.

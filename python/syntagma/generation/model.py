@@ -161,7 +161,8 @@ def load(source: str | os.PathLike[str]) -> Model:
             hint=f'load("{SHIPPED}") loads the model that comes with the library; for a model of your own, pass its '
             "backend and its codec to syntagma.generation.Model",
         )
-    from syntagma import embedded
+    # The shipped model needs a library of its own.
+    from syntagma.embedded import load as load_shipped
 
-    shipped = embedded.load()
+    shipped = load_shipped()
     return Model(shipped, ChatCodec.from_pretrained(shipped.path))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from syntagma import embedded
 from syntagma.codec import ChatCodec
+from syntagma.embedded import EmbeddedModel, load
 from syntagma.serving.model import ServedModel
 
 __all__ = ["load_folder", "load_shipped"]
@@ -11,13 +11,13 @@ __all__ = ["load_folder", "load_shipped"]
 
 def load_shipped(_: str, name: str | None) -> ServedModel:
     """The model that comes with the library."""
-    return _served(embedded.load(), name)
+    return _served(load(), name)
 
 
 def load_folder(path: str, name: str | None) -> ServedModel:
     """A folder with `config.json`, `tokenizer.json`, `model.safetensors` and a chat template."""
-    return _served(embedded.load(path), name)
+    return _served(load(path), name)
 
 
-def _served(model: embedded.EmbeddedModel, name: str | None) -> ServedModel:
+def _served(model: EmbeddedModel, name: str | None) -> ServedModel:
     return ServedModel(model, ChatCodec.from_pretrained(model.path), name=name)
