@@ -20,6 +20,7 @@ from syntagma.format_schema import (
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.parsing.call_patterns import Alternative, Block, Op, block_of, form_parts
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
+from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["HeaderRouter", "Route", "RouteKind", "is_name"]
@@ -68,6 +69,7 @@ class HeaderRouter:
         stops: those of them behind which the turn may be over.
         keeps_ends: what ends a message belongs to the next one.
         otherwise: where a message goes whose header leads nowhere.
+        kinds: what each of the markers is; one that ends a message and begins the next is what it begins.
         frame_markers: every marker around and in headers.
         end_markers: `ends`, to be looked for.
     """
@@ -95,7 +97,13 @@ class HeaderRouter:
         self.ends = message_ends(messages)
         self.stops = frozenset(messages.end[1:])
         self.otherwise: RouteKind = messages.otherwise
-        self.frame_markers = MarkerSet((*self.begins, *self.sections, self.body, *self.ends))
+        self.kinds: dict[str, MarkerKind] = {
+            **dict.fromkeys(self.ends, "end"),
+            **dict.fromkeys(self.sections, "section"),
+            self.body: "body",
+            **dict.fromkeys(self.begins, "begin"),
+        }
+        self.frame_markers = MarkerSet(self.kinds)
         self.end_markers = MarkerSet(self.ends)
 
     def _values(self, field: str) -> tuple[str, ...]:

@@ -74,7 +74,10 @@ class HeaderText:
         has_marker: a marker was read in it, or its opener.
     """
 
-    __slots__ = ("_marker", "_parts", "_places", "_role", "_sections", "has_marker", "prompted", "repaired", "size")
+    __slots__ = (
+        *("_given", "_marker", "_parts", "_places", "_role", "_sections"),
+        *("has_marker", "prompted", "repaired", "size"),
+    )
 
     def __init__(
         self, text: str = "", end: int = 0, *, role: str = "", prompted: bool = False, repaired: bool = False
@@ -83,6 +86,7 @@ class HeaderText:
         self._marker = ""  # of the section that is open
         self._parts = [text]  # its text
         self._places = [end - len(text)]
+        self._given = len(text)
         self._role = role
         self.size = 0
         self.has_marker = not prompted
@@ -118,10 +122,9 @@ class HeaderText:
         """No marker was read at all since the prompt: the model answers without any format."""
         return self.prompted and not self.has_marker
 
-    @property
-    def added(self) -> str:
-        """The text that was added to the section that is open."""
-        return "".join(self._parts[1:] if not self._sections else self._parts)
+    def without_format(self) -> Header:
+        """What it says where it is unformatted: nothing, and all text that was added is the body."""
+        return Header(rest=[(0, self._given)])
 
     def read(self, shape: HeaderShape, *, closed: bool) -> Header:
         """What the header says.

@@ -18,8 +18,9 @@ from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Route, RouteKind
 from syntagma.parsing.message_call import MessageCallReader, MessageEnd
-from syntagma.parsing.message_frames import HeaderText, MessageFrames
+from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.message_header import BLANKS, Header
+from syntagma.parsing.message_markers import HeaderText, marker_effect
 from syntagma.parsing.message_text import MessageText
 from syntagma.parsing.states import MESSAGES, State
 from syntagma.parsing.text.window import Window
@@ -44,14 +45,11 @@ class MessageTurnReader:
         self._text = MessageText(self.window, self._frames, router, self._out, parts.compiled.drop)
         self._call = MessageCallReader(self.window, self._frames, router, parts)
         # The header that is read.
-        self._header_text = HeaderText("", 0)
-        self._prompt_began_it = True
-        self._marker_seen = False
-        self._repaired = False
+        self._header_text = HeaderText()
         # Whether the turn may be over, and from where on it is.
         self._stopped = False
         self._over_from = 0
-        self._begin_header(router.role)
+        self._begin_header(router.role, prompted=True)
 
     def read(self, *, final: bool = False) -> None:
         """See `TurnReader`."""
@@ -90,9 +88,9 @@ class MessageTurnReader:
     def begin_output(self) -> None:
         """See `TurnReader`."""
         self._text.content_begun = self._call.reported = False
-        if self.state is State.HEADER and self._header_is_empty:
+        if self.state is State.HEADER and self._header_text.is_empty:
             # The prompt holds the opener of the first message, whether or not it was read here.
-            self._prompt_began_it, self._marker_seen = True, False
+            self._header_text.prompted, self._header_text.has_marker = True, False
 
     def open_reasoning(self, opener: str | None) -> None:  # noqa: ARG002  # the header says which
         """See `TurnReader`; the output may still begin with a header."""
@@ -145,10 +143,9 @@ class MessageTurnReader:
         at, marker = self._frames.next_marker(final=final)
         if self._stopped:
             index = window.after_whitespace(window.pos)
-            if index < at or (marker is not None and marker not in router.begins):
-                window.pos = min(index, at)
-                self._over_from = window.here
-                return self._go(State.AFTER_TURN)
+            if index < at:
+                window.pos = index
+                return self._end_turn()
         room = self._limits.parser_header_chars - len(window.marked())
         if at - window.pos > room:
             window.pos += room
@@ -159,25 +156,34 @@ class MessageTurnReader:
             if final:
                 self._text_outside_message()
             return False
-        if marker in router.begins:
-            self._text_outside_message()
+        effect = marker_effect(router.kinds[marker], None, stopped=self._stopped)
+        if effect == "turn is over":
+            return self._end_turn()
+        if effect == "begins unopened":
+            return self._begin_unopened_header(marker)
+        self._text_outside_message()
+        if effect == "begins":
             return self._open_message(marker)
-        if marker in router.ends and marker not in router.sections:
-            self._text_outside_message()
-            here = window.here
-            window.pos += len(marker)
-            self._out.malformed("E-PARSE-STRAY", "the end of a message that was not begun", (here, window.here))
-            return self._end_message(stopped=self._stopped)
+        here = window.here
+        window.pos += len(marker)
+        self._out.malformed("E-PARSE-STRAY", "the end of a message that was not begun", (here, window.here))
+        return self._end_message(stopped=self._stopped)
+
+    def _begin_unopened_header(self, marker: str) -> bool:
+        """A header whose opener is missing is at its first marker; the text before it may be the role."""
+        window, router = self.window, self._router
         text = window.marked()
         if not (router.role and router.begins_header(text)):
             self._text_outside_message()
             text = router.role
             window.mark()
-        self._begin_header(text)
-        self._repaired = bool(router.begins)
-        self._prompt_began_it = False
+        self._begin_header(text, repaired=bool(router.begins))
         self._go(State.HEADER)
         return self._marker_in_header(marker)
+
+    def _end_turn(self) -> bool:
+        self._over_from = self.window.here
+        return self._go(State.AFTER_TURN)
 
     def _after_turn(self, final: bool) -> bool:
         """The turn is over; what comes now belongs to nothing."""
@@ -204,30 +210,22 @@ class MessageTurnReader:
 
     # ---- headers
 
-    def _open_message(self, begin: str) -> bool:
+    def _open_message(self, begin: str, *, repaired: bool = False) -> bool:
         """The opener of a message is next."""
         window = self.window
         window.unmark()
         window.mark()
         window.pos += len(begin)
-        self._marker_seen = True
-        self._begin_header("")
-        self._prompt_began_it = False
+        self._begin_header("", repaired=repaired)
         return self._go(State.HEADER)
 
-    def _begin_header(self, text: str) -> None:
+    def _begin_header(self, text: str, *, prompted: bool = False, repaired: bool = False) -> None:
         """A header begins, whose first section begins with this text."""
         self.window.mark()
-        text += " " if text and text == self._router.role else ""
-        self._header_text = HeaderText(text, self.window.here)
-        self._repaired = self._stopped = False
-
-    @property
-    def _header_is_empty(self) -> bool:
-        """The header has nothing but, if the prompt began it, the role."""
-        role = self._router.role if self._prompt_began_it else ""
-        header = self._header_text
-        return header.is_one_section and not header.first.strip(BLANKS).removeprefix(role)
+        role = self._router.role
+        text += " " if text and text == role else ""
+        self._header_text = HeaderText(text, self.window.here, role=role, prompted=prompted, repaired=repaired)
+        self._stopped = False
 
     def _header(self, final: bool) -> bool:
         window = self.window
@@ -258,40 +256,30 @@ class MessageTurnReader:
 
     def _marker_in_header(self, marker: str) -> bool:
         """A marker is next, inside of a header."""
-        window, router = self.window, self._router
-        if marker in router.begins:
-            return self._opener_in_header(marker)
-        self._marker_seen = True
-        if marker == router.body:
+        window, header = self.window, self._header_text
+        effect = marker_effect(self._router.kinds[marker], header, stopped=False)
+        if effect == "begins again":
+            if not header.prompted:
+                self._out.malformed("E-PARSE-HEADER", "a message begins twice", (window.here, window.here))
+            return self._open_message(marker, repaired=not header.prompted)
+        header.has_marker = True
+        if effect == "body":
             window.pos += len(marker)
             return self._body_begins()
-        if marker in router.sections:
+        if effect == "section":
             window.pos += len(marker)
-            self._header_text.begin_section(marker, window.here)
+            header.begin_section(marker, window.here)
             return True
         kind = self._header_without_body()
-        return self._end_marker(kind or router.otherwise, marker)
-
-    def _opener_in_header(self, begin: str) -> bool:
-        """The opener of a message stands in a header."""
-        if not self._header_is_empty:
-            self._marker_seen = True
-            kind = self._header_without_body()
-            if kind is not None:
-                self._text.end(kind)
-            return self._open_message(begin)
-        again = not self._prompt_began_it
-        here = self.window.here
-        if again:
-            self._out.malformed("E-PARSE-HEADER", "a message begins twice", (here, here))
-        self._open_message(begin)
-        self._repaired = again
-        return True
+        if effect == "ends header":
+            return self._end_marker(kind or self._router.otherwise, marker)
+        if kind is not None:
+            self._text.end(kind)
+        return self._open_message(marker)
 
     def _read_header(self, *, closed: bool) -> tuple[Header, list[Route], str | None]:
         """What the header says, where it leads, and the name of the tool."""
         header = self._header_text.read(self._router.shape, closed=closed)
-        header.guessed = header.guessed or self._repaired
         span = (self.window.here - len(self.window.marked()), self.window.here)
         for message in header.odd:
             self._out.malformed("E-PARSE-HEADER", message, span)
@@ -326,10 +314,8 @@ class MessageTurnReader:
         raw = window.marked()
         start = window.here - len(raw)
         kind: RouteKind
-        if self._prompt_began_it and not self._marker_seen:
-            # No marker at all: the model answers without any format.
-            first = self._header_text
-            header, kind = Header(rest=[(0, len(first.first) - first.size)]), "content"
+        if self._header_text.is_unformatted:
+            header, kind = self._header_text.without_format(), "content"
             if raw.strip(BLANKS):
                 self._out.malformed("E-PARSE-HEADER", "a message without a header", (start, window.here))
         else:

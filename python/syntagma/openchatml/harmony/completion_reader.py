@@ -280,7 +280,8 @@ class HarmonyReader:
     def _end_header(self, header: HeaderText, terminator: str | None) -> None:
         """A header without its message token: the body is in it."""
         if header.is_unformatted:
-            read = HarmonyHeader(role=self._role, channel="final", recovered=True, rest=header.added)
+            body = "".join(text for _, text in header.text_outside_fields(header.without_format()))
+            read = HarmonyHeader(role=self._role, channel="final", recovered=True, rest=body)
         else:
             read = read_harmony_header(header, closed=False)
         if terminator is None and not read.rest:
