@@ -28,14 +28,14 @@ class PydanticLike:
         return {**WEATHER, "defer_loading": None}
 
 
-def test_thoughts_of_a_whole_text() -> None:
+def test_reasoning_of_a_whole_text() -> None:
     parser = ReasoningParser("qwen3")
     assert parser.parse_non_stream("<think>Hm.</think>Yes.") == ("Hm.", "Yes.")
-    assert parser.parse_non_stream("Yes.") == ("", "Yes."), "a reading leaves nothing behind"
+    assert parser.parse_non_stream("Yes.") == ("", "Yes."), "nothing is kept from one text to the next"
     assert (parser.detector.think_start_token, parser.detector.think_end_token) == ("<think>", "</think>")
 
 
-def test_thoughts_stream_and_the_end_releases_what_is_held() -> None:
+def test_reasoning_streams_and_the_end_releases_what_was_held_back() -> None:
     parser = ReasoningParser("deepseek-r1")
     pieces = [parser.parse_stream_chunk(chunk) for chunk in ("Hm", "m.</thi", "nk>Yes", ". <")]
     pieces.append(parser.parse_stream_end())
@@ -43,14 +43,14 @@ def test_thoughts_stream_and_the_end_releases_what_is_held() -> None:
     assert pieces[0] == ("Hm", ""), "nothing waits that cannot be a marker"
 
 
-def test_thoughts_in_one_piece() -> None:
+def test_reasoning_in_one_piece() -> None:
     parser = ReasoningParser("deepseek-r1", stream_reasoning=False)
     assert parser.parse_stream_chunk("Hm") == ("", "")
     assert parser.parse_stream_chunk("m.</think>Yes.") == ("Hmm.", "Yes.")
 
 
 @pytest.mark.parametrize(
-    ("name", "flags", "text", "thoughts", "rest"),
+    ("name", "flags", "text", "reasoning", "rest"),
     [
         ("qwen3", {"force_reasoning": True}, "Hm.</think>Yes.", "Hm.", "Yes."),
         ("qwen3-thinking", {"force_reasoning": False}, "Hm.</think>Yes.", "Hm.", "Yes."),
@@ -61,8 +61,8 @@ def test_thoughts_in_one_piece() -> None:
         ("qwen3", {}, f"<think>Hm.{CALL}", "Hm.", CALL),
     ],
 )
-def test_flags(name: str, flags: dict[str, Any], text: str, thoughts: str, rest: str) -> None:
-    assert ReasoningParser(name, **flags).parse_non_stream(text) == (thoughts, rest)
+def test_flags(name: str, flags: dict[str, Any], text: str, reasoning: str, rest: str) -> None:
+    assert ReasoningParser(name, **flags).parse_non_stream(text) == (reasoning, rest)
 
 
 @pytest.mark.parametrize(

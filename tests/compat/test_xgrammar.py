@@ -75,9 +75,9 @@ def test_names_stand_in_the_modules_where_they_are_looked_for() -> None:
         "exception": ["InvalidJSONError"],
         "config": ["max_recursion_depth"],
     }
-    for home, held in homes.items():
+    for home, listed in homes.items():
         module = importlib.import_module(f"{ours.__name__}.{home}")
-        for name in held:
+        for name in listed:
             assert getattr(module, name) is getattr(ours, name)
     assert ours.contrib.hf.LogitsProcessor is ours.hf.LogitsProcessor
 
@@ -164,7 +164,7 @@ def test_the_list_of_what_is_not_offered_only_becomes_shorter() -> None:
         {"type": "json_schema", "json_schema": {}, "style": "other_xml"},
     ],
 )
-def test_formats_that_are_not_held(tag: dict[str, Any]) -> None:
+def test_formats_that_are_not_supported(tag: dict[str, Any]) -> None:
     with pytest.raises(NotImplementedError, match="not held"):
         ours.Grammar.from_structural_tag({"type": "structural_tag", "format": tag})
 

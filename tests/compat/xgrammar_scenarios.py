@@ -28,7 +28,7 @@ TAG = {
 }
 
 
-def told(call: Callable[[], Any]) -> Any:
+def tried(call: Callable[[], Any]) -> Any:
     """What a call returns, or the first of these exceptions that it raises."""
     try:
         return call()
@@ -75,15 +75,25 @@ class Scenarios:
             make(["a", "Ġb", "Ċ"], kinds.BYTE_LEVEL, stop_token_ids=0).decoded_vocab,
             make(["a", "▁b", "<0x0A>"], kinds.BYTE_FALLBACK, stop_token_ids=[0]).decoded_vocab,
             make(["a", "</s>"], kinds.RAW).stop_token_ids,
-            told(lambda: make(["a", "b"], vocab_size=1)),
+            tried(lambda: make(["a", "b"], vocab_size=1)),
         )
 
     def accepting(self) -> Any:
         m = self.matcher("root ::= [a-z]+")
         steps = [m.accept_token(token) for token in (97, AB, 65, 9_999, -1, EMPTY)]
         ends = [m.is_completed(), m.is_terminated(), m.accept_token(STOP), m.is_terminated(), m.is_completed()]
-        after = [m.accept_token(97), m.accept_string("a"), told(m.find_jump_forward_string), told(lambda: self.mask(m))]
-        back = [told(m.rollback), m.is_terminated(), told(lambda: m.rollback(2)), told(lambda: m.rollback(1))]
+        after = [
+            m.accept_token(97),
+            m.accept_string("a"),
+            tried(m.find_jump_forward_string),
+            tried(lambda: self.mask(m)),
+        ]
+        back = [
+            tried(m.rollback),
+            m.is_terminated(),
+            tried(lambda: m.rollback(2)),
+            tried(lambda: m.rollback(1)),
+        ]
         return steps, ends, after, back, self.mask(m)
 
     def strings(self) -> Any:
@@ -127,11 +137,11 @@ class Scenarios:
         batch.batch_fill_next_token_bitmask(matchers, bitmask, [2, 0])
         rows = [self.xgr.testing._is_single_token_bitmask(bitmask, 270, row) for row in range(3)]
         wrong = [
-            told(lambda: batch.batch_accept_token(matchers, [1])),
-            told(lambda: batch.batch_fill_next_token_bitmask(matchers, bitmask, [0])),
-            told(lambda: batch.batch_fill_next_token_bitmask(matchers, bitmask, [0, 9])),
-            told(lambda: self.xgr.BatchGrammarMatcher.batch_rollback(matchers, [1])),
-            told(lambda: self.xgr.BatchGrammarMatcher(0)),
+            tried(lambda: batch.batch_accept_token(matchers, [1])),
+            tried(lambda: batch.batch_fill_next_token_bitmask(matchers, bitmask, [0])),
+            tried(lambda: batch.batch_fill_next_token_bitmask(matchers, bitmask, [0, 9])),
+            tried(lambda: self.xgr.BatchGrammarMatcher.batch_rollback(matchers, [1])),
+            tried(lambda: self.xgr.BatchGrammarMatcher(0)),
         ]
         strings = self.xgr.BatchGrammarMatcher.batch_accept_string([matchers[1]], [b"b"])
         return taken, rows, wrong, strings, self.xgr.BatchGrammarMatcher.batch_rollback(matchers, [1, 1])
@@ -178,7 +188,7 @@ class Scenarios:
             self.accepts(from_schema(SCHEMA, max_whitespace_cnt=2), '{  "name":"a"}', '{   "name":"a"}'),
             self.accepts(from_schema(open_list), "[1]", "[1, 2]"),
             self.accepts(from_schema(open_list, strict_mode=False), "[1]", "[1, 2]"),
-            [told(lambda bad=bad: from_schema(bad)) for bad in ("{", '{"type": 5}', "false", 3)],
+            [tried(lambda bad=bad: from_schema(bad)) for bad in ("{", '{"type": 5}', "false", 3)],
         )
 
     def layouts(self) -> Any:
@@ -203,8 +213,8 @@ class Scenarios:
             self.accepts(make.from_lark('start: "a" /[0-9]+/'), "a1", "a"),
             self.accepts(make.from_ebnf('top ::= "x"', root_rule_name="top"), "x", "y"),
             self.accepts(make.from_regex("^a|bc$"), "a", "bc", "ac"),
-            [told(lambda bad=bad: make.from_ebnf(bad)) for bad in ('x ::= "a"', 'root ::= "a', "root ::= b")],
-            [told(lambda bad=bad: make.from_regex(bad)) for bad in ("(", "[z-a]", r"(a)\1")],
+            [tried(lambda bad=bad: make.from_ebnf(bad)) for bad in ('x ::= "a"', 'root ::= "a', "root ::= b")],
+            [tried(lambda bad=bad: make.from_regex(bad)) for bad in ("(", "[z-a]", r"(a)\1")],
         )
 
     def tags(self) -> Any:
@@ -219,10 +229,10 @@ class Scenarios:
             self.accepts(older, *texts),
             json.loads(model.model_dump_json())["format"]["tags"][0]["begin"],
             [
-                told(lambda bad=bad: make(bad))
+                tried(lambda bad=bad: make(bad))
                 for bad in ("{", {"type": "structural_tag", "format": {"type": "nope"}}, 3)
             ],
-            told(lambda: make(1, 2, 3)),
+            tried(lambda: make(1, 2, 3)),
         )
 
     def compiling(self) -> Any:
@@ -243,8 +253,8 @@ class Scenarios:
             compiler.get_cache_size_bytes(),
             starts,
             [one.memory_size_bytes > 0 and one.tokenizer_info.vocab_size for one in compiled],
-            [told(lambda: compiler.compile_grammar(3)), told(lambda: self.xgr.GrammarCompiler("x"))],
-            told(lambda: self.xgr.GrammarMatcher("x")),
+            [tried(lambda: compiler.compile_grammar(3)), tried(lambda: self.xgr.GrammarCompiler("x"))],
+            tried(lambda: self.xgr.GrammarMatcher("x")),
         )
 
     def texts(self) -> Any:
@@ -259,7 +269,7 @@ class Scenarios:
             self.mask(make.GrammarMatcher(back)),
             (info.vocab_size, info.stop_token_ids, info.decoded_vocab == self.info.decoded_vocab),
             [
-                told(lambda kind=kind: kind("{"))
+                tried(lambda kind=kind: kind("{"))
                 for kind in (make.Grammar.deserialize_json, make.TokenizerInfo.deserialize_json)
             ],
             self.accepts(make.Grammar.from_ebnf(str(grammar)), "a1", "a"),
@@ -277,8 +287,8 @@ class Scenarios:
     def refused_buffers(self) -> Any:
         m, make = self.matcher('root ::= "a"'), self.xgr.allocate_token_bitmask
         return [
-            told(lambda: m.fill_next_token_bitmask(make(1, 270), 3)),
-            told(lambda: m.fill_next_token_bitmask(make(1, 64))),
+            tried(lambda: m.fill_next_token_bitmask(make(1, 270), 3)),
+            tried(lambda: m.fill_next_token_bitmask(make(1, 64))),
         ]
 
     def settings(self) -> Any:
@@ -286,4 +296,8 @@ class Scenarios:
         with self.xgr.max_recursion_depth(500):
             inside = self.xgr.get_max_recursion_depth()
         self.xgr.set_max_recursion_depth(depth)
-        return inside, self.xgr.get_max_recursion_depth() == depth, told(lambda: self.xgr.set_max_recursion_depth(-1))
+        return (
+            inside,
+            self.xgr.get_max_recursion_depth() == depth,
+            tried(lambda: self.xgr.set_max_recursion_depth(-1)),
+        )

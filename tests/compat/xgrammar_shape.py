@@ -38,14 +38,14 @@ def shape(value: Any) -> dict[str, str]:
         return {"": "fields " + ", ".join(sorted(value.model_fields))}
     if is_dataclass(value):
         return {"": "fields " + ", ".join(sorted(field.name for field in fields(value)))}
-    told = {"": "class"}
+    described = {"": "class"}
     for name, member in vars(value).items():
         function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
         if isinstance(member, property):
-            told[name] = "property"
+            described[name] = "property"
         elif (not name.startswith("_") or name in ("__init__", "__call__")) and callable(function):
-            told[name] = parameters(function)
-    return {name: text for name, text in told.items() if not name.startswith("_") or name.startswith("__")}
+            described[name] = parameters(function)
+    return {name: text for name, text in described.items() if not name.startswith("_") or name.startswith("__")}
 
 
 def names(module: ModuleType, testing: ModuleType, tags: ModuleType, hf: ModuleType) -> dict[str, str]:

@@ -49,7 +49,7 @@ def test_openai_messages_there_and_back() -> None:
     assert [back[0], *back[2:]] == [OPENAI[0], *OPENAI[2:]]
 
 
-def test_losses_are_told() -> None:
+def test_losses_are_reported() -> None:
     messages, losses = from_openai([{"role": "user", "name": "two words", "content": [{"type": "image_url"}], "x": 1}])
     assert [loss.field for loss in losses] == ["x", "content", "name"]
     assert messages[0].body == ""

@@ -98,14 +98,14 @@ def test_mutated_transcripts_forge_nothing(tree: Node, data: st.DataObject) -> N
     for at in range(0, len(text), 7):
         reader.feed(text[at : at + 7])
     reader.finish()
-    behind = 0
+    end = 0
     for message in reader.messages:
-        # Every message begins at a start token of the text, behind the message before it.
+        # Every message begins at a start token of the text, after the message before it.
         assert message.place is not None
         assert message.end is not None
-        assert behind <= message.place.offset
+        assert end <= message.place.offset
         assert text.startswith("<|start|>", message.place.offset)
-        behind = message.end
+        end = message.end
     validate(reader.transcript)
     if reader.errors:
         with pytest.raises(OpenChatMLError) as raised:

@@ -77,8 +77,8 @@ def test_no_text_crashes_a_reader_and_cutting_changes_nothing(text: str, size: i
 @given(BODIES, BODIES, st.data())
 def test_a_mutated_transcript_forges_nothing(secret: str, said: str, data: st.DataObject) -> None:
     """Cutting a transcript short never shows more, and never makes a message that was not there."""
-    thoughts = Message(role="assistant", channel="analysis", body="SECRET" + secret)
-    text = render([thoughts, Message(role="user", body=said)])
+    reasoning = Message(role="assistant", channel="analysis", body="SECRET" + secret)
+    text = render([reasoning, Message(role="user", body=said)])
     cut = text[: data.draw(st.integers(0, len(text)))]
     read = parse(cut, strict=False)
     assert [m.role for m in read.messages] == ["assistant", "user"][: len(read.messages)]

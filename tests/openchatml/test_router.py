@@ -119,7 +119,7 @@ def test_leaving_early_cancels_the_rest() -> None:
     assert ended == ["cancelled"]
 
 
-def test_an_envelope_is_not_wrapped_again_and_odd_results_are_errors() -> None:
+def test_an_envelope_is_not_wrapped_again_and_results_that_cannot_be_written_are_errors() -> None:
     results: dict[str, Any] = {
         "functions.a": {"ok": False, "error": {"code": "MINE", "message": "m"}},
         "functions.b": {1, 2},

@@ -38,8 +38,8 @@ def bodies(text: str, size: int, **options: Any) -> tuple[list[tuple[str, str]],
         if isinstance(event, BodyDelta):
             deltas[event.index] = deltas.get(event.index, "") + event.text
     errors = [(problem.code, problem.place.offset) for problem in reader.errors if problem.place is not None]
-    told = [deltas.get(index, "") for index in range(len(reader.messages))]
-    return [(message.role, message.body) for message in reader.messages], errors, told
+    reported = [deltas.get(index, "") for index in range(len(reader.messages))]
+    return [(message.role, message.body) for message in reader.messages], errors, reported
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -168,7 +168,7 @@ def test_capabilities() -> None:
     assert shared_capabilities(ours, theirs) == {"roles": ["user", "functions.a"], "channels": []}
 
 
-def test_it_is_at_the_front_door() -> None:
+def test_it_is_an_attribute_of_the_package() -> None:
     assert sg.openchatml.parse("<|start|>user<|message|>a<|end|>").messages[0].body == "a"
     with pytest.raises(AttributeError):
         _ = sg.nothing  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Raw outputs of many models through the named formats: thoughts and the rest, in which calls stay as they are.
+"""Raw outputs of many models through the named formats: reasoning and the rest, in which calls stay as they are.
 
 Read through `syntagma.compat.sglang.ReasoningParser`, whose arguments the cases give. Texts are compared after
 stripping. Every case must give the same whole, by characters and by bytes.
