@@ -1,4 +1,4 @@
-"""`GrammarCompiler`: grammars to compiled grammars, each once."""
+"""`GrammarCompiler`: compiles each grammar once for a vocabulary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ __all__ = ["Compilation", "CompilerStats", "GrammarCompiler"]
 
 
 class CompilerStats(msgspec.Struct, frozen=True):
-    """How a compiler's cache fares: answers from it, compilations done, grammars held, their approximate bytes."""
+    """What a compiler's cache did.
+
+    Attributes:
+        hits: answers from the cache.
+        misses: compilations.
+        entries: compiled grammars in the cache.
+        bytes: their approximate size.
+    """
 
     hits: int
     misses: int
@@ -39,12 +46,12 @@ class Compilation(Future[_engine.CompiledGrammar]):
 
 
 class GrammarCompiler:
-    """Compiles grammars for one vocabulary and remembers them. Every method may be called from many threads at once.
+    """Compiles grammars for one vocabulary and caches them. Every method may be called from many threads at once.
 
     Args:
         info: the vocabulary.
         cache_bytes: bound on the cache, bytes; None: `limits.compiler_cache_bytes`.
-        cache: False compiles every grammar anew.
+        cache: False compiles a grammar each time.
         verify: matchers compute every mask by a plain walk, too, and report a difference; slow, for canaries.
         limits: bounds on work and memory.
     """
@@ -99,7 +106,7 @@ class GrammarCompiler:
 
     @property
     def stats(self) -> CompilerStats:
-        """How the cache fares."""
+        """What the cache did so far."""
         return CompilerStats(**self._inner.stats())
 
 

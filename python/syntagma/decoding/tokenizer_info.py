@@ -59,7 +59,7 @@ class TokenizerInfo:
             eos_token_ids: tokens that end a turn; they are special too.
             special_token_ids: tokens that text never matches.
             added_token_ids: further tokens that a marker of exactly their text stands for.
-            vocab_size: width of the logits where it is padded; ids behind the tokens are never allowed.
+            vocab_size: width of the logits where it is padded; ids beyond the tokens are never allowed.
 
         Raises:
             VocabularyError: `E-VOCAB-ID` or `E-VOCAB-SIZE`.
@@ -82,7 +82,8 @@ class TokenizerInfo:
         """A vocabulary from Hugging Face's `tokenizer.json`: byte-level, byte-fallback or metaspace.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_json`.
+            VocabularyError: `E-VOCAB-FILE`, `E-VOCAB-MODEL`, `E-VOCAB-TOKEN`, `E-VOCAB-ROUNDTRIP` or `E-VOCAB-EOS`:
+                the file is not readable, not understood, contradicts itself, or names no end-of-sequence token.
         """
         return cls(read_tokenizer_json(path, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -93,8 +94,8 @@ class TokenizerInfo:
         """A vocabulary from a GGUF file.
 
         Raises:
-            ModelError: the file is no GGUF.
-            VocabularyError: see `syntagma.decoding.vocabularies.gguf`.
+            ModelError: `E-MODEL-GGUF`, the file is no GGUF or is damaged.
+            VocabularyError: `E-VOCAB-MODEL`, `E-VOCAB-TOKEN` or `E-VOCAB-EOS`, as for `tokenizer.json`.
         """
         return cls(read_gguf_tokens(path, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -105,7 +106,8 @@ class TokenizerInfo:
         """The vocabulary of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`.
 
         Raises:
-            VocabularyError, ArgumentTypeError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
+            ArgumentTypeError: `E-VOCAB-TYPE`, it is neither.
+            VocabularyError: as for `tokenizer.json`; `E-VOCAB-ROUNDTRIP`, the tokens do not spell what it encodes.
         """
         return cls(read_huggingface(tokenizer, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -116,7 +118,8 @@ class TokenizerInfo:
         """The vocabulary of a `tiktoken.Encoding`.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
+            VocabularyError: `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, the tokens do not spell
+                what it encodes.
         """
         return cls(read_tiktoken(encoding, eos_token_ids=eos_token_ids), vocab_size)
 
@@ -127,7 +130,8 @@ class TokenizerInfo:
         """The vocabulary of a SentencePiece model file; needs the `sentencepiece` library.
 
         Raises:
-            VocabularyError: see `syntagma.decoding.vocabularies.tokenizer_objects`.
+            VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or
+                `E-VOCAB-ROUNDTRIP`.
         """
         return cls(read_sentencepiece(path, eos_token_ids=eos_token_ids), vocab_size)
 
