@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
 from syntagma.grammars import Grammar
+from syntagma.testing import byte_vocabulary
 
-INFO = TokenizerInfo.from_tokens(
-    [bytes([b]) for b in range(256)] + [b"<|eos|>"], eos_token_ids=[256], special_token_ids=[256]
-)
+INFO = byte_vocabulary(["<|eos|>"])
 COMPILER = GrammarCompiler(INFO)
 _COMMON = tuple(b'abcz019 \n<>[]{}"\\/,:;|_-.')
 _CLOSERS = (b'"', b"}", b"]", b">", b"0")

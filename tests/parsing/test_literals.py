@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma.format_schema import Notation, read_toml
-from syntagma.formats.notation import escaped, in_notation
+from syntagma.format_schema.xml_escapes import xml_escaped
+from syntagma.formats.notation import in_notation
 from syntagma.parsing import StreamParser
 from syntagma.parsing.arguments.literal_machine import LiteralMachine, literal_to_json
-from syntagma.parsing.arguments.xml_escapes import Unescaper
+from syntagma.parsing.arguments.unescaper import Unescaper
 
 PYTHON = Notation(quotes=("'", '"'), true=("True", "true"), false=("False", "false"), null=("None", "null"))
 MARKED = Notation(quotes=("<q>",), bare_keys=True)
@@ -59,7 +60,7 @@ def test_escapes_and_numbers() -> None:
 @given(text=st.text(alphabet="a&<>;\"'![]CDAT#39ltmp", max_size=30), cut=st.integers(0, 30))
 def test_escapes_read_back_however_they_are_cut(text: str, cut: int) -> None:
     for attribute in (True, False):
-        spelled = escaped(text, attribute=attribute)
+        spelled = xml_escaped(text, attribute=attribute)
         reader = Unescaper()
         assert reader.feed(spelled[:cut]) + reader.feed(spelled[cut:]) + reader.finish() == text
 

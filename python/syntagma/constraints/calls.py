@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.arguments import arguments_grammar
@@ -27,6 +26,8 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
+from syntagma.format_schema.names import is_header_word, is_name, is_word
+from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
@@ -37,7 +38,6 @@ __all__ = ["calls_grammar", "ends_in_marker"]
 _ANY_NAME = r"[A-Za-z0-9_.\-]+"
 _ANY_ID = r"[A-Za-z0-9_\-]+"
 _NUMBER = r"0|[1-9][0-9]*"
-_UNREADABLE = re.compile(r"[\s<>{}()\[\]\"',=]")
 
 
 def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits, labels: BudgetLabels) -> Grammar:
@@ -180,9 +180,9 @@ class _CallWriter:
             case "arguments":
                 return [self._labels.arguments(arguments)]
             case "name":
-                return [_name(names, quoted=quoted)]
+                return [self._in_json(names) if quoted else self._bare(names, self._pattern)]
             case "header":
-                return [Grammar.union(*(Grammar.concat(*_header(shown, names)) for shown in self._headers))]
+                return [Grammar.union(*(Grammar.concat(*self._header(shown, names)) for shown in self._headers))]
             case "id":
                 return [self._id(names)]
             case "index" | "ordinal":
@@ -193,44 +193,60 @@ class _CallWriter:
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:
             return Grammar.from_regex(_ANY_ID)
-        return Grammar.concat(*_shape(self._tools.id[0], names))
+        shape = self._tools.id[0]
+        parts: list[Grammar] = []
+        for item in shape.items:
+            match item:
+                case LiteralItem(text):
+                    parts.append(Grammar.literal(text))
+                case Placeholder("name"):
+                    parts.append(self._spelled(names, is_word))
+                case Placeholder():
+                    parts.append(Grammar.from_regex(_NUMBER))
+        return Grammar.concat(*parts)
 
+    def _header(self, shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
+        """The header of a message; in a word with `key=`, more signs are read than in one without."""
+        parts: list[Grammar] = []
+        word = ""
+        for item in shown.items:
+            if isinstance(item, LiteralItem):
+                parts += literal(item.text)
+                word = "" if item.text[-1:].isspace() else item.text.split()[-1]
+            else:
+                parts.append(self._spelled(names, is_name if "=" in word else is_header_word))
+        return parts
 
-def _header(shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
-    parts: list[Grammar] = []
-    for item in shown.items:
-        parts += literal(item.text) if isinstance(item, LiteralItem) else [_name(names, quoted=False)]
-    return parts
+    def _in_json(self, names: Sequence[str] | None) -> Grammar:
+        """A name inside of a JSON string."""
+        if names is None:
+            return Grammar.from_regex(_ANY_NAME)
+        return Grammar.from_choices([json.dumps(name, ensure_ascii=False)[1:-1] for name in names])
 
+    def _bare(self, names: Sequence[str] | None, shown: Pattern) -> Grammar:
+        """A name that nothing encloses, as this pattern shows it."""
+        follower = next(iter(shown.around("name")[1].split()), "")
+        return self._spelled(names, lambda name: is_name(name) and not (follower and follower in name))
 
-def _shape(pattern: Pattern, names: Sequence[str] | None) -> list[Grammar]:
-    parts: list[Grammar] = []
-    for item in pattern.items:
-        match item:
-            case LiteralItem(text):
-                parts.append(Grammar.literal(text))
-            case Placeholder("name"):
-                parts.append(_name(names, quoted=False))
-            case Placeholder():
-                parts.append(Grammar.from_regex(_NUMBER))
-    return parts
+    def _spelled(self, names: Sequence[str] | None, can_be_read: Callable[[str], bool]) -> Grammar:
+        """One of the names.
 
-
-def _name(names: Sequence[str] | None, *, quoted: bool) -> Grammar:
-    if names is None:
-        return Grammar.from_regex(_ANY_NAME)
-    spelled = [json.dumps(name, ensure_ascii=False)[1:-1] if quoted else _raw(name) for name in names]
-    return Grammar.from_choices(spelled)
-
-
-def _raw(name: str) -> str:
-    if _UNREADABLE.search(name):
-        raise FormatError(
-            "E-FORMAT-NAME",
-            f"the tool's name {name!r} cannot be read back from this format",
-            hint="whitespace, quotes, brackets, commas and equals signs cannot stand in a name that is written bare",
-        )
-    return name
+        Raises:
+            FormatError: `E-FORMAT-NAME`, one could not be read back.
+        """
+        if names is None:
+            return Grammar.from_regex(_ANY_NAME)
+        escapes = "attributes" in self._tools.escape
+        spelled = {xml_escaped(name, attribute=True) if escapes else name: name for name in names}
+        for text, name in spelled.items():
+            if not can_be_read(text):
+                raise FormatError(
+                    "E-FORMAT-NAME",
+                    f"the tool's name {name!r} cannot be read back from this format",
+                    hint="a bare name holds no whitespace, quotes, brackets, commas or equals signs, "
+                    "and not the text that comes after it",
+                )
+        return Grammar.from_choices(list(spelled))
 
 
 def _placeholders(node: EnvelopeNode) -> list[EnvelopePlaceholder]:

@@ -19,8 +19,9 @@ from syntagma.format_schema import (
     ToolsSpec,
     answer_before_calls,
 )
+from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.formats.json_text import canonical_object, elements, members
-from syntagma.formats.notation import in_notation, xml_escaped
+from syntagma.formats.notation import in_notation
 from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
 
 __all__ = ["has_shape", "unwritable", "write_message"]

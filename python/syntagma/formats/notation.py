@@ -7,11 +7,12 @@ import re
 import string
 
 from syntagma.format_schema import Notation
+from syntagma.format_schema.names import KEYWORD_SIGNS
 
-__all__ = ["in_notation", "xml_escaped"]
+__all__ = ["in_notation"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|, |: |[^\s"{}\[\],:]+')
-_BARE = frozenset(string.ascii_letters + string.digits + "_-.$")
+_BARE = frozenset(string.ascii_letters + string.digits + KEYWORD_SIGNS)
 _SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -42,9 +43,3 @@ def _quoted(value: str, quote: str) -> str:
         for char in value
     )
     return quote + "".join(spelled) + quote
-
-
-def xml_escaped(text: str, *, attribute: bool = False) -> str:
-    """Text with XML escapes; quotes only matter in an attribute."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace('"', "&quot;").replace("'", "&#39;") if attribute else text

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
+from syntagma.format_schema.names import DIGITS, NAME_ENDS, WORD_ENDS, excluding
 from syntagma.limits import Limits
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.envelope import EnvelopeReader
@@ -16,18 +17,16 @@ from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
-from syntagma.parsing.arguments.xml_escapes import unescaped
+from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import Alternative, Op
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
 __all__ = ["CallMatcher"]
 
-_NOT_IN_NAMES = "<>{}()[]\"',="
-_NOT_IN_IDS = "<>{}()[]\"'"
-_DIGITS = "0123456789"
 # Characters of `_holds` that nothing else decides about.
-_RUNS = {"name": re.compile(r"""[^\s<>{}()\[\]"',=/]+"""), "id": re.compile(r"""[^\s<>{}()\[\]"'/]+""")}
+_CUTS_NAMES, _CUTS_IDS = excluding(NAME_ENDS + "/"), excluding(WORD_ENDS + "/")
+_RUNS = {"name": re.compile(f"[^{_CUTS_NAMES}]+"), "id": re.compile(f"[^{_CUTS_IDS}]+")}
 
 
 class CallMatcher:
@@ -304,10 +303,10 @@ class CallMatcher:
 
 def _holds(placeholder: str, char: str) -> bool:
     if placeholder in ("index", "ordinal"):
-        return char in _DIGITS
+        return char in DIGITS
     if char.isspace():
         return False
-    return char not in (_NOT_IN_NAMES if placeholder in ("name", "suffix") else _NOT_IN_IDS)
+    return char not in (NAME_ENDS if placeholder in ("name", "suffix") else WORD_ENDS)
 
 
 def _name_in(shape: Pattern, text: str) -> str | None:

@@ -18,6 +18,7 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
+from syntagma.format_schema.names import NAME_ENDS
 from syntagma.parsing.call_patterns import Alternative, Block, Op, block_of, form_parts
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
@@ -28,12 +29,12 @@ __all__ = ["HeaderRouter", "Route", "RouteKind", "is_name"]
 RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
 Score: TypeAlias = tuple[tuple[int, int], ...]
 
-_NOT_IN_NAMES = frozenset("<>{}()[]\"',=")
+_NAME_ENDS = frozenset(NAME_ENDS)
 
 
 def is_name(text: str) -> bool:
     """Whether a word can be the name of a tool."""
-    return bool(text) and _NOT_IN_NAMES.isdisjoint(text)
+    return bool(text) and _NAME_ENDS.isdisjoint(text)
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -10,13 +10,15 @@ import re
 
 import msgspec
 
+from syntagma.format_schema.names import IN_HEADER_WORD
+
 __all__ = ["BLANKS", "WORD", "Header", "HeaderShape", "read_header"]
 
 BLANKS = " \t\r\n"
 """only these four characters separate words"""
 
 WORD = re.compile(r"[^ \t\r\n]+")
-_KIND = re.compile(r"[A-Za-z0-9_/+.-]+")
+_WORD_OF_SECTION = re.compile(IN_HEADER_WORD + "+")
 _NAME = re.compile(r"[a-z]+")
 
 
@@ -120,7 +122,7 @@ def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, s
     if match is None:
         header.note(f"nothing behind {marker}")
         return None
-    if _KIND.fullmatch(match.group()) is None:
+    if _WORD_OF_SECTION.fullmatch(match.group()) is None:
         header.note(f"{match.group()!r} cannot stand behind {marker}")
         return match.start()
     if marker in header.values:
@@ -136,7 +138,7 @@ def _words(header: Header, shape: HeaderShape, text: str, begin: int, *, bare: b
         key, sign, value = match.group().partition("=")
         key += sign
         if not sign or key not in shape.keys or not value:
-            if not bare or not _KIND.fullmatch(match.group()) or (shape.bare or "") in header.values:
+            if not bare or not _WORD_OF_SECTION.fullmatch(match.group()) or (shape.bare or "") in header.values:
                 return match.start()
             key, value, bare = shape.bare or "", match.group(), False
         before = header.values.setdefault(key, value)

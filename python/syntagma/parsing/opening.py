@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
 from syntagma.parsing.call_patterns import Alternative, Op
 
 __all__ = ["Opening"]
@@ -12,9 +13,9 @@ __all__ = ["Opening"]
 _FAR = 128
 """code points, at most, that one look takes in; what goes farther is left to a race"""
 _BLANKS = re.compile(r"\s*")
-_NAME = re.compile(r"[^\s<>{}()\[\]\"',=]*")
-_DIGITS = re.compile("[0-9]*")
-_OTHER = re.compile(r"[^\s<>{}()\[\]\"']*")
+_NAME = re.compile(IN_NAME + "*")
+_DIGITS = re.compile(f"[{DIGITS}]*")
+_OTHER = re.compile(IN_WORD + "*")
 _HELD = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
 
 

@@ -18,13 +18,13 @@ from syntagma.constraints.arguments.values import (
 from syntagma.constraints.literals import quoted
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.format_schema import ToolsSpec, pieces
+from syntagma.format_schema.names import is_element
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 
 __all__ = ["ElementArguments"]
 
-_NOT_IN_KEYS = "<>{}()[]\"'/"
 _ANNOTATIONS = frozenset(
     ("title", "description", "default", "examples", "$comment", "deprecated", "$defs", "definitions")
 )
@@ -123,7 +123,7 @@ class _Rules:
         required = required_of(schema)
         members = []
         for key in (*properties, *(key for key in required if key not in properties)):
-            if _can_be_key(key) and not (inside and key == self._item):
+            if is_element(key) and not (inside and key == self._item):
                 place = pointer + pointer_of("properties", key)
                 members.append(_Member(self._argument(key, properties.get(key, True), place), key in required))
             elif key in required and not self._any_values:
@@ -219,10 +219,6 @@ def _is_text(schema: Any) -> bool:
         return False
     values = schema["enum"] if isinstance(schema.get("enum"), list) else [schema.get("const")]
     return schema.get("type") in ("string", ["string"]) or all(isinstance(value, str) for value in values)
-
-
-def _can_be_key(key: str) -> bool:
-    return bool(key) and not any(char.isspace() or char in _NOT_IN_KEYS for char in key)
 
 
 def _text(literal: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from syntagma.constraints.arguments.values import Value, unsupported, with_definitions
@@ -11,13 +11,14 @@ from syntagma.constraints.literals import quoted
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import FormatError
 from syntagma.format_schema import ToolsSpec
+from syntagma.format_schema.names import KEYWORD_SIGNS, is_keyword, spelled
 from syntagma.grammars import Grammar
 
 __all__ = ["LiteralValues"]
 
 _CONTINUES_LITERAL = re.compile(r"[\w.+-]")
 """what would be read as more of a number or word"""
-_KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]_.$\-]+"
+_KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]" + spelled(KEYWORD_SIGNS) + "]+"
 """what the reader takes for a key, with the letters that every supported Python knows"""
 
 
@@ -49,11 +50,11 @@ class LiteralValues:
         whole = with_definitions(schema, root)
         return Value(None, [("any", self._writer.write(whole, strict=strict, pointer=pointer))])
 
-    def any_key(self, declared: Mapping[str, Any]) -> Grammar:
+    def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         others = "".join(f" & ~{quoted(key)}" for key in declared)
         return Grammar.from_ebnf(f"start ::= #'{_KEY}'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
-        return bool(key) and all(char.isalnum() or char in "_-.$" for char in key)
+        return is_keyword(key)

@@ -12,6 +12,7 @@ from syntagma.constraints.literals import literal
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import ToolsSpec
+from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
@@ -38,11 +39,11 @@ class SeparateArguments:
         """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""
         values, properties = self._values, properties_of(schema)
         choices = [
-            self._argument(Grammar.literal(key), values.any_value(properties[key], schema))
+            self._argument(Grammar.literal(self._spelled(key)), values.any_value(properties[key], schema))
             for key in properties
-            if values.can_be_key(key)
+            if values.can_be_key(self._spelled(key))
         ]
-        choices.append(self._argument(values.any_key(properties), values.any_value(True, None)))
+        choices.append(self._argument(values.any_key(map(self._spelled, properties)), values.any_value(True, None)))
         return Grammar.repeat(Grammar.union(*choices), separator=self._separator())
 
     def by_schema(self, schema: Mapping[str, Any], *, strict: bool, pointer: str) -> Grammar:
@@ -50,13 +51,13 @@ class SeparateArguments:
         values, properties, required = self._values, properties_of(schema), required_of(schema)
         members: list[tuple[Grammar, bool]] = []
         for key in (*properties, *(key for key in required if key not in properties)):
-            if not values.can_be_key(key):
+            if not values.can_be_key(self._spelled(key)):
                 if key in required:
                     raise unsupported(f"the key {key!r}, which could not be read back,")
                 continue
             place = pointer + pointer_of("properties", key)
             value = values.by_schema(properties.get(key, True), schema, strict=strict, pointer=place)
-            members.append((self._argument(Grammar.literal(key), value), key in required))
+            members.append((self._argument(Grammar.literal(self._spelled(key)), value), key in required))
         further = schema.get("additionalProperties", not properties)
         rest = None
         if further is not False:
@@ -66,8 +67,12 @@ class SeparateArguments:
                 value = values.any_value(True, None)
             else:
                 value = values.by_schema(further, schema, strict=strict, pointer=place)
-            rest = self._argument(values.any_key(properties), value)
+            rest = self._argument(values.any_key(map(self._spelled, properties)), value)
         return self._sequence(members, rest)
+
+    def _spelled(self, key: str) -> str:
+        """A key as the format writes it."""
+        return xml_escaped(key, attribute=True) if "attributes" in self._tools.escape else key
 
     def _sequence(self, members: list[tuple[Grammar, bool]], rest: Grammar | None) -> Grammar:
         """The members in order, those that are not required optional, with separators between those that stand."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from syntagma.constraints.arguments.values import (
@@ -18,6 +18,8 @@ from syntagma.constraints.literals import quoted, text_without
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation, ToolsSpec
+from syntagma.format_schema.names import WORD_ENDS, excluding, is_word
+from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_types import is_of_type
 
@@ -27,13 +29,10 @@ _ANNOTATIONS = frozenset(
     ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
 )
 _UNIONS = ("anyOf", "oneOf")
-_XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
 """what a reader may take for an object or array"""
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a closer of values that is made of these alone could stand inside JSON"""
-_NOT_IN_KEYS = "<>{}()[]\"'"
-_KEY = r"[^\s\x1c-\x1f<>{}()\[\]\"'"
 
 
 class TextValues:
@@ -76,18 +75,17 @@ class TextValues:
             found.text, [(json_type(one), self._writer.write(one, strict=strict, pointer=pointer)) for one in others]
         )
 
-    def any_key(self, declared: Mapping[str, Any]) -> Grammar:
+    def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         sign = self._after_key[:1]
-        more = f"\\{sign}" if sign and sign not in _NOT_IN_KEYS and not sign.isspace() else ""
+        more = f"\\{sign}" if is_word(sign) else ""
         others = "".join(f" & ~{quoted(key)}" for key in declared)
-        return Grammar.from_ebnf(f"start ::= #'{_KEY.replace(chr(39), chr(92) + chr(39))}{more}]+'{others} ;")
+        return Grammar.from_ebnf(f"start ::= #'[^{excluding(WORD_ENDS)}{more}]+'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
         after = self._after_key.strip()
-        bad = any(char.isspace() or char in _NOT_IN_KEYS for char in key)
-        return bool(key) and not bad and not (after and after in key)
+        return is_word(key) and not (after and after in key)
 
     def _split(self, schema: Any, root: Mapping[str, Any]) -> SplitSchema:
         return split_schema(
@@ -183,7 +181,7 @@ def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references:
     kinds = [declared] if isinstance(declared, str) else declared
     if values is not None:
         words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
-        spelled = [_escape(word) if found.escaped else word for word in words]
+        spelled = [xml_escaped(word) if found.escaped else word for word in words]
         found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
         plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
         for kind in ALSO_JSON:
@@ -217,7 +215,7 @@ def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
     if text is None:
         found.texts.append(_any_text(closer=found.closer, escaped=found.escaped))
     else:
-        found.texts.append(text.spelled(_XML) if found.escaped else text)
+        found.texts.append(text.spelled(TEXT_ENTITIES) if found.escaped else text)
 
 
 def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
@@ -261,10 +259,6 @@ def _can_be_text(word: str, found: SplitSchema) -> bool:
     begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
     structured = found.not_json and (word.strip()[:1] + word.strip()[-1:]) in ("{}", "[]")
     return (word + found.closer).find(found.closer) == len(word) and not begins and not structured
-
-
-def _escape(word: str) -> str:
-    return word.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _structured(schema: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from syntagma.errors import FormatError
@@ -76,7 +76,7 @@ class ValueGrammars(Protocol):
         """A value by its schema, which is a part of `root`."""
         ...
 
-    def any_key(self, declared: Mapping[str, Any]) -> Grammar:
+    def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Literal
 
+from syntagma.format_schema.names import KEYWORD_SIGNS
 from syntagma.parsing.arguments.json_machine import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
@@ -95,7 +96,7 @@ class KeywordArguments(ArgumentSource):
 
     def _read_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
         start = pos
-        while pos < end and (text[pos].isalnum() or text[pos] in "_-.$"):
+        while pos < end and (text[pos].isalnum() or text[pos] in KEYWORD_SIGNS):
             pos += 1
         self._key += text[start:pos]
         if pos < end:

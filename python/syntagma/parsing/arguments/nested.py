@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from syntagma.format_schema.names import ELEMENT_ENDS
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
@@ -19,7 +20,6 @@ __all__ = ["NestedArguments"]
 
 _STRING = frozenset(("string",))
 _LOOSE = frozenset(("string", "object", "array"))
-_NOT_IN_KEYS = "<>{}()[]\"'/"
 
 State: TypeAlias = Literal["between", "value", "text"]
 
@@ -139,7 +139,7 @@ class NestedArguments(ArgumentSource):
     def _key(self, text: str, at: int, end: int) -> str | None:
         """The key of an element at this index; empty: it is none; None: more text is needed."""
         stop = at
-        while stop < end and text[stop] not in _NOT_IN_KEYS and not text[stop].isspace():
+        while stop < end and text[stop] not in ELEMENT_ENDS and not text[stop].isspace():
             stop += 1
         if stop == end:
             return None

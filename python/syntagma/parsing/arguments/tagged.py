@@ -11,7 +11,7 @@ from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
-from syntagma.parsing.arguments.xml_escapes import Unescaper
+from syntagma.parsing.arguments.unescaper import Unescaper
 from syntagma.parsing.call_patterns import Alternative, Block, Form, Op
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.text_buffer import TextBuffer

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from syntagma.format_schema.xml_escapes import ENTITIES, RAW_CLOSE, RAW_OPEN
+
 __all__ = ["Unescaper", "unescaped"]
 
-_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'"}
-_OPEN, _CLOSE = "<![CDATA[", "]]>"
+_MEANINGS = {entity: char for char, entity in ENTITIES.items()}
 
 
 class Unescaper:
@@ -15,20 +16,20 @@ class Unescaper:
         raw: inside a raw section, whose text stands as it is.
     """
 
-    __slots__ = ("_held", "raw")
+    __slots__ = ("_pending", "raw")
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
         self.raw = False
 
     def feed(self, text: str) -> str:
-        """More text → what of it is certain."""
-        text = self._held + text
-        self._held = ""
+        """Read more text; returns the meaning of all that is certain."""
+        text = self._pending + text
+        self._pending = ""
         out: list[str] = []
         pos = 0
         while pos < len(text):
-            wanted = (_CLOSE,) if self.raw else (*_ENTITIES, _OPEN)
+            wanted = (RAW_CLOSE,) if self.raw else (*_MEANINGS, RAW_OPEN)
             stops = [at for first in {one[0] for one in wanted} if (at := text.find(first, pos)) >= 0]
             stop = min(stops, default=len(text))
             out.append(text[pos:stop])
@@ -37,11 +38,11 @@ class Unescaper:
                 break
             found = next((one for one in wanted if text.startswith(one, pos)), None)
             if found is not None:
-                out.append(_ENTITIES.get(found, ""))
-                self.raw = (found == _OPEN) if found in (_OPEN, _CLOSE) else self.raw
+                out.append(_MEANINGS.get(found, ""))
+                self.raw = (found == RAW_OPEN) if found in (RAW_OPEN, RAW_CLOSE) else self.raw
                 pos += len(found)
             elif any(one.startswith(text[pos:]) for one in wanted):
-                self._held = text[pos:]
+                self._pending = text[pos:]
                 break
             else:
                 out.append(text[pos])
@@ -49,9 +50,9 @@ class Unescaper:
         return "".join(out)
 
     def finish(self) -> str:
-        """No more text comes: what was held is itself."""
-        held, self._held = self._held, ""
-        return held
+        """No more text comes: the beginning of an escape is itself."""
+        pending, self._pending = self._pending, ""
+        return pending
 
 
 def unescaped(text: str) -> str:

@@ -1,0 +1,89 @@
+"""Which characters names, keys and ids may hold: what the parser takes for one is what a grammar lets a model write.
+
+Whitespace ends all of them. Beside it, each kind of word has signs that end it; they belong to what stands around.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DIGITS",
+    "ELEMENT_ENDS",
+    "HEADER_SIGNS",
+    "IN_HEADER_WORD",
+    "IN_NAME",
+    "IN_WORD",
+    "KEYWORD_SIGNS",
+    "NAME_ENDS",
+    "WORD_ENDS",
+    "excluding",
+    "is_element",
+    "is_header_word",
+    "is_keyword",
+    "is_name",
+    "is_word",
+    "spelled",
+]
+
+DIGITS = "0123456789"
+"""what running numbers are made of"""
+WORD_ENDS = "<>{}()[]\"'"
+"""end an id, a key or a type"""
+NAME_ENDS = WORD_ENDS + ",="
+"""end the name of a tool"""
+ELEMENT_ENDS = WORD_ENDS + "/"
+"""end a key that names an element: a slash would close one"""
+KEYWORD_SIGNS = "_-.$"
+"""stand in the keyword of an argument, beside letters and digits"""
+
+HEADER_SIGNS = "_/+.-"
+"""stand in a word of a message's header that no `key=` introduces, beside letters and digits of ASCII"""
+
+
+def is_word(text: str) -> bool:
+    """Whether a text can stand as an id, a key or a type, and be read back as a whole."""
+    return _holds_none(text, WORD_ENDS)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can stand as the name of a tool where nothing encloses it."""
+    return _holds_none(text, NAME_ENDS)
+
+
+def is_element(text: str) -> bool:
+    """Whether a key can name an element."""
+    return _holds_none(text, ELEMENT_ENDS)
+
+
+def is_keyword(text: str) -> bool:
+    """Whether a key can stand before a literal, as in a call of a program."""
+    return bool(text) and all(char.isalnum() or char in KEYWORD_SIGNS for char in text)
+
+
+def is_header_word(text: str) -> bool:
+    """Whether a text can be a word of a message's header that no `key=` introduces."""
+    return bool(text) and all((char.isascii() and char.isalnum()) or char in HEADER_SIGNS for char in text)
+
+
+def excluding(ends: str) -> str:
+    r"""The inside of a class `[^…]`: characters that are neither whitespace nor in `ends`.
+
+    It means the same in Python's patterns as in those of grammars, whose `\s` lacks four separators of ASCII.
+    """
+    return r"\s\x1c-\x1f" + spelled(ends)
+
+
+def spelled(signs: str) -> str:
+    """Signs of ASCII as they stand in a class of a pattern."""
+    return "".join(f"\\x{ord(sign):02x}" for sign in signs)
+
+
+def _holds_none(text: str, ends: str) -> bool:
+    return bool(text) and not any(char.isspace() or char in ends for char in text)
+
+
+IN_WORD = f"[^{excluding(WORD_ENDS)}]"
+"""a character of an id, a key or a type, as a pattern"""
+IN_NAME = f"[^{excluding(NAME_ENDS)}]"
+"""a character of a tool's name, as a pattern"""
+IN_HEADER_WORD = f"[A-Za-z0-9{spelled(HEADER_SIGNS)}]"
+"""a character of a header's word, as a pattern"""
