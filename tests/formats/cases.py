@@ -17,6 +17,14 @@ FOLDER = Path(__file__).resolve().parents[2] / "conformance" / "formats"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text())
 
 
+DIAGNOSTICS: dict[str, list[str]] = {
+    case: expected["codes"]
+    for expected in tomllib.loads((Path(__file__).parent / "diagnostics.toml").read_text())["expected"]
+    for case in expected["cases"]
+}
+"""codes of what the parser reports about a case; a case that is not listed has none"""
+
+
 class WantedCall(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     arguments: str

@@ -10,7 +10,7 @@ import pytest
 from syntagma import formats
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
-from tests.formats.cases import FOLDER, TOOLS, Case, Loaded, chunkings, load
+from tests.formats.cases import DIAGNOSTICS, FOLDER, TOOLS, Case, Loaded, chunkings, load
 
 CASES = list(load())
 READ = pytest.mark.parametrize("one", CASES, ids=[one.id for one in CASES])
@@ -54,8 +54,16 @@ def test_reading(one: Loaded) -> None:
         assert _calls(message) == wanted, f"{place}, fed {chunks}"
         for call, expected in zip(message.tool_calls, case.calls, strict=True):
             assert expected.id is None or call.id == expected.id, place
-        odd = False if case.write and case.odd is None else case.odd
-        assert odd is None or bool(message.diagnostics) == odd, f"{place}: {message.diagnostics}"
+        codes = [diagnostic.code for diagnostic in message.diagnostics]
+        assert codes == DIAGNOSTICS.get(one.id, []), f"{place}, fed {chunks}"
+
+
+def test_the_pinned_diagnostics_agree_with_the_cases() -> None:
+    """Every pinned case exists, and a case that says whether it is odd is pinned accordingly."""
+    assert set(DIAGNOSTICS) <= {one.id for one in CASES}
+    for one in CASES:
+        odd = False if one.case.write and one.case.odd is None else one.case.odd
+        assert odd is None or (one.id in DIAGNOSTICS) == odd, one.place
 
 
 @WRITE
