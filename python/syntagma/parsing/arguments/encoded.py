@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from syntagma.parsing.arguments.json_machine import WHITESPACE, JsonMachine
+from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import StringReader
+from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["EncodedArguments"]

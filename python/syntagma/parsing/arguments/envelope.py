@@ -7,8 +7,19 @@ from typing import Literal, TypeAlias
 from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members, Notation
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.encoded import EncodedArguments
-from syntagma.parsing.arguments.json_machine import WHITESPACE, JsonMachine
+from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import StringReader
+from syntagma.parsing.arguments.json_syntax import (
+    CLOSE,
+    COLON,
+    KEY_OR_END,
+    KEY_STRING,
+    MEMBER_ENDED,
+    NEXT,
+    OPEN_OBJECT,
+    VALUE,
+    WHITESPACE,
+)
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.text_buffer import TextBuffer
@@ -17,7 +28,9 @@ __all__ = ["EnvelopeReader"]
 
 Status: TypeAlias = Literal["more", "commit", "bad", "end"]
 
-_START, _KEY_OR_END, _KEY, _COLON, _VALUE, _COMMA_OR_END = range(6)
+_START = -1
+"""the state before the object's brace; the others are those of the table"""
+_BEGIN = {"{": OPEN_OBJECT}
 
 
 class EnvelopeReader:
@@ -67,7 +80,7 @@ class EnvelopeReader:
 
     def resume(self) -> None:
         """Go on after the arguments."""
-        self._state = _COMMA_OR_END
+        self._state = MEMBER_ENDED
         self.status = "more"
 
     def run(self, text: str, pos: int, end: int) -> int:
@@ -93,10 +106,10 @@ class EnvelopeReader:
                 if self._skip.bad:
                     self.status = "bad"
                 elif self._skip.done:
-                    self._skip, self._state = None, _COMMA_OR_END
+                    self._skip, self._state = None, MEMBER_ENDED
             elif text[pos] in WHITESPACE:
                 pos += 1
-            elif self._state == _VALUE:
+            elif self._state == VALUE:
                 pos = self._value(text, pos)
             else:
                 pos += self._structure(text[pos])
@@ -104,28 +117,26 @@ class EnvelopeReader:
 
     def _structure(self, char: str) -> bool:
         """One character between strings and values; whether it fits."""
-        state = self._state
-        if state == _START and char == "{":
+        step = (NEXT[self._state] if self.begun else _BEGIN).get(char)
+        if step is None:
+            self.status = "bad"
+            return False
+        if step == OPEN_OBJECT:
             self._push()
-        elif state in (_KEY, _KEY_OR_END) and char == '"':
+        elif step == KEY_STRING:
             self._begin_string("key")
-        elif state == _COLON and char == ":":
-            self._state = _VALUE
-        elif state == _COMMA_OR_END and char == ",":
-            self._state = _KEY
-        elif state in (_COMMA_OR_END, _KEY_OR_END) and char == "}":
+        elif step == CLOSE:
             self._stack.pop()
-            self._state = _COMMA_OR_END
+            self._state = MEMBER_ENDED
             if not self._stack:
                 self.status = "end"
         else:
-            self.status = "bad"
-            return False
+            self._state = step
         return True
 
     def _push(self) -> None:
         self._stack.append(tuple(node for node in self._nodes if isinstance(node, Members)))
-        self._state = _KEY_OR_END
+        self._state = KEY_OR_END
 
     def _begin_string(self, what: str) -> None:
         self._string, self._reading, self._text = StringReader(), what, []
@@ -141,9 +152,9 @@ class EnvelopeReader:
             read = "".join(self._text)
             if self._reading == "key":
                 self._resolve(read)
-                self._state = _COLON
+                self._state = COLON
             else:
-                self._state = _COMMA_OR_END
+                self._state = MEMBER_ENDED
                 if self._reading == "id":
                     self.id = self.id or read
                 elif self.name is None:
@@ -227,4 +238,4 @@ class EnvelopeReader:
     def _all_buffered(self, text: str) -> None:
         self.buffered = text
         self._buffering = None
-        self._state = _COMMA_OR_END
+        self._state = MEMBER_ENDED

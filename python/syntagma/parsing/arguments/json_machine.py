@@ -5,40 +5,43 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from syntagma.parsing.arguments.json_syntax import (
+    CLOSE,
+    COLON,
+    ESCAPES,
+    HEX_DIGITS,
+    ITEM_ENDED,
+    KEY_OR_END,
+    KEY_STRING,
+    MEMBER_ENDED,
+    NEXT,
+    NUMBER,
+    NUMBER_ENDS,
+    NUMBER_NEXT,
+    OPEN_ARRAY,
+    OPEN_OBJECT,
+    SIGN,
+    STRING,
+    VALUE,
+    VALUE_OR_END,
+    WHITESPACE,
+    WORD,
+    WORDS,
+    first_of_number,
+)
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 
-__all__ = ["WHITESPACE", "JsonMachine"]
+__all__ = ["JsonMachine"]
 
-WHITESPACE = " \t\n\r"
-"""what may stand between the parts of a JSON text"""
-_PLAIN = OpenString(frozenset(('"', "\\", *map(chr, range(32)))))
 _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
-_DIGITS = "0123456789"
-_HEX = "0123456789abcdefABCDEF"
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_WORDS = {"t": "true", "f": "false", "n": "null"}
-
-# What is expected next.
-_VALUE, _VALUE_OR_END, _KEY, _KEY_OR_END, _COLON, _COMMA_OR_END = range(6)
-_STRING, _ESCAPE, _UNICODE, _WORD, _NUMBER = range(6, 11)
-
-# A number's states, and where each kind of character leads. Those in `_WHOLE` may end.
-_SIGN_STATE, _ZERO, _INTEGER, _POINT, _FRACTION, _EXPONENT, _EXPONENT_SIGN, _POWER = range(8)
-_WHOLE = (_ZERO, _INTEGER, _FRACTION, _POWER)
-_NUMBER_STEPS: tuple[dict[str, int], ...] = (
-    {"0": _ZERO} | dict.fromkeys(_DIGITS[1:], _INTEGER),
-    {".": _POINT, "e": _EXPONENT, "E": _EXPONENT},
-    {".": _POINT, "e": _EXPONENT, "E": _EXPONENT} | dict.fromkeys(_DIGITS, _INTEGER),
-    dict.fromkeys(_DIGITS, _FRACTION),
-    {"e": _EXPONENT, "E": _EXPONENT} | dict.fromkeys(_DIGITS, _FRACTION),
-    {"+": _EXPONENT_SIGN, "-": _EXPONENT_SIGN} | dict.fromkeys(_DIGITS, _POWER),
-    dict.fromkeys(_DIGITS, _POWER),
-    dict.fromkeys(_DIGITS, _POWER),
-)
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_PLAIN = OpenString(frozenset(('"', "\\", *map(chr, range(32)))))
+# States inside of a string, beside those of the table.
+_ESCAPE, _UNICODE = range(CLOSE + 1, CLOSE + 3)
 
 
 class JsonMachine(ArgumentSource):
-    """One JSON value; as a source of arguments, an object behind its brace or with it.
+    """One JSON value; as a source of arguments, an object from its brace on.
 
     A raw control character inside a string, which JSON forbids and models write, is passed on as its escape.
 
@@ -48,17 +51,17 @@ class JsonMachine(ArgumentSource):
         repaired: a control character was escaped.
     """
 
-    __slots__ = ("_in_key", "_left", "_number", "_stack", "_state", "_word", "bad", "done", "repaired")
+    __slots__ = ("_digits_left", "_ends", "_in_key", "_number", "_state", "_word", "bad", "done", "repaired")
 
     ends_at_markers: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        self._stack: list[str] = []
-        self._state = _VALUE
+        self._ends: list[int] = []  # for each open bracket, the state after a value in it
+        self._state = VALUE
         self._in_key = False
-        self._left = 0
+        self._digits_left = 0
         self._word = ""
-        self._number = _SIGN_STATE
+        self._number = SIGN
         self.done = False
         self.bad = False
         self.repaired = False
@@ -66,12 +69,12 @@ class JsonMachine(ArgumentSource):
     @property
     def in_string(self) -> bool:
         """A string has begun and not ended."""
-        return not (self.done or self.bad) and self._state in (_STRING, _ESCAPE, _UNICODE)
+        return not (self.done or self.bad) and self._state in (STRING, _ESCAPE, _UNICODE)
 
     @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
-        return _PLAIN if self._state == _STRING and not (self.done or self.bad) else None
+        return _PLAIN if self._state == STRING and not (self.done or self.bad) else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
@@ -82,7 +85,7 @@ class JsonMachine(ArgumentSource):
         start = pos
         while pos < end and not (self.done or self.bad):
             state = self._state
-            if state == _STRING:
+            if state == STRING:
                 stop = _STRING_STOP.search(text, pos, end)
                 if stop is None:
                     pos = end
@@ -90,33 +93,34 @@ class JsonMachine(ArgumentSource):
                 pos = stop.start()
                 char = text[pos]
                 if char == '"':
-                    self._state = _COLON if self._in_key else _COMMA_OR_END
-                    if not self._in_key:
+                    if self._in_key:
+                        self._state = COLON
+                    else:
                         self._value_ended()
                 elif char == "\\":
                     self._state = _ESCAPE
                 else:
                     out.append(text[start:pos])
-                    out.append(_SHORT.get(char, f"\\u{ord(char):04x}"))
+                    out.append(_SHORT_ESCAPES.get(char, f"\\u{ord(char):04x}"))
                     start = pos + 1
                     self.repaired = True
                 pos += 1
                 continue
             char = text[pos]
-            if state == _NUMBER:
-                step = _NUMBER_STEPS[self._number].get(char)
+            if state == NUMBER:
+                step = NUMBER_NEXT[self._number].get(char)
                 if step is not None:
                     self._number = step
                     pos += 1
-                elif self._number in _WHOLE:
+                elif self._number in NUMBER_ENDS:
                     self._value_ended()
                 else:
                     self.bad = True
                 continue
-            if state >= _STRING:
+            if state > STRING:
                 self._inside(state, char)
             elif char not in WHITESPACE:
-                self._structure(state, char)
+                self._between(state, char)
             if not self.bad:
                 pos += 1
         out.append(text[start:pos])
@@ -126,18 +130,18 @@ class JsonMachine(ArgumentSource):
         """One character of an escape or a word."""
         if state == _ESCAPE:
             if char == "u":
-                self._state, self._left = _UNICODE, 4
-            elif char in '"\\/bfnrt':
-                self._state = _STRING
+                self._state, self._digits_left = _UNICODE, 4
+            elif char in ESCAPES:
+                self._state = STRING
             else:
                 self.bad = True
         elif state == _UNICODE:
-            if char not in _HEX:
+            if char not in HEX_DIGITS:
                 self.bad = True
             else:
-                self._left -= 1
-                if not self._left:
-                    self._state = _STRING
+                self._digits_left -= 1
+                if not self._digits_left:
+                    self._state = STRING
         elif self._word[0] == char:
             self._word = self._word[1:]
             if not self._word:
@@ -145,46 +149,31 @@ class JsonMachine(ArgumentSource):
         else:
             self.bad = True
 
-    def _structure(self, state: int, char: str) -> None:
+    def _between(self, state: int, char: str) -> None:
         """One character between strings, words and numbers."""
-        if state == _COLON:
-            self._state, self.bad = _VALUE, char != ":"
-        elif state == _COMMA_OR_END:
-            top = self._stack[-1]
-            if char == ",":
-                self._state = _KEY if top == "{" else _VALUE
-            elif (top, char) in (("{", "}"), ("[", "]")):
-                self._close()
-            else:
-                self.bad = True
-        elif state in (_KEY, _KEY_OR_END):
-            if char == '"':
-                self._state, self._in_key = _STRING, True
-            elif char == "}" and state == _KEY_OR_END:
-                self._close()
-            else:
-                self.bad = True
-        elif char == '"':
-            self._state, self._in_key = _STRING, False
-        elif char in "{[":
-            self._stack.append(char)
-            self._state = _KEY_OR_END if char == "{" else _VALUE_OR_END
-        elif char == "]" and state == _VALUE_OR_END:
-            self._close()
-        elif char in _WORDS:
-            self._state, self._word = _WORD, _WORDS[char][1:]
-        elif char == "-":
-            self._state, self._number = _NUMBER, _SIGN_STATE
-        elif char in _DIGITS:
-            self._state, self._number = _NUMBER, _ZERO if char == "0" else _INTEGER
-        else:
+        step = NEXT[state].get(char)
+        if step is None:
             self.bad = True
-
-    def _close(self) -> None:
-        self._stack.pop()
-        self._value_ended()
+        elif step < STRING:
+            self._state = step
+        elif step in (STRING, KEY_STRING):
+            self._state, self._in_key = STRING, step == KEY_STRING
+        elif step == CLOSE:
+            self._ends.pop()
+            self._value_ended()
+        elif step == OPEN_OBJECT:
+            self._ends.append(MEMBER_ENDED)
+            self._state = KEY_OR_END
+        elif step == OPEN_ARRAY:
+            self._ends.append(ITEM_ENDED)
+            self._state = VALUE_OR_END
+        elif step == WORD:
+            self._state, self._word = WORD, WORDS[char][1:]
+        else:
+            self._state, self._number = NUMBER, first_of_number(char)
 
     def _value_ended(self) -> None:
-        self._state = _COMMA_OR_END
-        if not self._stack:
-            self.done = True
+        if self._ends:
+            self._state = self._ends[-1]
+        else:
+            self._state, self.done = VALUE, True

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from json.encoder import encode_basestring
 
+from syntagma.parsing.arguments.json_syntax import ESCAPES, HEX_DIGITS
+
 __all__ = ["StringReader", "json_text"]
 
 _STOP = re.compile(r'["\\]')
-_HEX4 = re.compile(r"[0-9a-fA-F]{4}")
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def json_text(text: str) -> str:
@@ -19,7 +19,7 @@ def json_text(text: str) -> str:
 
 
 class StringReader:
-    """The rest of a JSON string, behind its opening quote.
+    """The rest of a JSON string, after its opening quote.
 
     An escape is read only as a whole: until then the position stays at its backslash.
 
@@ -56,8 +56,8 @@ class StringReader:
             return pos, ""
         kind = text[pos + 1]
         if kind != "u":
-            self.bad = kind not in _ESCAPES
-            return (pos, "") if self.bad else (pos + 2, _ESCAPES[kind])
+            self.bad = kind not in ESCAPES
+            return (pos, "") if self.bad else (pos + 2, ESCAPES[kind])
         unit = self._unit(text, pos, end)
         if unit is None:
             return pos, ""
@@ -76,10 +76,5 @@ class StringReader:
 
     def _unit(self, text: str, pos: int, end: int) -> int | None:
         digits = text[pos + 2 : min(end, pos + 6)]
-        if len(digits) < 4:
-            self.bad = not all(char in "0123456789abcdefABCDEF" for char in digits)
-            return None
-        if not _HEX4.fullmatch(digits):
-            self.bad = True
-            return None
-        return int(digits, 16)
+        self.bad = not HEX_DIGITS.issuperset(digits)
+        return None if self.bad or len(digits) < 4 else int(digits, 16)

@@ -6,7 +6,7 @@ import json
 from typing import Literal
 
 from syntagma.format_schema.names import KEYWORD_SIGNS
-from syntagma.parsing.arguments.json_machine import WHITESPACE
+from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_patterns import Form, Op

@@ -6,8 +6,8 @@ import json
 import re
 
 from syntagma.format_schema import Notation
-from syntagma.parsing.arguments.json_machine import WHITESPACE
 from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.json_syntax import HEX_DIGITS, WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["LiteralMachine", "literal_to_json"]
@@ -16,7 +16,6 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?
 _STRUCTURE = "{}[]():,="
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "0": "\0", "\n": "", "/": "/"}
 _CODES = {"x": 2, "u": 4, "U": 8}
-_HEX = frozenset("0123456789abcdefABCDEF")
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 # What is expected next.
@@ -185,7 +184,7 @@ class LiteralMachine(ArgumentSource):
         size = 2 + _CODES.get(char, 0)
         if char in _CODES:
             digits = text[pos + 2 : min(end, pos + size)]
-            if not _HEX.issuperset(digits):
+            if not HEX_DIGITS.issuperset(digits):
                 out.append("\\\\")
                 return pos + 1
             if len(digits) < size - 2:
@@ -195,7 +194,7 @@ class LiteralMachine(ArgumentSource):
                 rest = text[pos + 6 : min(end, pos + 12)]
                 if len(rest) < 6 and "\\u".startswith(rest[:2]):
                     return pos
-                low = int(rest[2:], 16) if rest[:2] == "\\u" and _HEX.issuperset(rest[2:]) else 0
+                low = int(rest[2:], 16) if rest[:2] == "\\u" and HEX_DIGITS.issuperset(rest[2:]) else 0
                 if 0xDC00 <= low < 0xE000:
                     code, size = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), 12
             if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
