@@ -62,7 +62,7 @@ def test_the_command_alone_lists_the_verbs() -> None:
     assert call("--version").strip()
 
 
-def test_a_missing_extra_is_told_in_one_line() -> None:
+def test_a_missing_extra_is_reported_in_one_line() -> None:
     code = "import sys; sys.modules['typer'] = None; from syntagma.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -248,7 +248,7 @@ def test_demo_shows_what_a_grammar_is_good_for() -> None:
         (["serve", "--enforce", "odd"], "E-REQUEST-ARGUMENT"),
     ],
 )
-def test_mistakes_are_told_without_a_traceback(files: Path, arguments: list[str], code: str | None) -> None:
+def test_mistakes_are_reported_without_a_traceback(files: Path, arguments: list[str], code: str | None) -> None:
     error = failure(*(argument.replace("{files}", str(files)) for argument in arguments), text="x")
     assert code is None or error["code"] == code
 

@@ -25,15 +25,15 @@ def test_every_verb_has_help_and_json(verb: str) -> None:
 
 
 def test_errors_have_a_place_and_a_caret() -> None:
-    _, told = call("parse", text=BAD, code=2)
-    assert "E-PARSE-HEADER" in told
-    assert ":2:1" in told
-    assert "\n^" in told
+    _, stderr = call("parse", text=BAD, code=2)
+    assert "E-PARSE-HEADER" in stderr
+    assert ":2:1" in stderr
+    assert "\n^" in stderr
     error = json.loads(call("parse", "--json", text=BAD, code=2)[0])["error"]
     assert (error["code"], error["offset"]) == ("E-PARSE-HEADER", 34)
-    shown, told = call("parse", "--lenient", text=BAD, code=1)
+    shown, stderr = call("parse", "--lenient", text=BAD, code=1)
     assert "hi" in shown
-    assert "E-PARSE-HEADER" in told
+    assert "E-PARSE-HEADER" in stderr
 
 
 def test_validate_answers_by_exit_code() -> None:

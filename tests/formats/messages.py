@@ -1,4 +1,4 @@
-"""Random messages: text, thoughts and calls of the declared tools with any arguments."""
+"""Random messages: text, reasoning and calls of the declared tools with any arguments."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ CALLS = st.builds(
     st.booleans(),
 )
 MESSAGES = st.builds(
-    lambda content, thoughts, calls: Message(
-        content=content or None, reasoning_content=thoughts or None, tool_calls=tuple(calls)
+    lambda content, reasoning, calls: Message(
+        content=content or None, reasoning_content=reasoning or None, tool_calls=tuple(calls)
     ),
     WORDS,
     WORDS,

@@ -10,10 +10,10 @@ from syntagma.messages import Message, ToolCall
 from tests.constraints.walks import accepts
 
 HEADERS = '[messages]\nstart = "<begin>me"\nfields = [" to=", "<kind>"]\nbody = "<body>"\nend = ["<end>", "<stop>"]\n'
-THOUGHTS = '[reasoning]\nblock = "<kind>draft<body>{reasoning}<end>"\n'
+REASONING = '[reasoning]\nblock = "<kind>draft<body>{reasoning}<end>"\n'
 WHOLE = (
     HEADERS
-    + THOUGHTS
+    + REASONING
     + '[content]\nblock = ["<kind>answer<body>{content}<stop>", "<kind>remark<body>{content}<end>"]\n'
     + '[tools]\ncall = ["<kind>remark to={name}<body>{arguments}<stop>",'
     + '" to={name}<kind>remark<body>{arguments}<stop>"]\n'
@@ -37,8 +37,8 @@ TOOLS = [{"type": "function", "function": {"name": "tide", "parameters": {"type"
         (HEADERS + '[content]\nblock = "oh <kind>a<body>{content}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[tools]\ncall = "<kind>{id} to={name}<body>{arguments}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[tools]\nsection = "<s>{calls}"\ncall = " to={name}<body>{arguments}"\n', "E-FORMAT-CONFLICT", 7),
-        (HEADERS + THOUGHTS + 'start = "open"\n', "E-FORMAT-CONFLICT", 8),
-        (HEADERS + THOUGHTS + 'interrupt = ["<x>"]\n', "E-FORMAT-CONFLICT", 8),
+        (HEADERS + REASONING + 'start = "open"\n', "E-FORMAT-CONFLICT", 8),
+        (HEADERS + REASONING + 'interrupt = ["<x>"]\n', "E-FORMAT-CONFLICT", 8),
     ],
 )  # fmt: skip
 def test_what_a_file_may_not_say(toml: str, code: str, line: int | None) -> None:
@@ -80,7 +80,7 @@ def test_what_a_model_may_write(text: str, accepted: bool) -> None:
     assert accepts(grammar, text) is accepted
 
 
-def test_what_a_model_may_write_behind_a_prompt() -> None:
+def test_what_a_model_may_write_after_a_prompt() -> None:
     fmt = ChatFormat.from_toml(WHOLE)
     inside = fmt.grammar(TOOLS, prompt="<begin>me<kind>draft<body>")
     assert accepts(inside, "Hm.<end><begin>me<kind>answer<body>So.<stop>")

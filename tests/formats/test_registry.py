@@ -15,7 +15,7 @@ from syntagma.formats import ChatFormat
 from syntagma.formats.registry import PLUGIN_GROUP, FormatRegistry
 
 CALLS = '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
-THOUGHTS = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
+REASONING = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
 HEADERS = (
     '[messages]\nfields = ["<to>"]\nbody = "<b>"\n'
     '[content]\nblock = "<to>user<b>{content}"\n[tools]\ncall = "<to>{name}<b>{arguments}"\n'
@@ -63,7 +63,7 @@ def test_text_needs_a_name_or_an_alias() -> None:
         registry.register(CALLS)
     assert caught.value.code == "E-FORMAT-NAME"
     assert registry.register(CALLS, name="given") == "given"
-    assert registry.register('aliases = ["first"]\n' + THOUGHTS) == "first"
+    assert registry.register('aliases = ["first"]\n' + REASONING) == "first"
 
 
 def test_a_part_inherits_and_replaces() -> None:
@@ -141,16 +141,16 @@ def test_a_package_that_does_not_load_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_combining_takes_parts() -> None:
-    calls, thoughts = ChatFormat.from_toml(CALLS), ChatFormat.from_toml(THOUGHTS)
-    both = calls.combine(reasoning=thoughts)
+    calls, thinker = ChatFormat.from_toml(CALLS), ChatFormat.from_toml(REASONING)
+    both = calls.combine(reasoning=thinker)
     assert both.spec.tools == calls.spec.tools
-    assert both.spec.reasoning == thoughts.spec.reasoning
-    assert thoughts.combine(tools=calls) == both
+    assert both.spec.reasoning == thinker.spec.reasoning
+    assert thinker.combine(tools=calls) == both
 
 
 def test_combining_unites_what_is_dropped() -> None:
     first = ChatFormat.from_toml(CALLS + '[content]\ndrop = ["<x>"]\n')
-    second = ChatFormat.from_toml(THOUGHTS + '[content]\ndrop = ["<y>", "<x>"]\n')
+    second = ChatFormat.from_toml(REASONING + '[content]\ndrop = ["<y>", "<x>"]\n')
     content = first.combine(reasoning=second).spec.content
     assert content is not None
     assert content.drop == ("<x>", "<y>")
@@ -158,12 +158,12 @@ def test_combining_unites_what_is_dropped() -> None:
 
 def test_header_formats_are_whole() -> None:
     with pytest.raises(FormatError) as caught:
-        ChatFormat.from_toml(HEADERS).combine(reasoning=ChatFormat.from_toml(THOUGHTS))
+        ChatFormat.from_toml(HEADERS).combine(reasoning=ChatFormat.from_toml(REASONING))
     assert caught.value.code == "E-FORMAT-COMBINE"
 
 
 def test_what_follows_from_the_literals() -> None:
-    fmt = ChatFormat.from_toml('end_of_turn = ["<e>", "\\n"]\n' + CALLS + THOUGHTS)
+    fmt = ChatFormat.from_toml('end_of_turn = ["<e>", "\\n"]\n' + CALLS + REASONING)
     assert fmt.triggers == ("<c>",)
     assert fmt.preserved_tokens == ("<t>", "</t>", "<c>", "</c>", "<e>")
     assert fmt.stop_strings == ("<e>",)

@@ -229,7 +229,7 @@ def test_there_and_back(name: str) -> None:
     calls = again.spec.tools is not None
     assert calls or fmt.spec.tools is None or any("tool" in one.pointer for one in (*lost, *lost_again))
     if fmt.spec.reasoning is not None and (fmt.spec.reasoning.start == "open" or fmt.spec.reasoning.to == "content"):
-        return  # the template's reader is told by the prompt alone
+        return  # only the prompt determines it in a template
     for message, text in _messages(fmt):
         if calls or not message.tool_calls:
             assert _meaning(again.parse(text, TOOLS)) == _meaning(message), text

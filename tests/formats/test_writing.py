@@ -42,7 +42,7 @@ def test_what_is_written_reads_back(name: str, message: Message) -> None:
 
 
 def test_plain_messages_are_writable_in_every_format() -> None:
-    """Refusing is for what cannot be said; calls, text and thoughts without markers can."""
+    """Refusing is for what cannot be said; calls, text and reasoning without markers can."""
     for name in NAMES:
         fmt = formats.get(name)
         call = ToolCall(id="", name="weather", arguments='{"place": "a <b> [c] {d}"}')
@@ -82,7 +82,7 @@ def test_what_would_not_read_back_is_refused(message: Message, pointer: str) -> 
     assert (caught.value.code, caught.value.pointer) == ("E-FORMAT-UNWRITABLE", pointer)
 
 
-def test_blanks_and_escapes_become_canonical_and_numbers_stay() -> None:
+def test_whitespace_and_escapes_become_canonical_and_numbers_stay() -> None:
     text = '{"b":1.50e+3 ,"a":[ 12345678901234567890123,true , null],"s":"\\u00e9\\/\\ud800\\n"}'
     call = ToolCall(id="x", name="clock", arguments=text)
     written = FORMAT.write(Message(tool_calls=(call,)))

@@ -26,6 +26,6 @@ def scalar(kind: int, value: Any) -> bytes:
 
 
 def gguf(pairs: list[tuple[str, int, Any]], *, version: int = 3, tensors: int = 0) -> bytes:
-    """A file with these pairs of key, type and value, and no tensors behind them."""
+    """A file with these pairs of key, type and value, and no tensors after them."""
     head = b"GGUF" + struct.pack("<IQQ", version, tensors, len(pairs))
     return head + b"".join(text(key) + struct.pack("<I", kind) + scalar(kind, value) for key, kind, value in pairs)

@@ -199,7 +199,7 @@ def test_errors_survive_a_process_border() -> None:
     assert (copy.code, copy.message, copy.line) == ("E-TEMPLATE-RAISED", "no", 1)
 
 
-def test_threads_share_a_template_and_not_its_account() -> None:
+def test_threads_share_a_template_but_not_its_budget() -> None:
     limits = Limits(template_steps=1500)
     template = ChatTemplate("{% for i in range(1000) %}{{ messages[0].content }}{% endfor %}", limits=limits)
     texts: dict[int, Any] = {}
@@ -213,3 +213,8 @@ def test_threads_share_a_template_and_not_its_account() -> None:
     for thread in threads:
         thread.join()
     assert texts == {number: [str(number) * 1000] * 5 for number in range(8)}
+
+
+def test_an_unknown_option_is_named() -> None:
+    with pytest.raises(TypeError, match="bogus"):
+        ChatTemplate("x").render([], bogus=1)

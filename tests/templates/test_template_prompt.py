@@ -62,7 +62,7 @@ def test_the_prompt_is_the_render() -> None:
 
 
 @pytest.mark.parametrize("text", ["<ponder>", "[assistant]", "word"])
-def test_what_the_template_quotes_behind_the_conversation_is_not_its_own(text: str) -> None:
+def test_text_quoted_after_the_conversation_is_not_the_assistants(text: str) -> None:
     assert REMINDING.render_prompt(_user(text)).opening == ")[assistant]"
 
 
@@ -84,13 +84,13 @@ def test_parts_of_content_are_found() -> None:
     assert template.render_prompt(messages).opening == "[/][assistant]"
 
 
-def test_without_a_generation_prompt_the_turn_begins_behind_the_others() -> None:
+def test_without_a_generation_prompt_the_turn_begins_after_the_others() -> None:
     messages = [*_user("<assistant>"), {"role": "assistant", "content": "answer"}]
     prompt = PLAIN.render_prompt(messages, add_generation_prompt=False)
     assert prompt.opening == "</user>\n<assistant>answer</assistant>\n"
 
 
-def test_what_cannot_be_told_begins_at_the_end() -> None:
+def test_an_unknown_start_is_the_end() -> None:
     template = ChatTemplate("{{ messages | length }} messages")
     prompt = template.render_prompt(_user("hi"))
     assert (prompt, prompt.opening) == ("1 messages", "")
