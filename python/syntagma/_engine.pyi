@@ -50,6 +50,16 @@ class Grammar:
     def spelled(self, escapes: list[tuple[str, str]]) -> Grammar: ...
     @staticmethod
     def labelled(label: str, grammar: Grammar) -> Grammar: ...
+    def to_bytes(self) -> bytes:
+        """The grammar as bytes for another process, with its report and warnings."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Grammar:
+        """What `to_bytes` has written.
+
+        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or something else) or `E-STATE-VERSION`.
+        """
+
     def placed(self, place: str) -> Grammar: ...
     def report_pointers(self) -> list[tuple[str, str]]: ...
     def warnings(self) -> list[dict[str, Any]]: ...

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
@@ -237,6 +237,19 @@ impl Grammar {
     #[staticmethod]
     fn labelled(py: Python<'_>, label: &str, grammar: &Self) -> PyResult<Self> {
         read(py, || Ok(ir::Grammar::labelled(label, &grammar.0)))
+    }
+
+    /// The grammar as bytes for another process.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// What `to_bytes` has written.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        ir::Grammar::from_bytes(data)
+            .map(|grammar| Self(Arc::new(grammar)))
+            .map_err(|error| errors::argument(py, error.code(), error.message()))
     }
 
     fn placed(&self, place: &str) -> Self {

@@ -11,9 +11,12 @@ from syntagma.decoding.vocabularies.gguf import read_gguf_tokens
 from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
 from syntagma.decoding.vocabularies.tokens import Tokens
-from syntagma.errors import VocabularyError
+from syntagma.errors import ArgumentError, VocabularyError
 
 __all__ = ["TokenizerInfo"]
+
+_STATE_VERSION = 1
+"""of what is pickled"""
 
 
 class TokenizerInfo:
@@ -25,22 +28,8 @@ class TokenizerInfo:
     __slots__ = ("_inner", "_tokens")
 
     def __init__(self, tokens: Tokens, vocab_size: int | None = None) -> None:
-        count = len(tokens.table)
-        width = count if vocab_size is None else vocab_size
-        if width < count:
-            raise VocabularyError("E-VOCAB-SIZE", f"vocab_size {width} is below the number of tokens, {count}")
-        for name in ("eos_token_ids", "special_token_ids", "added_token_ids"):
-            for token_id in getattr(tokens, name):
-                if not 0 <= token_id < count:
-                    raise VocabularyError("E-VOCAB-ID", f"{name} holds {token_id}, the vocabulary ends at {count - 1}")
         self._tokens = tokens
-        self._inner = _engine.Vocabulary(
-            tokens.table,
-            list(tokens.eos_token_ids),
-            list(tokens.special_token_ids),
-            list(tokens.added_token_ids),
-            width,
-        )
+        self._inner = _vocabulary(tokens, vocab_size)
 
     @classmethod
     def from_tokens(
@@ -170,5 +159,52 @@ class TokenizerInfo:
         """The bytes of the tokens, special ones included."""
         return b"".join(self.token_bytes(token_id) for token_id in token_ids)
 
+    def __copy__(self) -> TokenizerInfo:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> TokenizerInfo:
+        return self
+
+    def __getstate__(self) -> tuple[int, Tokens, int]:
+        return _STATE_VERSION, self._tokens, self.vocab_size
+
+    def __setstate__(self, state: object) -> None:
+        """Be the vocabulary that was pickled.
+
+        Raises:
+            ArgumentError: `E-STATE-FORMAT`, the state is no vocabulary's; `E-STATE-VERSION`, it is another version's.
+            VocabularyError: it contradicts itself.
+        """
+        match state:
+            case (int(version), *_) if version != _STATE_VERSION:
+                raise ArgumentError("E-STATE-VERSION", f"a vocabulary of version {version} cannot be read here")
+            case (int(), Tokens() as tokens, int(vocab_size)):
+                self._tokens, self._inner = tokens, _vocabulary(tokens, vocab_size)
+            case _:
+                raise ArgumentError("E-STATE-FORMAT", "this is no pickled vocabulary")
+
     def __repr__(self) -> str:
         return f"<TokenizerInfo {self.vocab_size} tokens, {len(self.special_token_ids)} special>"
+
+
+def _vocabulary(tokens: Tokens, vocab_size: int | None) -> _engine.Vocabulary:
+    """The vocabulary for the engine.
+
+    Raises:
+        VocabularyError: `E-VOCAB-ID` or `E-VOCAB-SIZE`.
+    """
+    count = len(tokens.table)
+    width = count if vocab_size is None else vocab_size
+    if width < count:
+        raise VocabularyError("E-VOCAB-SIZE", f"vocab_size {width} is below the number of tokens, {count}")
+    for name in ("eos_token_ids", "special_token_ids", "added_token_ids"):
+        for token_id in getattr(tokens, name):
+            if not 0 <= token_id < count:
+                raise VocabularyError("E-VOCAB-ID", f"{name} holds {token_id}, the vocabulary ends at {count - 1}")
+    return _engine.Vocabulary(
+        tokens.table,
+        list(tokens.eos_token_ids),
+        list(tokens.special_token_ids),
+        list(tokens.added_token_ids),
+        width,
+    )

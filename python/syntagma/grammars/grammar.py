@@ -19,6 +19,8 @@ __all__ = ["Gbnf", "Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
 _MAX_BOUND = 2**32 - 1
+_STATE_VERSION = 1
+"""of what is pickled"""
 _Bound: TypeAlias = tuple[str, str, int]
 """A label, what is counted, and how many there may be."""
 _SCHEMA_GRAMMARS: LruCache[_engine.Grammar] = LruCache(16 << 20)
@@ -345,6 +347,29 @@ class Grammar:
     def dump_lnf(self, *, limits: Limits | None = None) -> str:
         """The normal form that the engine runs, for people."""
         return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)
+
+    def __copy__(self) -> Grammar:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Grammar:
+        return self
+
+    def __getstate__(self) -> tuple[int, bytes, str | None, tuple[_Bound, ...]]:
+        return _STATE_VERSION, self._inner.to_bytes(), self._schema, self._bounds
+
+    def __setstate__(self, state: object) -> None:
+        """Be the grammar that was pickled.
+
+        Raises:
+            ArgumentError: `E-STATE-FORMAT`, the state is no grammar's; `E-STATE-VERSION`, it is another version's.
+        """
+        match state:
+            case (int(version), *_) if version != _STATE_VERSION:
+                raise ArgumentError("E-STATE-VERSION", f"a grammar of version {version} cannot be read here")
+            case (int(), bytes(inner), str() | None as schema, tuple(bounds)):
+                self._inner, self._schema, self._bounds = _engine.Grammar.from_bytes(inner), schema, bounds
+            case _:
+                raise ArgumentError("E-STATE-FORMAT", "this is no pickled grammar")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Grammar) and self._bounds == other._bounds and self._inner == other._inner

@@ -171,6 +171,41 @@ impl Grammar {
         &self.exprs[id.0 as usize]
     }
 
+    /// All expressions; the index is the [`ExprId`].
+    pub(super) fn exprs(&self) -> &[Expr] {
+        &self.exprs
+    }
+
+    /// A grammar of these parts; None where one of them names what there is not.
+    pub(super) fn from_parts(
+        rules: Vec<Rule>,
+        exprs: Vec<Expr>,
+        start: RuleId,
+        report: Report,
+    ) -> Option<Self> {
+        let is_rule = |id: RuleId| (id.0 as usize) < rules.len();
+        let is_expr = |id: ExprId| (id.0 as usize) < exprs.len();
+        let is_whole = |expr: &Expr| match expr {
+            Expr::Rule(rule) => is_rule(*rule),
+            Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().all(|&part| is_expr(part)),
+            Expr::Repeat {
+                inner, separator, ..
+            } => is_expr(*inner) && separator.is_none_or(is_expr),
+            Expr::Capture { inner, .. } => is_expr(*inner),
+            _ => true,
+        };
+        let whole = is_rule(start)
+            && rules.iter().all(|rule| is_expr(rule.body))
+            && exprs.iter().all(is_whole);
+        whole.then_some(Self {
+            rules,
+            exprs,
+            start,
+            report,
+            warnings: Vec::new(),
+        })
+    }
+
     /// Puts another expression in the place of one.
     pub(super) fn replace(&mut self, id: ExprId, expr: Expr) {
         self.exprs[id.0 as usize] = expr;

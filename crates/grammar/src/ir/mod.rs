@@ -2,7 +2,9 @@
 
 pub(crate) mod automaton;
 mod circles;
+mod decode;
 mod emptiness;
+mod encode;
 mod facts;
 mod grammar;
 pub mod lnf;

@@ -97,6 +97,11 @@ impl ByteSet {
         self.0
     }
 
+    /// The set of such bits.
+    pub(super) fn from_words(words: [u64; 4]) -> Self {
+        Self(words)
+    }
+
     /// The members below 128, as bits.
     #[must_use]
     #[inline]
