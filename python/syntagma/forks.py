@@ -11,7 +11,7 @@ __all__ = ["ForkSafeLock"]
 
 
 class ForkSafeLock:
-    """A lock, as `lock`, that a forked child finds free.
+    """A reentrant lock, as `lock`, that a forked child finds free.
 
     A child of `os.fork` has one thread. What another thread was doing under the lock stays half done there, and the
     lock would stay locked for ever; so the child gets a new one.
@@ -23,7 +23,7 @@ class ForkSafeLock:
     __slots__ = ("__weakref__", "_forget", "lock")
 
     def __init__(self, forget: Callable[[], None]) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self._forget = forget
         _LOCKS.add(self)
 
@@ -32,7 +32,7 @@ class ForkSafeLock:
         if self.lock.acquire(blocking=False):
             self.lock.release()
         else:
-            self.lock = threading.Lock()
+            self.lock = threading.RLock()
             self._forget()
 
 

@@ -7,11 +7,11 @@ import importlib.metadata
 import importlib.resources
 import os
 import pathlib
-import threading
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 
 from syntagma.errors import ArgumentError, FormatError
+from syntagma.forks import ForkSafeLock
 from syntagma.format_schema import FormatFile, FormatSpec, Tables
 
 __all__ = ["PLUGIN_GROUP", "FormatRegistry", "registry"]
@@ -28,16 +28,17 @@ class FormatRegistry:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._guard = ForkSafeLock(self._read_anew)
         self._files: dict[str, FormatFile] | None = None
         self._owners: dict[str, str] = {}
         """names and aliases → the name of their file"""
         self._plugins_loaded = False
+        self._registered: dict[str, FormatFile] = {}
         self._specs: dict[str, FormatSpec] = {}
 
     def names(self) -> tuple[str, ...]:
         """All names, sorted, without aliases."""
-        with self._lock:
+        with self._guard.lock:
             self._load_plugins()
             return tuple(sorted(self._own()))
 
@@ -47,7 +48,7 @@ class FormatRegistry:
         Raises:
             FormatError: `E-FORMAT-UNKNOWN`, with similar names.
         """
-        with self._lock:
+        with self._guard.lock:
             found = self._find(name)
             if found is None:
                 self._load_plugins()
@@ -65,7 +66,7 @@ class FormatRegistry:
         Raises:
             FormatError: `E-FORMAT-UNKNOWN`, or an error in the file.
         """
-        with self._lock:
+        with self._guard.lock:
             key = self.canonical(name)
             if key not in self._specs:
                 file = self._own()[key]
@@ -82,7 +83,7 @@ class FormatRegistry:
             key = self.canonical(name)
         except FormatError as error:
             raise KeyError(name) from error
-        with self._lock:
+        with self._guard.lock:
             return self._own()[key].tables
 
     def register(self, path_or_text: str | os.PathLike[str], *, name: str | None = None) -> str:
@@ -109,16 +110,26 @@ class FormatRegistry:
         key = given or next(iter(spec.aliases), None)
         if key is None:
             raise ArgumentError("E-FORMAT-NAME", "a format given as text needs a name or an alias")
-        with self._lock:
+        with self._guard.lock:
             self._load_plugins()
             self._add(key, file)
+            self._registered[key] = file
         return key
+
+    def _read_anew(self) -> None:
+        """Forget what was read; what was registered is added again."""
+        self._files = None
+        self._owners = {}
+        self._plugins_loaded = False
+        self._specs = {}
 
     def _own(self) -> dict[str, FormatFile]:
         """The files by name; reads the library's own on first use."""
         if self._files is None:
             self._files = {}
             for name, file in _files_in(importlib.resources.files("syntagma.formats") / "data"):
+                self._add(name, file)
+            for name, file in self._registered.items():
                 self._add(name, file)
         return self._files
 

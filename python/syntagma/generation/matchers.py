@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -11,6 +10,7 @@ from concurrent.futures import Future
 import msgspec
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
+from syntagma.forks import ForkSafeLock
 from syntagma.grammars import Grammar
 
 __all__ = ["Lease", "MatcherPool"]
@@ -31,13 +31,13 @@ class MatcherPool:
 
     def __init__(self, compiler: GrammarCompiler) -> None:
         self._compiler = compiler
-        self._lock = threading.Lock()
         self._idle: OrderedDict[Hashable, GrammarMatcher] = OrderedDict()
+        self._guard = ForkSafeLock(self._idle.clear)
 
     def take(self, key: Hashable, grammar: Grammar) -> Lease:
         """A matcher at the start of the text, compiled if none is kept."""
         began = time.perf_counter()
-        with self._lock:
+        with self._guard.lock:
             matcher = self._idle.pop(key, None)
         if matcher is None:
             matcher = GrammarMatcher(self._compiler.compile(grammar))
@@ -47,7 +47,7 @@ class MatcherPool:
 
     def give_back(self, lease: Lease) -> None:
         """Keep the matcher; those that were kept longest are dropped."""
-        with self._lock:
+        with self._guard.lock:
             self._idle[lease.key] = lease.matcher
             self._idle.move_to_end(lease.key)
             while len(self._idle) > _MAX_IDLE:
