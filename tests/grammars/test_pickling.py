@@ -23,7 +23,7 @@ SCHEMA = {
     "uniqueItems": True,
     "minProperties": 1,
 }
-WIDENED = {"type": "string", "format": "idn-email", "contentEncoding": "base64"}
+WIDENED = {"type": "array", "uniqueItems": True}
 
 
 def grammars() -> dict[str, sg.Grammar]:
