@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
-from syntagma.format_schema.names import DIGITS, NAME_ENDS, WORD_ENDS, excluding
 from syntagma.limits import Limits
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.envelope import EnvelopeReader
@@ -18,15 +16,12 @@ from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
 from syntagma.parsing.arguments.unescaper import unescaped
-from syntagma.parsing.call_patterns import Alternative, Op
+from syntagma.parsing.call_patterns import Alternative
+from syntagma.parsing.call_steps import Step
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
 __all__ = ["CallMatcher"]
-
-# Characters of `_holds` that nothing else decides about.
-_CUTS_NAMES, _CUTS_IDS = excluding(NAME_ENDS + "/"), excluding(WORD_ENDS + "/")
-_RUNS = {"name": re.compile(f"[^{_CUTS_NAMES}]+"), "id": re.compile(f"[^{_CUTS_IDS}]+")}
 
 
 class CallMatcher:
@@ -100,84 +95,71 @@ class CallMatcher:
 
     def run(self, window: Window) -> None:
         """Read what the window has behind `pos`."""
-        ops = self.alternative.ops
+        steps = self.alternative.steps.steps
         while self.status == "more":
-            if self._at == len(ops):
+            if self._at == len(steps):
                 self._commit(BufferedArguments(), self.pos)
                 return
             before = (self.pos, self._at)
-            self._step(ops[self._at], window)
+            self._step(steps[self._at], window)
             held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
             if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
                 self.status, self.over_limit = "dead", True
             if before == (self.pos, self._at):
                 return
 
-    def _step(self, op: Op, window: Window) -> None:
+    def _step(self, step: Step, window: Window) -> None:
         text, index = window.text, self.pos - window.base
-        if op.kind == "whitespace":
+        if step.kind == "whitespace":
             index = window.after_whitespace(index)
             self.pos = window.base + index
-            # Behind a last blank the next step decides; while the text ends in blanks it just waits.
+            # After the last whitespace the next step decides; while the text ends in whitespace it just waits.
             if index < len(text):
                 self._at += 1
-        elif op.kind == "literal":
-            self._literal(op, window, index)
-        elif index < len(text):
-            if op.text == "envelope":
-                self._envelope(window, index)
-            elif op.text == "arguments":
-                self._arguments(window, index)
-            elif op.text == "value":
-                self._argument_begins(window)
-            else:
-                self._captured(op.text, window, index)
-
-    def _literal(self, op: Op, window: Window, index: int) -> None:
-        found = window.text.startswith(op.text, index)
-        if found and (not op.marker or window.is_marker(index, op.text)):
-            self.pos += len(op.text)
-            self._at += 1
-        elif found or not window.cut_at(index, op.text):
+        elif step.kind == "literal":
+            self._literal(step, window, index)
+        elif index == len(text):
+            return
+        elif step.kind == "capture":
+            self._captured(step, window, index)
+        elif step.kind == "value":
+            self._argument_begins(window)
+        elif not (self.envelope or self._nameless or step.first_chars is None or text[index] in step.first_chars):
             self.status = "dead"
-
-    def _captured(self, placeholder: str, window: Window, index: int) -> None:
-        text = window.text
-        followers = self.alternative.followers(self._at)
-        run = _RUNS.get(placeholder)
-        while index < len(text):
-            if run is not None:
-                # What certainly belongs to the capture goes in one piece.
-                held = run.match(text, index)
-                end = held.end() if held else index
-                for follower in followers:
-                    at = text.find(follower[0], index, end)
-                    end = at if at >= 0 else end
-                if end > index:
-                    self._capture += text[index:end]
-                    index = end
-                    continue
-            char = text[index]
-            near = [one for one in followers if one[0] == char]
-            if any(text.startswith(one, index) for one in near):
-                break
-            if any(window.cut_at(index, one) for one in near):
-                self.pos = window.base + index
-                return
-            if not _holds(placeholder, char):
-                break
-            if char == "/" and not self._capture and self.alternative.names_element(self._at):
-                break
-            self._capture += char
-            index += 1
+        elif step.kind == "envelope":
+            self._envelope(window, index)
         else:
-            self.pos = window.base + index
-            return
-        self.pos = window.base + index
-        if placeholder != "suffix" and not self._capture:
+            self._arguments(window, index)
+
+    def _literal(self, step: Step, window: Window, index: int) -> None:
+        found = window.text.startswith(step.text, index)
+        if found and (not step.is_marker or window.is_marker(index, step.text)):
+            self.pos += len(step.text)
+            self._at += 1
+        elif found or not window.cut_at(index, step.text):
+            self.status = "dead"
+
+    def _captured(self, step: Step, window: Window, index: int) -> None:
+        text = window.text
+        end = step.end_of_capture(text, index, len(text))
+        waits = end == len(text)
+        if step.end and not text.startswith(step.end, end):
+            # The text may end inside the literal that ends the capture.
+            for at in range(max(index, len(text) - len(step.end) + 1), min(end + 1, len(text))):
+                if step.end.startswith(text[at:]):
+                    end, waits = at, True
+                    break
+        if not self._capture and end > index and step.refuses(text, index):
             self.status = "dead"
             return
-        self._read(placeholder, self._capture)
+        self._capture += text[index:end]
+        self.pos = window.base + end
+        if waits:
+            return
+        if not self._capture and not step.may_be_empty:
+            self.status = "dead"
+            return
+        self._read(step.text, self._capture)
         self._capture = ""
         self._at += 1
 
@@ -200,9 +182,6 @@ class CallMatcher:
 
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
-            if window.text[index] != "{":
-                self.status = "dead"
-                return
             form = self.alternative.form
             self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
         reader = self.envelope
@@ -299,14 +278,6 @@ class CallMatcher:
         self.source = source
         self.commit_at = at
         self.status = "commit"
-
-
-def _holds(placeholder: str, char: str) -> bool:
-    if placeholder in ("index", "ordinal"):
-        return char in DIGITS
-    if char.isspace():
-        return False
-    return char not in (NAME_ENDS if placeholder in ("name", "suffix") else WORD_ENDS)
 
 
 def _name_in(shape: Pattern, text: str) -> str | None:

@@ -13,6 +13,7 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import Envelope, FormatSpec, Notation, Pattern, Placeholder, ToolsSpec, pieces
+from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = [
@@ -171,19 +172,43 @@ class Alternative(msgspec.Struct, frozen=True, dict=True):
         """A literal stands before the call, so that an object behind it was meant as one."""
         return self.ops[0].kind == "literal"
 
-    def followers(self, at: int) -> tuple[str, ...]:
-        """The literals that may stand behind the capture at this step: the next, or what arguments end with."""
+    @cached_property
+    def steps(self) -> CallSteps:
+        """The same, as its readers take it."""
+        return CallSteps(tuple(self._step(at) for at in range(len(self.ops))))
+
+    def _step(self, at: int) -> Step:
+        op = self.ops[at]
+        if op.kind == "whitespace":
+            return Step("whitespace")
+        if op.kind == "literal":
+            return Step("literal", op.text, is_marker=op.marker)
+        if op.text == "envelope":
+            return Step("envelope", first_chars=frozenset("{"))
+        if op.text == "value":
+            return Step("value")
+        if op.text == "arguments":
+            ends = (*self.decisive[:1], *self.ends)
+            is_open = self.form.values == "literal" and bool(self.closer)
+            return Step("arguments", first_chars=None if is_open else frozenset(("{", *(one.text[0] for one in ends))))
+        before = self.ops[max(0, at - 2) : at]
+        return Step(
+            "capture",
+            op.text,
+            characters=characters_of(op.text),
+            end=self._end_of_capture(at),
+            is_element=any(one.kind == "literal" and one.text.endswith("<") for one in before),
+            is_repeated=op.text == "name" and any(one == op for one in self.ops[:at]),
+        )
+
+    def _end_of_capture(self, at: int) -> str:
+        """The literal that may stand after the capture at this step: the next, or what arguments end with."""
         for op in self.ops[at + 1 :]:
             if op.kind == "literal":
-                return (op.text,)
+                return op.text
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
-                return ()
-        return tuple(op.text for op in self.closer[:1])
-
-    def names_element(self, at: int) -> bool:
-        """Whether the capture at this step is the name of an element; a slash would close one."""
-        before = self.ops[max(0, at - 2) : at]
-        return any(op.kind == "literal" and op.text.endswith("<") for op in before)
+                return ""
+        return self.closer[0].text if self.closer else ""
 
     @cached_property
     def weight(self) -> int:

@@ -114,14 +114,13 @@ class CallReader:
         last, meant = at, False
         section: Section | None = None
         inside = self._after.open_section is not None
-        for opening in self._compiled.openings[marker]:
-            died = opening.dies(window.text, at)
-            if died is None:
+        for alternative in self._compiled.openings[marker]:
+            stopped = alternative.steps.ruled_out(window.text, at)
+            if stopped is None:
                 return None
-            end, named = died
+            end, named = stopped
             last = max(last, end)
             if named:
-                alternative = opening.alternative
                 meant = meant or inside or alternative.intended
                 section = section or alternative.section
         if not meant and section is None:

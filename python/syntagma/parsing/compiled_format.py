@@ -20,7 +20,6 @@ from syntagma.parsing.call_patterns import (
     starts_of,
 )
 from syntagma.parsing.header_router import HeaderRouter
-from syntagma.parsing.opening import Opening
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["CompiledFormat", "Exit", "ExitKind", "Exits", "compiled_format"]
@@ -80,7 +79,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     forms: tuple[FormParts, ...]
     starts: tuple[Alternative, ...]
     bare_starts: tuple[Alternative, ...]
-    openings: dict[str, tuple[Opening, ...]]
+    openings: dict[str, tuple[Alternative, ...]]
     longer_openers: tuple[str, ...]
     blocks: tuple[Block, ...]
     repeats: bool
@@ -146,9 +145,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         forms=forms,
         starts=starts,
         bare_starts=tuple(start for start in starts if start.bare),
-        openings={
-            first: tuple(Opening(start) for start in marked if first.startswith(start.first)) for first in firsts
-        },
+        openings={first: tuple(start for start in marked if first.startswith(start.first)) for first in firsts},
         longer_openers=tuple(
             block.opener
             for block in (*blocks, *wrappers)

@@ -255,7 +255,7 @@ class InlineTurnReader:
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which stays where no call begins
             window.pos = at
-            self._call.begin([one.alternative for one in self._compiled.openings[text[found.edge :]]])
+            self._call.begin(self._compiled.openings[text[found.edge :]])
             return self._go(State.MATCHING)
         start = window.here
         window.pos += len(text)

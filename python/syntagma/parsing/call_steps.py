@@ -1,0 +1,120 @@
+"""The steps of a call's pattern, as both readers of its beginning take them.
+
+`CallMatcher` follows the steps as text arrives. `CallSteps.ruled_out` looks at text that is all there: a cheap check of
+what follows a marker, as most markers in prose begin no call. What a step takes is decided here, for both.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+
+__all__ = ["CallSteps", "Step", "characters_of"]
+
+_NAME = re.compile(IN_NAME + "*")
+_DIGITS = re.compile(f"[{DIGITS}]*")
+_WORD = re.compile(IN_WORD + "*")
+_WHITESPACE = re.compile(r"\s*")
+_CAPTURES = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
+"""what captures may consist of; others are words without brackets and quotes"""
+_MAX_LOOK = 128
+"""code points, at most, that `ruled_out` looks at"""
+
+
+class Step(NamedTuple):
+    """One step.
+
+    Attributes:
+        kind: a `literal`; `whitespace`, which may be missing; a `capture`; or the place of the `envelope`, the
+            `arguments` or the first `value`.
+        text: the literal, or the name of the capture.
+        is_marker: where tokens are known, only the token is this literal.
+        characters: what the capture may consist of.
+        end: the literal that ends the capture; empty if its characters alone end it.
+        is_element: the capture is the name of an element, which does not begin with a slash.
+        is_repeated: a name was captured before, and must be the same.
+        first_chars: what the envelope or the arguments, or what ends these, may begin with; None: anything.
+    """
+
+    kind: Literal["literal", "whitespace", "capture", "envelope", "arguments", "value"]
+    text: str = ""
+    is_marker: bool = False
+    characters: re.Pattern[str] = _WORD
+    end: str = ""
+    is_element: bool = False
+    is_repeated: bool = False
+    first_chars: frozenset[str] | None = None
+
+    def end_of_capture(self, text: str, index: int, limit: int) -> int:
+        """The index after what the capture takes of `text[index:limit]`; more may follow if it is `limit`.
+
+        The literal that ends it counts wherever it begins before `limit`.
+        """
+        match = self.characters.match(text, index, limit)
+        end = index if match is None else match.end()
+        if self.end:
+            found = text.find(self.end, index, end + len(self.end))
+            if found >= 0:
+                return found
+        return end
+
+    def refuses(self, text: str, index: int) -> bool:
+        """Whether the capture cannot begin at this index, although the character may stand in one."""
+        return self.is_element and text.startswith("/", index)
+
+    @property
+    def may_be_empty(self) -> bool:
+        """The capture may have no characters."""
+        return self.text == "suffix"
+
+
+def characters_of(capture: str) -> re.Pattern[str]:
+    """What the capture of this name may consist of."""
+    return _CAPTURES.get(capture, _WORD)
+
+
+class CallSteps:
+    """The steps of one way to write a call, up to and with the one where its arguments stand.
+
+    Attributes:
+        steps: the steps.
+    """
+
+    __slots__ = ("_longest", "steps")
+
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        self.steps = steps
+        self._longest = max([1, *(len(step.text) for step in steps if step.kind == "literal")])
+
+    def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
+        """Where the text from `index` on stops to follow the steps, and whether a name was read before.
+
+        None: it may follow them, or the text at hand does not decide.
+        """
+        pos, named = index, False
+        room = min(len(text) - self._longest, index + _MAX_LOOK)
+        for step in self.steps:
+            kind = step.kind
+            if kind == "literal":
+                if not text.startswith(step.text, pos):
+                    break
+                pos += len(step.text)
+            elif kind == "whitespace":
+                match = _WHITESPACE.match(text, pos, room + 1)
+                pos = pos if match is None else match.end()
+            elif kind == "capture":
+                if step.is_repeated:
+                    return None
+                end = step.end_of_capture(text, pos, room + 1)
+                if (end == pos and not step.may_be_empty) or (step.is_element and step.refuses(text, pos)):
+                    break
+                pos, named = end, named or step.text == "name"
+            elif step.first_chars is None or pos > room or text[pos] in step.first_chars:
+                return None
+            else:
+                break
+        else:
+            return None
+        return (pos, named) if pos <= room else None
