@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from syntagma.parsing.call_patterns import Alternative, Op, Section
+from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NeedMore
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
@@ -16,7 +16,7 @@ __all__ = ["AfterCall", "CallsOver", "NextCall"]
 class NextCall(NamedTuple):
     """A further call may begin here: the candidates for it."""
 
-    candidates: tuple[Alternative, ...]
+    candidates: tuple[CallPattern, ...]
 
 
 class CallsOver(NamedTuple):
@@ -54,7 +54,7 @@ class AfterCall:
         self._after_edge = ""
         self._separator = ""
         self._separated = False
-        self._next: tuple[Alternative, ...] = ()
+        self._next: tuple[CallPattern, ...] = ()
 
     @property
     def open_section(self) -> Section | None:
@@ -72,7 +72,7 @@ class AfterCall:
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
-    def begin(self, call: Alternative) -> None:
+    def begin(self, call: CallPattern) -> None:
         """The arguments of a call, or its object, have just ended."""
         if call.section is not None:
             self.section = call.section

@@ -16,7 +16,7 @@ from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
 from syntagma.parsing.arguments.unescaper import unescaped
-from syntagma.parsing.call_patterns import Alternative
+from syntagma.parsing.call_patterns import CallPattern
 from syntagma.parsing.call_steps import Step
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
@@ -25,38 +25,38 @@ __all__ = ["CallMatcher"]
 
 
 class CallMatcher:
-    """Reads one alternative from its first character on.
+    """Follows one pattern from its first character on.
 
     Args:
-        alternative: what to read.
+        pattern: the way to write a call.
         pos: absolute position of its first character.
         limits: bounds on the header of a call, and on arguments that come before the name.
         infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
         name: the tool's name, where it was read before.
 
     Attributes:
-        alternative: what it reads.
+        pattern: as above.
         pos: absolute position of the next character to read.
-        status: `more` text is needed; `commit`; `dead`.
-        commit_at: absolute position behind the character that decided the commit.
+        status: `more` text is needed; `commit`; `no match`.
+        commit_at: absolute position after the character that decided the commit.
         name, id, key, wire: captures so far; `wire` is the type of a value as it is written.
         header_name: the name that stood in front of the envelope, where the envelope names the call, too.
         source: the arguments, once committed.
         envelope: the reader of the call's envelope, if it has one.
-        begun: something behind the opener was read, so the text was meant as a call.
-        balanced: absolute position behind a whole object that turned out to be no call, or None.
-        over_limit: it died because a limit was reached.
+        begun: something after the opener was read: the text was meant as a call.
+        object_end: absolute position after a whole object that turned out to be no call, or None.
+        over_limit: it does not match because a limit was reached.
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "alternative"),
-        *("balanced", "begun", "commit_at", "envelope", "_infer", "header_name", "id", "key", "name", "over_limit"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "pattern"),
+        *("object_end", "begun", "commit_at", "envelope", "_infer", "header_name", "id", "key", "name", "over_limit"),
         *("pos", "source", "status", "wire"),
     )
 
     def __init__(
         self,
-        alternative: Alternative,
+        pattern: CallPattern,
         pos: int,
         limits: Limits,
         infer: Callable[[str], str | None] | None = None,
@@ -70,11 +70,11 @@ class CallMatcher:
         self._infer = infer
         self.key: str | None = None
         self.wire: str | None = None
-        self.alternative = alternative
+        self.pattern = pattern
         self.pos = pos
         self._at = 0
         self._capture = ""
-        self.status: Literal["more", "commit", "dead"] = "more"
+        self.status: Literal["more", "commit", "no match"] = "more"
         self.commit_at = 0
         self.name = name
         self.header_name: str | None = None
@@ -82,7 +82,7 @@ class CallMatcher:
         self.source: ArgumentSource | None = None
         self.envelope: EnvelopeReader | None = None
         self.begun = False
-        self.balanced: int | None = None
+        self.object_end: int | None = None
         self._nameless: JsonMachine | None = None
         self._held = TextBuffer()
         self._held_chars = 0
@@ -94,8 +94,8 @@ class CallMatcher:
         return inner or self.name
 
     def run(self, window: Window) -> None:
-        """Read what the window has behind `pos`."""
-        steps = self.alternative.steps.steps
+        """Read what the window has after `pos`."""
+        steps = self.pattern.steps.steps
         while self.status == "more":
             if self._at == len(steps):
                 self._commit(BufferedArguments(), self.pos)
@@ -104,7 +104,7 @@ class CallMatcher:
             self._step(steps[self._at], window)
             held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
             if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
-                self.status, self.over_limit = "dead", True
+                self.status, self.over_limit = "no match", True
             if before == (self.pos, self._at):
                 return
 
@@ -125,7 +125,7 @@ class CallMatcher:
         elif step.kind == "value":
             self._argument_begins(window)
         elif not (self.envelope or self._nameless or step.first_chars is None or text[index] in step.first_chars):
-            self.status = "dead"
+            self.status = "no match"
         elif step.kind == "envelope":
             self._envelope(window, index)
         else:
@@ -137,7 +137,7 @@ class CallMatcher:
             self.pos += len(step.text)
             self._at += 1
         elif found or not window.cut_at(index, step.text):
-            self.status = "dead"
+            self.status = "no match"
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
@@ -150,25 +150,25 @@ class CallMatcher:
                     end, waits = at, True
                     break
         if not self._capture and end > index and step.refuses(text, index):
-            self.status = "dead"
+            self.status = "no match"
             return
         self._capture += text[index:end]
         self.pos = window.base + end
         if waits:
             return
         if not self._capture and not step.may_be_empty:
-            self.status = "dead"
+            self.status = "no match"
             return
         self._read(step.text, self._capture)
         self._capture = ""
         self._at += 1
 
     def _read(self, placeholder: str, text: str) -> None:
-        if "attributes" in self.alternative.form.escape:
+        if "attributes" in self.pattern.form.escape:
             text = unescaped(text)
         if placeholder == "name":
             if self.name is not None and self.name != text:
-                self.status = "dead"
+                self.status = "no match"
             self.name = text
             self.begun = True
         elif placeholder == "key":
@@ -177,12 +177,12 @@ class CallMatcher:
             self.wire = text
         elif placeholder == "id":
             self.id = text
-            named = next((name for one in self.alternative.form.id if (name := _name_in(one, text))), None)
+            named = next((name for one in self.pattern.form.id if (name := _name_in(one, text))), None)
             self.name = self.name or named
 
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
-            form = self.alternative.form
+            form = self.pattern.form
             self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
@@ -194,7 +194,7 @@ class CallMatcher:
             self._inner_name(reader.name)
             self._commit(reader.source, self.pos + (reader.buffered is None))
         elif reader.status == "bad":
-            self.status = "dead"
+            self.status = "no match"
         elif reader.status == "end":
             self._envelope_ended(reader)
 
@@ -204,14 +204,14 @@ class CallMatcher:
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         self._inner_name(reader.name)
-        if self.name is not None and (reader.buffered is not None or self.alternative.framed):
+        if self.name is not None and (reader.buffered is not None or self.pattern.framed):
             self._commit(BufferedArguments(reader.buffered or "{}"), self.pos)
         else:
-            self.balanced = self.pos
-            self.status = "dead"
+            self.object_end = self.pos
+            self.status = "no match"
 
     def _arguments(self, window: Window, index: int) -> None:
-        form, closer = self.alternative.form, self.alternative.closer
+        form, closer = self.pattern.form, self.pattern.closer
         if form.values == "literal" and closer:
             self._commit(KeywordArguments(form, closer[0]), self.pos)
             return
@@ -222,10 +222,10 @@ class CallMatcher:
             self._commit(JsonMachine() if form.notation.is_json else LiteralMachine(form.notation), self.pos + 1)
             return
         if not closer:
-            self.status = "dead"
+            self.status = "no match"
             return
         waiting = False
-        for ops in (self.alternative.decisive, *((op,) for op in self.alternative.ends)):
+        for ops in (self.pattern.decisive, *((op,) for op in self.pattern.ends)):
             at = index
             for op in ops:
                 at = window.after_whitespace(at) if at > index else at
@@ -237,7 +237,7 @@ class CallMatcher:
                 self._commit(BufferedArguments(), window.base + at)
                 return
         if not waiting:
-            self.status = "dead"
+            self.status = "no match"
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
@@ -247,7 +247,7 @@ class CallMatcher:
         self._held_chars += after - index
         self.pos = window.base + after
         if reader.bad:
-            self.status = "dead"
+            self.status = "no match"
         elif reader.done:
             text = self._held.take()
             self.name = self._infer(text) if self._infer is not None else None
@@ -255,25 +255,25 @@ class CallMatcher:
 
     def _argument_begins(self, window: Window) -> None:
         """The opener of a value was read: the first of a call, or, inside one, the next."""
-        if not self.alternative.closer:
+        if not self.pattern.closer:
             self.status = "commit"
             return
         key = self.key or ""
-        nesting = self.alternative.form.nesting
+        nesting = self.pattern.form.nesting
         if nesting is not None:
-            self._commit(NestedArguments(window, self.alternative, nesting, key=key), self.pos)
+            self._commit(NestedArguments(window, self.pattern, nesting, key=key), self.pos)
             return
-        self._commit(TaggedArguments(window, self.alternative, self._argument_at, key=key, wire=self.wire), self.pos)
+        self._commit(TaggedArguments(window, self.pattern, self._argument_at, key=key, wire=self.wire), self.pos)
 
     def _argument_at(self, pos: int) -> CallMatcher:
         """A reader of the header of a further argument."""
-        header = self.alternative.form.argument
+        header = self.pattern.form.argument
         assert header is not None
         return CallMatcher(header, pos, self._limits)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:
-            self.status = "dead"
+            self.status = "no match"
             return
         self.source = source
         self.commit_at = at
@@ -291,7 +291,7 @@ def _name_in(shape: Pattern, text: str) -> str | None:
             at += len(item.text)
             continue
         follower = shape.items[i + 1] if i + 1 < len(shape.items) else None
-        # A name may hold the text that follows it; a running number behind it may not.
+        # A name may hold the text that follows it; a running number after it may not.
         end = len(text) if follower is None or isinstance(follower, Placeholder) else text.rfind(follower.text, at)
         if end <= at:
             return None

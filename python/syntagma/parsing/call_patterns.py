@@ -1,4 +1,4 @@
-"""Patterns compiled for reading: literals cut into markers, blanks made optional, every way a call can begin."""
+"""Patterns compiled for reading: literals cut into markers, whitespace made optional, every way to begin a call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = [
-    "Alternative",
     "Block",
+    "CallPattern",
     "Form",
     "Nesting",
     "Op",
@@ -35,7 +35,7 @@ OpKind: TypeAlias = OneOf["literal", "whitespace", "placeholder"]
 
 
 class Op(msgspec.Struct, frozen=True, dict=True):
-    """A step of a pattern: a literal without blanks, blanks (any run or none), or a placeholder (`text`: its name)."""
+    """A step of a pattern: a literal without whitespace, whitespace (any run or none), or a placeholder."""
 
     kind: OpKind
     text: str = ""
@@ -49,16 +49,16 @@ class Op(msgspec.Struct, frozen=True, dict=True):
 
 
 class Block(msgspec.Struct, frozen=True, dict=True):
-    """Free text between two markers. Blanks beside it are data: exactly that run is taken off, where it is there."""
+    """Free text between two markers. Exactly the whitespace shown beside it is taken off, if it is there."""
 
     opener: str
     closer: str
     before: str
-    """blanks in front of the opener"""
+    """whitespace before the opener"""
     after_opener: str
     before_closer: str
     after: str
-    """blanks behind the closer"""
+    """whitespace after the closer"""
 
     @cached_property
     def pieces(self) -> tuple[tuple[int, str], ...]:
@@ -86,7 +86,7 @@ class Nesting(msgspec.Struct, frozen=True):
     """the name of an array's elements"""
     after_opener: str
     before_closer: str
-    """blanks beside a value: exactly that run is taken off text, where it is there"""
+    """whitespace beside a value: exactly this run is taken off, if it is there"""
 
 
 class Form(msgspec.Struct, frozen=True, dict=True):
@@ -95,7 +95,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     separator: str
     envelope: tuple[Envelope, ...]
     id: tuple[Pattern, ...]
-    argument: Alternative | None
+    argument: CallPattern | None
     """the header of one argument, up to its value"""
     argument_separator: str
     value: Block | None
@@ -117,17 +117,17 @@ class Form(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def late_id(self) -> bool:
-        """An id may come behind the arguments."""
+        """An id may come after the arguments."""
         return any("id" in one.pattern.placeholders for one in self.envelope)
 
 
-class Alternative(msgspec.Struct, frozen=True, dict=True):
-    """One way in which a call can begin, alone or behind the opener of its section."""
+class CallPattern(msgspec.Struct, frozen=True, dict=True):
+    """One way in which a call can begin, alone or after the opener of its section."""
 
     ops: tuple[Op, ...]
     """up to and with the placeholder that holds the arguments, or all of the call if it has none"""
     closer: tuple[Op, ...]
-    """literals behind the arguments"""
+    """literals after the arguments"""
     form: Form
     section: Section | None
     before: str
@@ -139,7 +139,7 @@ class Alternative(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def decisive(self) -> tuple[Op, ...]:
-        """The literals behind the arguments that tell their end from the beginning of an argument."""
+        """The literals after the arguments that tell their end from the beginning of an argument."""
         opener = self.form.argument.ops if self.form.argument is not None else ()
         begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "placeholder", opener))
         read = ""
@@ -169,7 +169,7 @@ class Alternative(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def intended(self) -> bool:
-        """A literal stands before the call, so that an object behind it was meant as one."""
+        """A literal stands before the call, so that an object after it was meant as one."""
         return self.ops[0].kind == "literal"
 
     @cached_property
@@ -216,7 +216,7 @@ class Alternative(msgspec.Struct, frozen=True, dict=True):
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
 
 
-FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[Alternative, ...]]
+FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[CallPattern, ...]]
 
 
 def block_of(pattern: Pattern, placeholder: str) -> Block:
@@ -247,7 +247,7 @@ def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
 def _ops(text: str) -> Iterator[Op]:
     """A literal's steps.
 
-    A blank may stand although none is shown: behind a marker, between `>` and `<`, between a bracket and a code fence.
+    Whitespace may stand where none is shown: after a marker, between `>` and `<`, between a bracket and a code fence.
     """
     steps: list[Op] = []
     for piece in pieces(text):
@@ -268,7 +268,7 @@ def _ops(text: str) -> Iterator[Op]:
 
 
 def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
-    """All steps of a pattern, optional blanks between literals and placeholders."""
+    """All steps of a pattern, optional whitespace between literals and placeholders."""
     ops: list[Op] = []
     for item in pattern.items:
         steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text))
@@ -296,12 +296,12 @@ def _section(pattern: Pattern) -> Section:
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
     before, after = _edges(pattern)
     if any(op.kind == "placeholder" for op in ops[at + 1 :]):
-        raise _unsupported("captures behind the calls of a section")
+        raise _unsupported("captures after the calls of a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
 
 
 def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
-    """What closes, without blanks; a bracket that opens goes with what it opens."""
+    """What closes, without whitespace; a bracket that opens goes with what it opens."""
     found: list[Op] = []
     glued = False
     for op in ops:
@@ -330,9 +330,9 @@ def _check(spec: ToolsSpec, *, named: bool) -> None:
     if spec.argument and spec.values == "literal":
         _check_keywords(spec)
     elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
-        raise _unsupported("arguments without a marker before the key or behind the value")
+        raise _unsupported("arguments without a marker before the key or after the value")
     if spec.argument and not all("arguments" not in call.placeholders or call.closer.strip() for call in spec.call):
-        raise _unsupported("arguments without a marker behind them")
+        raise _unsupported("arguments without a marker after them")
     for call in spec.call:
         says = named or "name" in call.placeholders or any("name" in one.pattern.placeholders for one in spec.envelope)
         if not says and not any("name" in one.placeholders for one in spec.id):
@@ -410,9 +410,9 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
     if tools.argument and tools.values != "literal":
         ops = compile_ops(tools.argument[0])
         at = next(i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text == "value")
-        # Blanks in front of a value are data, and not the header's.
+        # Whitespace before a value is data, and not the header's.
         header = (*_trim(ops[:at]), ops[at])
-        argument = Alternative(header, (), form, None, "", "", bare_call=False)
+        argument = CallPattern(header, (), form, None, "", "", bare_call=False)
         form = msgspec.structs.replace(form, argument=argument)
     calls = []
     for pattern in tools.call:
@@ -422,8 +422,8 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
         before, after = _edges(pattern)
         rest = _closers(ops[cut:])
         if any(op.kind == "placeholder" for op in rest):
-            raise _unsupported("captures behind the arguments of a call")
-        call = Alternative(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
+            raise _unsupported("captures after the arguments of a call")
+        call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
         calls.append(call)
         if header and call.ops[-1].text == "arguments":
             calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))
@@ -432,7 +432,7 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
 
 def starts_of(
     form: FormParts,
-) -> Iterator[Alternative]:
+) -> Iterator[CallPattern]:
     """Every way in which a group of calls of this form can begin."""
     shape, sections, calls = form
     for section in sections:

@@ -21,7 +21,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.call_matcher import CallMatcher
-from syntagma.parsing.call_patterns import Alternative, Section
+from syntagma.parsing.call_patterns import CallPattern, Section
 from syntagma.parsing.call_results import NEED_MORE, NOTHING_READ, Call, NeedMore, NotACall
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
@@ -91,7 +91,7 @@ class CallReader:
 
     # ---- which call it is
 
-    def begin(self, candidates: Sequence[Alternative], *, name: str | None = None) -> None:
+    def begin(self, candidates: Sequence[CallPattern], *, name: str | None = None) -> None:
         """A call may begin at the cursor.
 
         Args:
@@ -114,15 +114,15 @@ class CallReader:
         last, meant = at, False
         section: Section | None = None
         inside = self._after.open_section is not None
-        for alternative in self._compiled.openings[marker]:
-            stopped = alternative.steps.ruled_out(window.text, at)
+        for pattern in self._compiled.openings[marker]:
+            stopped = pattern.steps.ruled_out(window.text, at)
             if stopped is None:
                 return None
             end, named = stopped
             last = max(last, end)
             if named:
-                meant = meant or inside or alternative.intended
-                section = section or alternative.section
+                meant = meant or inside or pattern.intended
+                section = section or pattern.section
         if not meant and section is None:
             return NOTHING_READ
         return NotACall(window.base + at, window.base + last, "E-PARSE-CALL" if meant else None, section)
@@ -138,14 +138,14 @@ class CallReader:
             if matcher.status == "more":
                 matcher.run(window)
             if matcher.status == "commit" and not self._is_allowed(matcher):
-                matcher.status = "dead"
+                matcher.status = "no match"
         committed = [matcher for matcher in self._matchers if matcher.status == "commit"]
         if committed:
-            return self._commit(min(committed, key=lambda one: (one.commit_at, -one.alternative.weight)))
+            return self._commit(min(committed, key=lambda one: (one.commit_at, -one.pattern.weight)))
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if alive and final:
             # The stream has ended between the name of a call and its arguments.
-            alive = [one for one in alive if one.known_name and one.alternative.framed and self._is_allowed(one)]
+            alive = [one for one in alive if one.known_name and one.pattern.framed and self._is_allowed(one)]
             if alive:
                 return self._cut(alive[0])
         if not alive:
@@ -185,12 +185,12 @@ class CallReader:
         """No candidate reads on."""
         matchers, self._matchers = self._matchers, []
         inside = self.open_section is not None
-        meant = [one for one in matchers if one.begun and (inside or one.alternative.intended)]
+        meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
         code = None
         if meant:
             code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
-        opened = [one.alternative.section for one in matchers if one.alternative.section is not None and one.begun]
-        objects = [one.balanced for one in matchers if one.balanced is not None and one.alternative.bare_call]
+        opened = [one.pattern.section for one in matchers if one.pattern.section is not None and one.begun]
+        objects = [one.object_end for one in matchers if one.object_end is not None and one.pattern.bare_call]
         end = max(matcher.pos for matcher in matchers)
         return NotACall(self._start, end, code, opened[0] if opened else None, objects[0] if objects else None)
 
@@ -249,13 +249,13 @@ class CallReader:
     def has_closer(self) -> bool:
         """Something that belongs to the call follows its arguments: the rest of its object, or a closer."""
         assert self.call is not None
-        return self.call.envelope is not None or bool(self.call.alternative.closer)
+        return self.call.envelope is not None or bool(self.call.pattern.closer)
 
     @property
     def closers(self) -> set[str]:
         """The literals that close the call."""
         assert self.call is not None
-        return {op.text for op in self.call.alternative.closer}
+        return {op.text for op in self.call.pattern.closer}
 
     def read_arguments(self, *, final: bool, end: int | None = None) -> NeedMore | Call:
         """Read the arguments.
@@ -322,7 +322,7 @@ class CallReader:
     def keep_section(self) -> None:
         """The call could not be read to its end; the section that it stands in is open all the same."""
         assert self.call is not None
-        self._after.section_seen(self.call.alternative.section, live=True)
+        self._after.section_seen(self.call.pattern.section, live=True)
 
     def close(self) -> State:
         """The arguments are whole: the state in which what belongs to the call is read on."""
@@ -331,13 +331,13 @@ class CallReader:
         here = (self._window.here, self._window.here)
         envelope = call.envelope
         goes_on = envelope is not None and envelope.status == "commit"
-        self._end_reported = not (goes_on and call.alternative.form.late_id and not call.id)
+        self._end_reported = not (goes_on and call.pattern.form.late_id and not call.id)
         if self._end_reported:
             self._out.call_end(complete=True, span=here)
         if envelope is not None and goes_on:
             envelope.resume()
             return State.ENVELOPE
-        self._after.begin(call.alternative)
+        self._after.begin(call.pattern)
         return State.CLOSERS
 
     def read_envelope(self, *, final: bool) -> NeedMore | Call:
@@ -354,7 +354,7 @@ class CallReader:
             self._out.call_end(complete=True, span=here, late_id=reader.id)
         if reader.status != "end":
             self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
-        self._after.begin(call.alternative)
+        self._after.begin(call.pattern)
         return Call("whole")
 
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:

@@ -8,8 +8,8 @@ __all__ = ["FenceFilter"]
 
 _MARK = "```"
 _OPENERS = ("```json\n", "```JSON\n", "```\n")
-_LOOK_AHEAD = 64
-"""characters, at most, up to the end of an opening fence, blanks before it included"""
+_MAX_LOOK_AHEAD = 64
+"""characters, at most, up to the end of an opening fence, whitespace before it included"""
 
 Piece: TypeAlias = tuple[str, int]
 
@@ -40,7 +40,7 @@ class FenceFilter:
             bare = held.lstrip()
             opener = next((one for one in _OPENERS if bare.startswith(one)), None)
             if opener is None:
-                if any(one.startswith(bare) for one in _OPENERS) and len(held) < _LOOK_AHEAD:
+                if any(one.startswith(bare) for one in _OPENERS) and len(held) < _MAX_LOOK_AHEAD:
                     return []
                 return self.release()
             self._state = "inside"

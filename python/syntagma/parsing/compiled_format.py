@@ -9,8 +9,8 @@ import msgspec
 
 from syntagma.format_schema import FormatSpec
 from syntagma.parsing.call_patterns import (
-    Alternative,
     Block,
+    CallPattern,
     FormParts,
     Op,
     Section,
@@ -77,9 +77,9 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
 
     calls: bool
     forms: tuple[FormParts, ...]
-    starts: tuple[Alternative, ...]
-    bare_starts: tuple[Alternative, ...]
-    openings: dict[str, tuple[Alternative, ...]]
+    starts: tuple[CallPattern, ...]
+    bare_starts: tuple[CallPattern, ...]
+    openings: dict[str, tuple[CallPattern, ...]]
     longer_openers: tuple[str, ...]
     blocks: tuple[Block, ...]
     repeats: bool
@@ -92,11 +92,11 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
     """by the block that is open (None: any closer ends it), and whether a call may interrupt it"""
 
-    def inner(self, section: Section) -> tuple[Alternative, ...]:
+    def inner(self, section: Section) -> tuple[CallPattern, ...]:
         """The calls that may stand inside this section."""
         return tuple(call for _, sections, calls in self.forms if section in sections for call in calls)
 
-    def closer_after(self, call: Alternative) -> tuple[Op, ...]:
+    def closer_after(self, call: CallPattern) -> tuple[Op, ...]:
         """The closer of a section that may follow a call whose section was not opened: one that is a marker."""
         for form, sections, _ in self.forms:
             for section in sections if form is call.form else ():
@@ -173,7 +173,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
 
 
 def _answer_exits(
-    starts: tuple[Alternative, ...],
+    starts: tuple[CallPattern, ...],
     blocks: tuple[Block, ...],
     section: Section | None,
     wrappers: tuple[Block, ...],

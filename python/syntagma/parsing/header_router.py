@@ -19,7 +19,7 @@ from syntagma.format_schema import (
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema.names import NAME_ENDS
-from syntagma.parsing.call_patterns import Alternative, Block, Op, block_of, form_parts
+from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of, form_parts
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.text.scanner import MarkerSet
@@ -51,7 +51,7 @@ class Route(msgspec.Struct, frozen=True):
     kind: RouteKind
     fields: dict[str, Pattern]
     block: Block | None = None
-    calls: tuple[Alternative, ...] = ()
+    calls: tuple[CallPattern, ...] = ()
     end: str = ""
     exact: bool = False
 
@@ -62,12 +62,12 @@ class HeaderRouter:
     Attributes:
         shape: what may stand in a header.
         begins: what a message is recognised by; empty where nothing but its fields begins it.
-        role: the word behind it that says that the model writes; may be empty.
+        role: the word after it that says that the model writes; may be empty.
         starts: the same, whole.
         sections: markers that begin a field.
         body: what ends a header.
         ends: what ends a message; where the format has none, what begins the next.
-        stops: those of them behind which the turn may be over.
+        stops: those of them after which the turn may be over.
         keeps_ends: what ends a message belongs to the next one.
         otherwise: where a message goes whose header leads nowhere.
         kinds: what each of the markers is; one that ends a message and begins the next is what it begins.
@@ -225,7 +225,7 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     body = header.body if open_ended else bare
     named = any(shape.placeholders for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
-    # Between the header and what is read there may be blanks.
+    # Between the header and what is read there may be whitespace.
     calls = form_parts(alone, named=named)[2]
     others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
     spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)

@@ -196,7 +196,7 @@ class MessageCallReader:
         if index < at:
             window.rewind()
             here = (window.here, window.here)
-            self._out.malformed("E-PARSE-ARGUMENTS", "text behind the arguments of a call", here)
+            self._out.malformed("E-PARSE-ARGUMENTS", "text after the arguments of a call", here)
             return OtherText.OTHER_TEXT if self._end_reported else State.UNREADABLE
         window.pos = at
         if marker is None and not final:

@@ -12,9 +12,9 @@ import msgspec
 
 from syntagma.format_schema.names import IN_HEADER_WORD
 
-__all__ = ["BLANKS", "WORD", "Header", "HeaderShape", "read_header"]
+__all__ = ["WHITESPACE", "WORD", "Header", "HeaderShape", "read_header"]
 
-BLANKS = " \t\r\n"
+WHITESPACE = " \t\r\n"
 """only these four characters separate words"""
 
 WORD = re.compile(r"[^ \t\r\n]+")
@@ -28,7 +28,7 @@ class HeaderShape(msgspec.Struct, frozen=True):
     Attributes:
         sections: the markers that begin a field, each with the values that it may have; none: any word.
         keys: the beginnings of fields that are one word, with their sign: `to=`.
-        bare: the key for which one word without a key may stand, behind a section with fixed values; or None.
+        bare: the key for which one word without a key may stand, after a section with fixed values; or None.
         has_role: the first word says who writes.
     """
 
@@ -44,7 +44,7 @@ class Header(msgspec.Struct):
     Attributes:
         role: the first word; empty if there is none.
         values: what the fields hold, by their marker or key.
-        odd: sentences about what is malformed.
+        problems: sentences about what is malformed.
         guessed: something was malformed, or repaired.
         unknown: sections whose value is none of the fixed ones.
         rest: the text that belongs to no field, as (number of the section, index in its text) up to the section's end.
@@ -52,7 +52,7 @@ class Header(msgspec.Struct):
 
     role: str = ""
     values: dict[str, str] = {}
-    odd: list[str] = []
+    problems: list[str] = []
     guessed: bool = False
     unknown: set[str] = set()
     rest: list[tuple[int, int]] = []
@@ -60,7 +60,7 @@ class Header(msgspec.Struct):
     def note(self, message: str) -> None:
         """Say that the header is malformed."""
         self.guessed = True
-        self.odd.append(message)
+        self.problems.append(message)
 
 
 def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: bool) -> Header:
@@ -86,7 +86,7 @@ def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: 
             left = _words(header, shape, text, at, bare=False)
         elif shape.sections[marker]:
             taken = _fixed(header, marker, word, shape.sections[marker], again=marker in seen)
-            # Where the marker of the body lacks, the body may stand right behind the value.
+            # Where the marker of the body lacks, the body may stand right after the value.
             left = _words(header, shape, text, at if closed else at - len(word) + taken, bare=closed)
         else:
             left = _free(header, marker, text, match, shape)
@@ -113,17 +113,17 @@ def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, a
         return len(name)
     else:
         header.unknown.add(marker)
-        header.note(f"{word!r} cannot stand behind {marker}")
+        header.note(f"{word!r} cannot stand after {marker}")
     return len(word)
 
 
 def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, shape: HeaderShape) -> int | None:
     """The value of a section that may have any."""
     if match is None:
-        header.note(f"nothing behind {marker}")
+        header.note(f"nothing after {marker}")
         return None
     if _WORD_OF_SECTION.fullmatch(match.group()) is None:
-        header.note(f"{match.group()!r} cannot stand behind {marker}")
+        header.note(f"{match.group()!r} cannot stand after {marker}")
         return match.start()
     if marker in header.values:
         # The last one is the one next to the body.

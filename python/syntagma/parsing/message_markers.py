@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from syntagma.parsing.message_header import BLANKS, Header, HeaderShape, read_header
+from syntagma.parsing.message_header import WHITESPACE, Header, HeaderShape, read_header
 
 __all__ = ["MARKER_EFFECTS", "HeaderText", "MarkerEffect", "MarkerKind", "Where", "marker_effect"]
 
@@ -114,7 +114,7 @@ class HeaderText:
         """It has nothing but whitespace and, if the prompt began it, the role."""
         if self._sections:
             return False
-        text = "".join(self._parts).strip(BLANKS)
+        text = "".join(self._parts).strip(WHITESPACE)
         return not (text.removeprefix(self._role) if self.prompted else text)
 
     @property

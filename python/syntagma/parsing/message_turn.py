@@ -19,7 +19,7 @@ from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Route, RouteKind
 from syntagma.parsing.message_call import MessageCallReader, MessageEnd
 from syntagma.parsing.message_frames import MessageFrames
-from syntagma.parsing.message_header import BLANKS, Header
+from syntagma.parsing.message_header import WHITESPACE, Header
 from syntagma.parsing.message_markers import HeaderText, marker_effect
 from syntagma.parsing.message_text import MessageText
 from syntagma.parsing.states import MESSAGES, State
@@ -192,14 +192,14 @@ class MessageTurnReader:
         window.pos = len(window.text)
         if final and window.here > self._over_from:
             span = (self._over_from, window.here)
-            self._out.malformed("E-PARSE-AFTER-END", "text behind the end of the turn", span)
+            self._out.malformed("E-PARSE-AFTER-END", "text after the end of the turn", span)
         return False
 
     def _text_outside_message(self) -> None:
         """The text from the mark on belongs to no message."""
         window = self.window
         text = window.marked()
-        bare = text.strip(BLANKS)
+        bare = text.strip(WHITESPACE)
         window.unmark()
         if bare:
             start = window.here - len(text) + text.index(bare)
@@ -281,10 +281,10 @@ class MessageTurnReader:
         """What the header says, where it leads, and the name of the tool."""
         header = self._header_text.read(self._router.shape, closed=closed)
         span = (self.window.here - len(self.window.marked()), self.window.here)
-        for message in header.odd:
+        for message in header.problems:
             self._out.malformed("E-PARSE-HEADER", message, span)
         found, name = self._router.route(header)
-        if not header.odd and (header.guessed or not found):
+        if not header.problems and (header.guessed or not found):
             what = "a header that had to be guessed" if header.guessed else "a header that leads nowhere"
             self._out.malformed("E-PARSE-HEADER", what, span)
         return header, found, name
@@ -316,7 +316,7 @@ class MessageTurnReader:
         kind: RouteKind
         if self._header_text.is_unformatted:
             header, kind = self._header_text.without_format(), "content"
-            if raw.strip(BLANKS):
+            if raw.strip(WHITESPACE):
                 self._out.malformed("E-PARSE-HEADER", "a message without a header", (start, window.here))
         else:
             header, found, _ = self._read_header(closed=False)
@@ -325,7 +325,7 @@ class MessageTurnReader:
         pieces = self._header_text.text_outside_fields(header)
         if not any(text for _, text in pieces):
             self._out.reasoning_marker(raw, start)
-            if raw.strip(BLANKS) and not (header.odd or header.guessed):
+            if raw.strip(WHITESPACE) and not (header.problems or header.guessed):
                 self._out.malformed("E-PARSE-HEADER", "a header without a body", (start, window.here))
             return None
         self.ends_in_reasoning = kind == "reasoning"

@@ -53,7 +53,7 @@ def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
         channel=read.values.get("channel"),
         constrain=read.values.get("constrain"),
         recovered=read.guessed,
-        errors=[(HEADER, message) for message in read.odd],
+        errors=[(HEADER, message) for message in read.problems],
         rest="".join(piece for _, piece in text.text_outside_fields(read)) if read.rest else "",
     )
     for key, field in _FIELDS.items():

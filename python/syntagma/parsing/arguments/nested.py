@@ -11,7 +11,7 @@ from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
-from syntagma.parsing.call_patterns import Alternative, Nesting
+from syntagma.parsing.call_patterns import CallPattern, Nesting
 from syntagma.parsing.text.scanner import MarkerSet, Scanner
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
@@ -51,11 +51,11 @@ class NestedArguments(ArgumentSource):
         *("_state", "_values", "_window", "bad", "done"),
     )
 
-    def __init__(self, window: Window, alternative: Alternative, nesting: Nesting, *, key: str) -> None:
+    def __init__(self, window: Window, pattern: CallPattern, nesting: Nesting, *, key: str) -> None:
         self._window = window
         self._form = nesting
-        self._values = alternative.form.values
-        self._levels = [_Level("".join(op.text for op in alternative.decisive), None, is_array=False)]
+        self._values = pattern.form.values
+        self._levels = [_Level("".join(op.text for op in pattern.decisive), None, is_array=False)]
         self._schema: Any = None
         self._element: tuple[str, Any] = (key, None)
         self._allowed: frozenset[str] = _LOOSE

@@ -12,7 +12,7 @@ from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.call_patterns import Alternative, Block, Form, Op
+from syntagma.parsing.call_patterns import Block, CallPattern, Form, Op
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
@@ -26,13 +26,13 @@ class HeaderReader(Protocol):
     """Reads what stands before a value.
 
     Attributes:
-        status: `more` text is needed; `commit`: the header was read; `dead`: the text is none.
+        status: `more` text is needed; `commit`: the header was read; `no match`: the text is none.
         pos: absolute position of the next character to read.
         key: the argument's key, once read.
         wire: the type of the value as it is written, once read.
     """
 
-    status: Literal["more", "commit", "dead"]
+    status: Literal["more", "commit", "no match"]
     pos: int
     key: str | None
     wire: str | None
@@ -49,7 +49,7 @@ class TaggedArguments(ArgumentSource):
 
     Args:
         window: the text, which also knows what is a token.
-        alternative: the call's pattern.
+        pattern: the call's pattern.
         open_header: makes a reader of the header of a further argument that begins at an absolute position.
         key: the key of the first argument, whose header was read.
         wire: the type of its value as it is written.
@@ -68,18 +68,18 @@ class TaggedArguments(ArgumentSource):
     def __init__(
         self,
         window: Window,
-        alternative: Alternative,
+        pattern: CallPattern,
         open_header: Callable[[int], HeaderReader],
         *,
         key: str,
         wire: str | None,
     ) -> None:
-        form = alternative.form
+        form = pattern.form
         assert form.value is not None
         self._window = window
         self._form: Form = form
         self._open_header = open_header
-        self._closers: tuple[Op, ...] = (alternative.closer[0], *alternative.ends)
+        self._closers: tuple[Op, ...] = (pattern.closer[0], *pattern.ends)
         self._value: Block = form.value
         self._scanner = Scanner(form.value_closers)
         self._open_string = OpenString(self._scanner.markers.firsts, json_text)
@@ -236,7 +236,7 @@ class TaggedArguments(ArgumentSource):
         header = self._header
         assert header is not None
         header.run(self._window)
-        if header.status == "dead":
+        if header.status == "no match":
             self.bad = True
         elif header.status == "commit":
             self._raw = (header.key or "", header.wire)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 __all__ = ["MarkerSet", "Scanner"]
 
-_SHORT = 16
+_SHORT_CHUNK = 16
 """characters of a chunk that is looked through at once before anything is remembered of it"""
 
 
@@ -54,7 +54,7 @@ class Scanner:
         size = len(text)
         # What is remembered holds for this text from the index on at which the last search began.
         if text is not self._buffer or start < self._from:
-            if size - start < _SHORT and self.markers.firsts.isdisjoint(text[start:]):
+            if size - start < _SHORT_CHUNK and self.markers.firsts.isdisjoint(text[start:]):
                 return size, None
             self._buffer, self._cut = text, -1
             self._next = dict.fromkeys(self.markers.texts, -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["TextBuffer"]
 
-_MOST = 256
+_MAX_PIECES = 256
 """pieces that are put together into one"""
 
 
@@ -24,7 +24,7 @@ class TextBuffer:
         """Append."""
         pieces = self._pieces
         pieces.append(text)
-        if len(pieces) >= _MOST:
+        if len(pieces) >= _MAX_PIECES:
             self._blocks.append("".join(pieces))
             pieces.clear()
 
