@@ -56,6 +56,12 @@ class _Plain:
         data = asdict(self)
         return _without_none(data) if exclude_none else data
 
+    def _set(self, **values: Any) -> Self:
+        """Set fields and give the object back."""
+        for name, value in values.items():
+            setattr(self, name, value)
+        return self
+
     @classmethod
     def model_validate(cls, _value: Any) -> Self:
         """Not offered."""
@@ -156,9 +162,14 @@ def _all_channels() -> ChannelConfig:
     return ChannelConfig.require_channels(["analysis", "commentary", "final"])
 
 
-@dataclass
 class _WithTools(Content):
-    """Content that describes tools, by namespace."""
+    """Content that describes tools, by namespace; each subclass places the field among its own."""
+
+    tools: dict[str, ToolNamespaceConfig] | None
+
+    def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
+        """Add tools; those of the same name are replaced."""
+        return self._set(tools={**(self.tools or {}), ns_config.name: ns_config})
 
     def _dict(self, kind: str) -> dict[str, Any]:
         return self.model_dump(exclude_none=True) | {"type": kind}
@@ -195,38 +206,27 @@ class SystemContent(_WithTools):
 
     def with_model_identity(self, model_identity: str) -> SystemContent:
         """Say who the model is."""
-        self.model_identity = model_identity
-        return self
+        return self._set(model_identity=model_identity)
 
     def with_reasoning_effort(self, reasoning_effort: ReasoningEffort) -> SystemContent:
         """Say how much to think."""
-        self.reasoning_effort = reasoning_effort
-        return self
+        return self._set(reasoning_effort=reasoning_effort)
 
     def with_conversation_start_date(self, conversation_start_date: str) -> SystemContent:
         """Say what day it is."""
-        self.conversation_start_date = conversation_start_date
-        return self
+        return self._set(conversation_start_date=conversation_start_date)
 
     def with_knowledge_cutoff(self, knowledge_cutoff: str) -> SystemContent:
         """Say how far the model's knowledge reaches."""
-        self.knowledge_cutoff = knowledge_cutoff
-        return self
+        return self._set(knowledge_cutoff=knowledge_cutoff)
 
     def with_channel_config(self, channel_config: ChannelConfig) -> SystemContent:
         """Say which channels there are."""
-        self.channel_config = channel_config
-        return self
+        return self._set(channel_config=channel_config)
 
     def with_required_channels(self, channels: list[str]) -> SystemContent:
         """Demand that each message names one of these channels."""
-        self.channel_config = ChannelConfig.require_channels(channels)
-        return self
-
-    def with_tools(self, ns_config: ToolNamespaceConfig) -> SystemContent:
-        """Add tools; those of the same name are replaced."""
-        self.tools = {**(self.tools or {}), ns_config.name: ns_config}
-        return self
+        return self._set(channel_config=ChannelConfig.require_channels(channels))
 
     def with_browser_tool(self) -> SystemContent:
         """Not offered."""
@@ -258,13 +258,7 @@ class DeveloperContent(_WithTools):
 
     def with_instructions(self, instructions: str) -> DeveloperContent:
         """Say what to do."""
-        self.instructions = instructions
-        return self
-
-    def with_tools(self, ns_config: ToolNamespaceConfig) -> DeveloperContent:
-        """Add tools; those of the same name are replaced."""
-        self.tools = {**(self.tools or {}), ns_config.name: ns_config}
-        return self
+        return self._set(instructions=instructions)
 
     def with_function_tools(self, tools: Sequence[ToolDescription]) -> DeveloperContent:
         """Add the developer's functions."""
@@ -307,23 +301,19 @@ class Message(_Plain):
 
     def with_author(self, author: Author) -> Message:
         """Set the author."""
-        self.author = author
-        return self
+        return self._set(author=author)
 
     def with_channel(self, channel: str) -> Message:
         """Set the channel."""
-        self.channel = channel
-        return self
+        return self._set(channel=channel)
 
     def with_recipient(self, recipient: str) -> Message:
         """Set whom the message is addressed to."""
-        self.recipient = recipient
-        return self
+        return self._set(recipient=recipient)
 
     def with_content_type(self, content_type: str) -> Message:
         """Set the content type."""
-        self.content_type = content_type
-        return self
+        return self._set(content_type=content_type)
 
     def to_dict(self) -> dict[str, Any]:
         """The message in the library's JSON form."""

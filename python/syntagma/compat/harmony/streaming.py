@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from syntagma.compat.harmony.errors import HarmonyError
 from syntagma.compat.harmony.messages import Author, Message, Role, TextContent
+from syntagma.openchatml.harmony import TokenReader
 from syntagma.openchatml.read_events import BodyDelta, ReadEvent
 from syntagma.openchatml.transcript import Message as ReadMessage
 
-if TYPE_CHECKING:
-    from syntagma.compat.harmony.encoding import HarmonyEncoding
+__all__ = ["ReadableEncoding", "StreamState", "StreamableParser"]
 
-__all__ = ["StreamState", "StreamableParser"]
+
+class ReadableEncoding(Protocol):
+    """What a parser needs of a `HarmonyEncoding`."""
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """Tokens that are whole characters, as far as they were met."""
+
+    def reader(self, role: str | None) -> TokenReader:
+        """A reader of token ids; `role`: whose header the prompt began."""
 
 
 class StreamState(StrEnum):
@@ -32,7 +41,7 @@ class StreamableParser:
         tokens: every token that was read.
     """
 
-    def __init__(self, encoding: HarmonyEncoding, role: Role | str | None = None, *, strict: bool = False) -> None:
+    def __init__(self, encoding: ReadableEncoding, role: Role | str | None = None, *, strict: bool = False) -> None:
         """Prepare. `role`: whose header the prompt began; `strict`: raise about malformed completions."""
         self.tokens: list[int] = []
         self._role = None if role is None else Role(role)
