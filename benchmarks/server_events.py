@@ -33,9 +33,9 @@ from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
 
-RUNS = 15
+RUNS = 9
 SHORT = 8
-LONG = 1500
+LONG = 500
 FORMAT = """
 end_of_turn = ["<end>"]
 [reasoning]
@@ -171,7 +171,7 @@ async def measure(answer: Answer, runs: int) -> tuple[float, float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    runs = 5 if parser.parse_args().quick else RUNS
+    runs = 3 if parser.parse_args().quick else RUNS
     table = Table(["answer", "request, µs", "event, µs", "generating, µs"])
     for name, answer in ANSWERS.items():
         table.row(name, *map(number, asyncio.run(measure(answer, runs))))
