@@ -39,7 +39,7 @@ class CallMatcher:
         pos: absolute position of the next character to read.
         status: `more` text is needed; `commit`; `no match`.
         commit_at: absolute position after the character that decided the commit.
-        name, id, key, wire: captures so far; `wire` is the type of a value as it is written.
+        name, id, key, written_type: captures so far; `written_type` is the type of a value as the text says it.
         header_name: the name that stood in front of the envelope, where the envelope names the call, too.
         source: the arguments, once committed.
         envelope: the reader of the call's envelope, if it has one.
@@ -51,7 +51,7 @@ class CallMatcher:
     __slots__ = (
         *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "pattern"),
         *("object_end", "begun", "commit_at", "envelope", "_infer", "header_name", "id", "key", "name", "over_limit"),
-        *("pos", "source", "status", "wire"),
+        *("pos", "source", "status", "written_type"),
     )
 
     def __init__(
@@ -69,7 +69,7 @@ class CallMatcher:
         self._limits = limits
         self._infer = infer
         self.key: str | None = None
-        self.wire: str | None = None
+        self.written_type: str | None = None
         self.pattern = pattern
         self.pos = pos
         self._at = 0
@@ -174,7 +174,7 @@ class CallMatcher:
         elif placeholder == "key":
             self.key = text
         elif placeholder == "type":
-            self.wire = text
+            self.written_type = text
         elif placeholder == "id":
             self.id = text
             named = next((name for one in self.pattern.form.id if (name := _name_in(one, text))), None)
@@ -263,7 +263,9 @@ class CallMatcher:
         if nesting is not None:
             self._commit(NestedArguments(window, self.pattern, nesting, key=key), self.pos)
             return
-        self._commit(TaggedArguments(window, self.pattern, self._argument_at, key=key, wire=self.wire), self.pos)
+        self._commit(
+            TaggedArguments(window, self.pattern, self._argument_at, key=key, written_type=self.written_type), self.pos
+        )
 
     def _argument_at(self, pos: int) -> CallMatcher:
         """A reader of the header of a further argument."""

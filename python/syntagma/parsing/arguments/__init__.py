@@ -1,4 +1,4 @@
-"""The readers of a call's arguments: one file for each way of writing them, all behind `source.ArgumentSource`.
+"""The readers of a call's arguments: one file for each way of writing them, one interface (`source.py`).
 
 ==================  ====================================================  =========================
 class               what it reads                                         file
@@ -11,6 +11,9 @@ class               what it reads                                         file
 `NestedArguments`   elements named after their keys, in each other        `nested.py`
 `BufferedArguments` nothing: the arguments were read before the name      `buffered.py`
 ==================  ====================================================  =========================
+
+`RawValue` (`raw_value.py`) reads one value between markers, and `typed_values.py` says what its text means.
+`json_syntax.py` has the syntax of JSON, for all that read it.
 
 `EnvelopeReader` (`envelope.py`) reads the object that holds a call's name beside its arguments, and makes one.
 """

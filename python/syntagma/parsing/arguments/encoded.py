@@ -60,7 +60,7 @@ class EncodedArguments(ArgumentSource):
                 self.bad = True
             elif self._string.done:
                 if pos > start:
-                    # The quote is read on its own, so that no fragment's span holds it.
+                    # The quote is read on its own, so that it is outside the span of every fragment.
                     self._string = StringReader()
                     break
                 self.bad = not self._machine.done

@@ -48,7 +48,7 @@ class EnvelopeReader:
 
     __slots__ = (
         *("_awaits_name", "_buffering", "_encoded", "_nodes", "_notation", "_outer_name", "_parts", "_reading"),
-        *("_skip", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id", "name", "source"),
+        *("_skipped", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id", "name", "source"),
         "status",
     )
 
@@ -59,7 +59,7 @@ class EnvelopeReader:
         self._outer_name = outer_name
         self._awaits_name = any("name" in envelope.pattern.placeholders for envelope in envelopes)
         self._state = _START
-        self._skip: JsonMachine | None = None
+        self._skipped: JsonMachine | None = None
         self._buffering: ArgumentSource | None = None
         self._encoded: EncodedArguments | None = None
         self._parts = TextBuffer()
@@ -101,12 +101,12 @@ class EnvelopeReader:
                 if after == pos and self._buffering is not None:
                     break
                 pos = after
-            elif self._skip is not None:
-                pos, _ = self._skip.feed(text, pos, end)
-                if self._skip.bad:
+            elif self._skipped is not None:
+                pos, _ = self._skipped.feed(text, pos, end)
+                if self._skipped.bad:
                     self.status = "bad"
-                elif self._skip.done:
-                    self._skip, self._state = None, MEMBER_ENDED
+                elif self._skipped.done:
+                    self._skipped, self._state = None, MEMBER_ENDED
             elif text[pos] in WHITESPACE:
                 pos += 1
             elif self._state == VALUE:
@@ -135,6 +135,7 @@ class EnvelopeReader:
         return True
 
     def _push(self) -> None:
+        """An object begins; the alternatives that have one here are read on."""
         self._stack.append(tuple(node for node in self._nodes if isinstance(node, Members)))
         self._state = KEY_OR_END
 
@@ -162,6 +163,7 @@ class EnvelopeReader:
         return pos
 
     def _named(self, name: str) -> None:
+        """The name was read; arguments that came before it are certain now."""
         self.name = name
         if not name:
             self.status = "bad"
@@ -170,7 +172,7 @@ class EnvelopeReader:
             self.status = "commit"
 
     def _resolve(self, key: str) -> None:
-        """What the value of this key stands for; no node: it is skipped."""
+        """Find what the value of this key is in the envelopes; if it is nothing in any, it is skipped."""
         known = [node for frame in self._stack[-1] for inner, node in frame.items if inner == key]
         if not known and self.name is None:
             items = [item for frame in self._stack[-1] for item in frame.items]
@@ -180,6 +182,7 @@ class EnvelopeReader:
         self._nodes = tuple(known)
 
     def _value(self, text: str, pos: int) -> int:
+        """A value begins: the arguments, a name, an id, an inner object, or something that is skipped."""
         char = text[pos]
         placeholders = {node.name for node in self._nodes if isinstance(node, EnvelopePlaceholder)}
         if "arguments" in placeholders and self.buffered is None and self.source is None and char in '{"':
@@ -202,7 +205,7 @@ class EnvelopeReader:
             self._push()
             return pos + 1
         else:
-            self._skip = JsonMachine()
+            self._skipped = JsonMachine()
         return pos
 
     def _begin_encoded(self, encoded: EncodedArguments, text: str, pos: int, end: int) -> int:
@@ -215,6 +218,7 @@ class EnvelopeReader:
         return pos
 
     def _arguments(self, source: ArgumentSource, pos: int) -> int:
+        """The arguments begin: the call is certain if its name is known; else they are buffered."""
         known = self.name is not None or (self._outer_name is not None and not self._awaits_name)
         if known:
             self.source = source
@@ -226,6 +230,7 @@ class EnvelopeReader:
         return pos
 
     def _buffer(self, source: ArgumentSource, text: str, pos: int, end: int) -> int:
+        """Read arguments whose call has no name yet."""
         after, fragment = source.feed(text, pos, end)
         self.buffered_chars += after - pos
         self._parts.write(fragment)

@@ -14,8 +14,8 @@ __all__ = ["LiteralMachine", "literal_to_json"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STRUCTURE = "{}[]():,="
-_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "0": "\0", "\n": "", "/": "/"}
-_CODES = {"x": 2, "u": 4, "U": 8}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "0": "\0", "\n": "", "/": "/"}
+_CODE_DIGITS = {"x": 2, "u": 4, "U": 8}
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 # What is expected next.
@@ -63,7 +63,7 @@ class LiteralMachine(ArgumentSource):
         """See `ArgumentSource`.
 
         A word or number on its own ends at the first character that is not part of it, which is not read. The position
-        stays in front of an escape or a delimiter that is not whole.
+        stays before an escape or a delimiter that is not whole.
         """
         out: list[str] = []
         while pos < end and not (self.done or self.bad):
@@ -71,7 +71,7 @@ class LiteralMachine(ArgumentSource):
             if self._state == _STRING:
                 pos = self._string(text, pos, end, out)
             elif self._state == _WORD:
-                pos = self._spelled(text, pos, end, out)
+                pos = self._word_or_key(text, pos, end, out)
             elif text[pos] in WHITESPACE:
                 pos += 1
                 continue
@@ -181,8 +181,8 @@ class LiteralMachine(ArgumentSource):
         if pos + 1 >= end:
             return pos
         char = text[pos + 1]
-        size = 2 + _CODES.get(char, 0)
-        if char in _CODES:
+        size = 2 + _CODE_DIGITS.get(char, 0)
+        if char in _CODE_DIGITS:
             digits = text[pos + 2 : min(end, pos + size)]
             if not HEX_DIGITS.issuperset(digits):
                 out.append("\\\\")
@@ -203,14 +203,14 @@ class LiteralMachine(ArgumentSource):
             return pos + size
         if char in "\\'\"":
             out.append(json.dumps(char)[1:-1])
-        elif char in _SHORT:
-            out.append(json.dumps(_SHORT[char])[1:-1])
+        elif char in _ESCAPES:
+            out.append(json.dumps(_ESCAPES[char])[1:-1])
         else:
             out.append("\\\\")
             return pos + 1
         return pos + 2
 
-    def _spelled(self, text: str, pos: int, end: int, out: list[str]) -> int:
+    def _word_or_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A word, a number, or a bare key: up to structure or whitespace."""
         start = pos
         stops = _STRUCTURE if self._in_key else _STRUCTURE + WHITESPACE + ("" if self._stack else self._ends)
@@ -229,16 +229,16 @@ class LiteralMachine(ArgumentSource):
             out.append(json.dumps(word.strip(), ensure_ascii=False))
             self._state = _COLON
             return
-        spelled = self._words.get(word) or _number(word)
-        if spelled is None:
+        value = self._words.get(word) or _number(word)
+        if value is None:
             self.bad = True
             return
-        out.append(spelled)
+        out.append(value)
         self._ended()
 
 
 def _number(word: str) -> str | None:
-    """A number as JSON spells it, its digits kept."""
+    """A number as JSON writes it, its digits kept; None: the word is no number."""
     if not _NUMBER.fullmatch(word):
         return None
     sign, digits = ("-", word[1:]) if word[0] == "-" else ("", word.removeprefix("+"))
@@ -259,7 +259,7 @@ def _partial(text: str, pos: int, end: int, delimiter: str) -> int:
 
 
 def literal_to_json(text: str, notation: Notation) -> str | None:
-    """A whole literal as JSON text; None: it is none."""
+    """A whole literal as JSON text; None: the text is no literal."""
     machine = LiteralMachine(notation)
     after, found = machine.feed(text, 0, len(text))
     found += machine.end_of_text()

@@ -8,24 +8,24 @@ from typing import Any, Literal, TypeAlias
 
 from syntagma.format_schema.names import ELEMENT_ENDS
 from syntagma.parsing.arguments.json_machine import JsonMachine
-from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.call_patterns import CallPattern, Nesting
 from syntagma.parsing.text.scanner import MarkerSet, Scanner
-from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
 __all__ = ["NestedArguments"]
 
 _STRING = frozenset(("string",))
-_LOOSE = frozenset(("string", "object", "array"))
+_UNDECLARED = frozenset(("string", "object", "array"))
+"""what an element may be of which no schema says anything"""
 
-State: TypeAlias = Literal["between", "value", "text"]
+State: TypeAlias = Literal["between", "opened", "value"]
 
 
 class _Level:
-    """One element that is open: the root, or one that holds further elements."""
+    """An element that is open and has elements in it; the root is the call itself."""
 
     __slots__ = ("begun", "closer", "is_array", "schema")
 
@@ -47,8 +47,8 @@ class NestedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_allowed", "_buffered", "_element", "_form", "_json", "_levels", "_open_string", "_scanner", "_schema"),
-        *("_state", "_values", "_window", "bad", "done"),
+        *("_allowed", "_element", "_form", "_levels", "_schema", "_state", "_value", "_values", "_window"),
+        *("bad", "done"),
     )
 
     def __init__(self, window: Window, pattern: CallPattern, nesting: Nesting, *, key: str) -> None:
@@ -58,12 +58,9 @@ class NestedArguments(ArgumentSource):
         self._levels = [_Level("".join(op.text for op in pattern.decisive), None, is_array=False)]
         self._schema: Any = None
         self._element: tuple[str, Any] = (key, None)
-        self._allowed: frozenset[str] = _LOOSE
-        self._scanner: Scanner | None = None
-        self._open_string: OpenString | None = None
-        self._buffered = TextBuffer()
-        self._json: JsonMachine | None = None
-        self._state: State = "value"
+        self._allowed: frozenset[str] = _UNDECLARED
+        self._value: RawValue | None = None
+        self._state: State = "opened"
         self.done = False
         self.bad = False
 
@@ -76,8 +73,7 @@ class NestedArguments(ArgumentSource):
     @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
-        is_plain = self._state == "text" and self._allowed == _STRING
-        return self._open_string if is_plain else None
+        return self._value.open_string if self._value is not None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -85,10 +81,10 @@ class NestedArguments(ArgumentSource):
         # One fragment at a time, so that its span does not depend on what came in the same chunk.
         while not (self.done or self.bad or out):
             before = (pos, self._state)
-            if self._state == "value":
+            if self._state == "opened":
                 pos = self._begin(text, pos, end, out)
-            elif self._state == "text":
-                pos = self._leaf(text, pos, end, out)
+            elif self._value is not None:
+                pos = self._leaf(self._value, text, pos, end, out)
             else:
                 pos = self._between(text, pos, end, out)
             if before == (pos, self._state):
@@ -97,8 +93,7 @@ class NestedArguments(ArgumentSource):
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
-        is_open = self._state == "text" and self._allowed == _STRING
-        return json_text(rest) if is_open else ""
+        return self._value.finish(rest) if self._value is not None else ""
 
     def _closer(self, key: str) -> str:
         return self._form.close + key + self._form.close_end
@@ -106,7 +101,7 @@ class NestedArguments(ArgumentSource):
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """After an element's opener: a leaf, or the first element inside."""
         key, schema = self._element
-        allowed = allowed_types(schema, self._schema) if schema is not None else _LOOSE
+        allowed = allowed_types(schema, self._schema) if schema is not None else _UNDECLARED
         if allowed != _STRING:
             at = min(self._window.after_whitespace(pos), end)
             closer, opener = self._closer(key), self._form.open
@@ -128,10 +123,12 @@ class NestedArguments(ArgumentSource):
             return pos
         self._name(key, out)
         self._allowed = allowed
-        self._json = None if "string" in allowed else JsonMachine()
-        self._scanner = Scanner(MarkerSet((self._closer(key), self._form.before_closer + self._closer(key))))
-        self._open_string = OpenString(self._scanner.markers.firsts, json_text)
-        self._state = "text"
+        self._value = RawValue(
+            Scanner(MarkerSet((self._closer(key), self._form.before_closer + self._closer(key)))),
+            is_string=allowed == _STRING,
+            structure=None if "string" in allowed else JsonMachine(),
+        )
+        self._state = "value"
         if allowed == _STRING:
             out.append('"')
         return pos
@@ -156,7 +153,7 @@ class NestedArguments(ArgumentSource):
         return at
 
     def _name(self, key: str, out: list[str]) -> None:
-        """What stands in front of a value: a comma, its key."""
+        """What stands before a value in JSON: a comma, its key."""
         level = self._levels[-1]
         if len(self._levels) == 1 and not level.begun:
             out.append("{")
@@ -165,44 +162,25 @@ class NestedArguments(ArgumentSource):
         if not level.is_array:
             out.append(json.dumps(key, ensure_ascii=False) + ": ")
 
-    def _leaf(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        assert self._scanner is not None
-        piece = text[:end] if end < len(text) else text
-        while True:
-            at, closer = self._scanner.search(piece, pos, final=False)
-            self._pass(text[pos:at], out)
-            # A closer inside a string of a JSON value does not close the value.
-            if closer is None or self._json is None or not self._json.in_string:
-                break
-            self._pass(text[at : at + 1], out)
-            pos = at + 1
-        if closer is None:
-            return at
-        if self._allowed == _STRING:
-            out.append('"')
-        else:
-            value = self._buffered.take()
-            out.append(self._typed(value))
-        self._state = "between"
-        return at + len(closer)
-
-    def _pass(self, text: str, out: list[str]) -> None:
-        if self._allowed == _STRING:
-            out.append(json_text(text))
-        elif text:
-            self._buffered.write(text)
-            if self._json is not None:
-                self._json.feed(text, 0, len(text))
+    def _leaf(self, value: RawValue, text: str, pos: int, end: int, out: list[str]) -> int:
+        """The text of an element without elements in it."""
+        pos, ended = value.feed(text, pos, end, out)
+        if ended:
+            out.append('"' if value.is_string else self._typed(value.take()))
+            self._value = None
+            self._state = "between"
+        return pos
 
     def _typed(self, text: str) -> str:
+        """The JSON text of a value that is no string, or may be more than one."""
         if not text.strip() and "string" not in self._allowed and self._allowed & {"object", "array"}:
             return "{}" if "object" in self._allowed else "[]"
-        if self._allowed == _LOOSE:
+        if self._allowed == _UNDECLARED:
             return any_json(text) if self._values == "json" else json.dumps(text, ensure_ascii=False)
         return to_json(text, self._allowed)
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """After an element: the next one, or the end of what holds it."""
+        """After an element: the next one, or the end of the element around it."""
         at = min(self._window.after_whitespace(pos), end)
         if at == end:
             return at
@@ -227,5 +205,5 @@ class NestedArguments(ArgumentSource):
             self.bad = True
             return at
         self._element = (key, inner_schema(level.schema, self._schema, None if level.is_array else key))
-        self._state = "value"
+        self._state = "opened"
         return at + len(opener) + len(key) + len(self._form.open_end)

@@ -37,7 +37,7 @@ class OpenString(NamedTuple):
 
 
 class ArgumentSource(ABC):
-    """Reads the arguments of one call. The defaults are those of a source that types nothing and holds nothing back.
+    """Reads the arguments of one call. The defaults are those of a source that types nothing and keeps nothing back.
 
     Attributes:
         done: the arguments are whole.

@@ -14,23 +14,23 @@ from syntagma.parsing.arguments.literal_machine import literal_to_json
 __all__ = ["allowed_types", "any_json", "inner_schema", "to_json"]
 
 _EVERY = frozenset(JSON_TYPES)
-_DEPTH = 256
-"""nesting, at most, of a value that is typed; a deeper one stays text"""
-_HOPS = 64
-"""schemas looked at, at most, to find one type"""
+_MAX_DEPTH = 256
+"""nesting of a value that is typed; a deeper one stays text"""
+_MAX_SCHEMAS = 64
+"""schemas looked at to find one type"""
 
 
 def allowed_types(schema: Any, root: Any) -> frozenset[str]:
     """The JSON types that a schema allows, through `$ref`, unions, `enum` and `const`; all, if it says nothing."""
-    return _types(schema, root, _HOPS)
+    return _types(schema, root, _MAX_SCHEMAS)
 
 
-def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
-    if not isinstance(schema, Mapping) or fuel <= 0:
+def _types(schema: Any, root: Any, left: int) -> frozenset[str]:
+    if not isinstance(schema, Mapping) or left <= 0:
         return _EVERY
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        return _types(_referred(reference, root), root, fuel - 1)
+        return _types(_referred(reference, root), root, left - 1)
     found = _EVERY
     declared = schema.get("type")
     if isinstance(declared, str):
@@ -45,7 +45,7 @@ def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
     for union in ("anyOf", "oneOf"):
         options = schema.get(union)
         if isinstance(options, list) and options:
-            each = fuel // (len(options) + 1)
+            each = left // (len(options) + 1)
             found &= frozenset().union(*(_types(option, root, each) for option in options))
     return found or _EVERY
 
@@ -53,7 +53,7 @@ def _types(schema: Any, root: Any, fuel: int) -> frozenset[str]:
 def inner_schema(schema: Any, root: Any, key: str | None) -> Any:
     """The schema of a member of an object, or (no key) of an array's elements; None: nobody declares it."""
     pending = [schema]
-    for _ in range(_HOPS):
+    for _ in range(_MAX_SCHEMAS):
         if not pending:
             return None
         one = pending.pop(0)
@@ -84,10 +84,10 @@ def _referred(reference: str, root: Any) -> Any:
 
 
 def to_json(text: str, allowed: frozenset[str], notation: Notation = Notation()) -> str:  # noqa: B008  # frozen
-    """The JSON text that a raw value stands for; text that fits no allowed type is a string.
+    """The JSON text of a raw value; text that fits no allowed type is a string.
 
     Numbers keep their digits. An object or array that parses wins over a string; a string, if allowed, keeps the text.
-    Words, objects and arrays may be spelled as JSON or as the notation spells them.
+    Words, objects and arrays may be written as JSON or as the notation writes them.
     """
     bare = text.strip()
     if "null" in allowed and (bare == "null" or bare in notation.null):
@@ -116,7 +116,7 @@ def _structure(bare: str) -> str | None:
     for char in bare:
         depth += (char in "{[") - (char in "}]")
         deepest = max(deepest, depth)
-    if deepest > _DEPTH:
+    if deepest > _MAX_DEPTH:
         return None
     value = _load(bare)
     if isinstance(value, dict):

@@ -1,0 +1,103 @@
+"""Reads one value that stands as it is between two markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.source import OpenString
+from syntagma.parsing.arguments.unescaper import Unescaper
+from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.text_buffer import TextBuffer
+
+__all__ = ["RawValue"]
+
+
+class RawValue:
+    """The text of one value up to its closer. A string is passed on as it comes; any other text is collected.
+
+    Args:
+        scanner: finds the closer, with the whitespace before it that belongs to it.
+        is_string: the value is a string, whatever it looks like.
+        structure: reads along with a value that is no string, since a closer in a string inside of it is text.
+        unescaper: takes XML escapes off; None: the text has none.
+        is_closer: whether a closer that was found at an index is a marker and not text that looks like one.
+
+    Attributes:
+        is_string: as above.
+        open_string: see `ArgumentSource`.
+    """
+
+    __slots__ = ("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "is_string", "open_string")
+
+    def __init__(
+        self,
+        scanner: Scanner,
+        *,
+        is_string: bool,
+        structure: JsonMachine | LiteralMachine | None,
+        unescaper: Unescaper | None = None,
+        is_closer: Callable[[int, str], bool] | None = None,
+    ) -> None:
+        self._scanner = scanner
+        self.is_string = is_string
+        self._structure = structure
+        self._unescaper = unescaper
+        self._is_closer = is_closer
+        self._text = TextBuffer()
+        self._unread = ""
+        is_plain = is_string and unescaper is None
+        self.open_string = OpenString(scanner.markers.firsts, json_text) if is_plain else None
+
+    def feed(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """Read `text[pos:end]`; what belongs to a string is appended to `out` as JSON text.
+
+        Returns:
+            the index of the first character that was not read, and whether the closer was.
+        """
+        piece = text[:end] if end < len(text) else text
+        while True:
+            at, closer = self._scanner.search(piece, pos, final=False)
+            if at > pos:
+                self._pass_on(text[pos:at], out)
+            if closer is None:
+                return at, False
+            if not self._is_quoted and (self._is_closer is None or self._is_closer(at, closer)):
+                break
+            self._pass_on(text[at : at + 1], out)
+            pos = at + 1
+        if self._unescaper is not None:
+            rest, self._unescaper = self._unescaper.finish(), None
+            self._pass_on(rest, out)
+        return at + len(closer), True
+
+    def finish(self, rest: str) -> str:
+        """The stream has ended: what the unread `rest` adds to a string, as JSON text."""
+        if self._unescaper is not None:
+            rest = self._unescaper.feed(rest) + self._unescaper.finish()
+        return json_text(rest) if self.is_string else ""
+
+    def take(self) -> str:
+        """The text of a value that is no string."""
+        return self._text.take()
+
+    @property
+    def _is_quoted(self) -> bool:
+        """Inside of a string of the value, or of a section whose text stands as it is."""
+        in_string = self._structure is not None and self._structure.in_string
+        return in_string or (self._unescaper is not None and self._unescaper.raw)
+
+    def _pass_on(self, text: str, out: list[str]) -> None:
+        if self._unescaper is not None:
+            text = self._unescaper.feed(text)
+        if self.is_string:
+            out.append(json_text(text))
+        elif text:
+            self._text.write(text)
+            structure = self._structure
+            if structure is not None and not (structure.done or structure.bad):
+                text = self._unread + text
+                after, _ = structure.feed(text, 0, len(text))
+                self._unread = text[after:]
