@@ -70,7 +70,6 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         blocks: the blocks of reasoning.
         repeats: further blocks are reasoning too.
         wrappers: the blocks of the answer.
-        drop: texts that are removed from the answer.
         router: where messages with headers go; None: the format has none.
         end_of_turn: what ends the turn.
     """
@@ -84,7 +83,6 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     blocks: tuple[Block, ...]
     repeats: bool
     wrappers: tuple[Block, ...]
-    drop: tuple[str, ...]
     router: HeaderRouter | None
     end_of_turn: tuple[str, ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
@@ -154,7 +152,6 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         blocks=blocks,
         repeats=reasoning is not None and reasoning.repeat,
         wrappers=wrappers,
-        drop=drop,
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
         end_of_turn=spec.end_of_turn,
         answer_exits={

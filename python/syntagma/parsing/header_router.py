@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,10 +24,13 @@ from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.text.scanner import MarkerSet
 
-__all__ = ["HeaderRouter", "Route", "RouteKind", "is_name"]
+__all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "is_name"]
 
 RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
 Score: TypeAlias = tuple[tuple[int, int], ...]
+
+_RANKS: dict[RouteKind, int] = {"content": 0, "reasoning": 1, "call": 2}
+"""which kind of message wins where a header fits several equally well: the greatest"""
 
 _NAME_ENDS = frozenset(NAME_ENDS)
 
@@ -35,6 +38,50 @@ _NAME_ENDS = frozenset(NAME_ENDS)
 def is_name(text: str) -> bool:
     """Whether a word can be the name of a tool."""
     return bool(text) and _NAME_ENDS.isdisjoint(text)
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    """The value of a field: a literal, or a name between literals.
+
+    Attributes:
+        literal: the whole value; None: it holds a name.
+        before, after: the literals around the name.
+        between: the literal between the two times that the name stands there; None: it stands there once.
+        weight: the length of all literals.
+    """
+
+    literal: str | None
+    before: str = ""
+    after: str = ""
+    between: str | None = None
+    weight: int = 0
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> _Shape:
+        """The shape that a pattern describes."""
+        if not pattern.placeholders:
+            return cls(pattern.text)
+        inner = "".join(item.text for item in pattern.items[1:-1] if isinstance(item, LiteralItem))
+        return cls(
+            None,
+            pattern.opener,
+            pattern.closer,
+            inner if pattern.placeholders[1:] else None,
+            sum(len(item.text) for item in pattern.items if isinstance(item, LiteralItem)),
+        )
+
+    def name_in(self, word: str) -> str | None:
+        """The name in a word of this shape; one that stands twice must be the same both times."""
+        before, after, between = self.before, self.after, self.between
+        if not word.startswith(before) or not word.endswith(after) or len(word) < len(before) + len(after):
+            return None
+        name = word[len(before) : len(word) - len(after)]
+        if between is not None:
+            inner = name
+            name = inner[: max((len(inner) - len(between)) // 2, 0)]
+            if inner != name + between + name:
+                return None
+        return name if is_name(name) else None
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -46,14 +93,28 @@ class Route(msgspec.Struct, frozen=True):
         calls: the ways to read the body of a call.
         end: the marker that ends it, as it is shown.
         exact: it takes only headers that are sound and hold no further field that leads anywhere.
+        shapes: every field that a header may have, with the shape of its value if it is shown.
     """
 
     kind: RouteKind
     fields: dict[str, Pattern]
+    shapes: tuple[tuple[str, _Shape | None], ...]
     block: Block | None = None
     calls: tuple[CallPattern, ...] = ()
     end: str = ""
     exact: bool = False
+
+
+class BodyExits(NamedTuple):
+    """What leaves the text of a message.
+
+    Attributes:
+        markers: each text, with the end of the message in it; none: the text is dropped.
+        texts: the texts, to be looked for.
+    """
+
+    markers: dict[str, str]
+    texts: MarkerSet
 
 
 class HeaderRouter:
@@ -73,6 +134,8 @@ class HeaderRouter:
         kinds: what each of the markers is; one that ends a message and begins the next is what it begins.
         frame_markers: every marker around and in headers.
         end_markers: `ends`, to be looked for.
+        body_exits: what leaves the text of a message, by its kind, the whitespace before its end, and whether it may
+            end at the beginning of the next message, too.
     """
 
     def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
@@ -106,6 +169,20 @@ class HeaderRouter:
         }
         self.frame_markers = MarkerSet(self.kinds)
         self.end_markers = MarkerSet(self.ends)
+        drop = spec.content.drop if spec.content is not None else ()
+        edges = {"", *(route.block.before_closer for route in self._routes if route.block is not None)}
+        self.body_exits = {
+            (kind, edge, loose): self._exits(drop if kind == "content" else (), edge, loose=loose)
+            for kind in ("content", "reasoning")
+            for edge in edges
+            for loose in (False, True)
+        }
+
+    def _exits(self, drop: tuple[str, ...], edge: str, *, loose: bool) -> BodyExits:
+        """What leaves the text of a message that the format shows with this whitespace before its end."""
+        markers = {**dict.fromkeys(drop, ""), **{edge + end: end for end in self.ends}}
+        markers.update({end: end for end in (*self.ends, *(self.begins if loose else ()))})
+        return BodyExits(markers, MarkerSet(markers))
 
     def _values(self, field: str) -> tuple[str, ...]:
         """The values that a field may have, none if some route takes any."""
@@ -129,14 +206,14 @@ class HeaderRouter:
         found: list[tuple[Route, str | None]] = []
         for route in self._routes:
             # A field that can name a tool leads nowhere else, unless an example says so.
-            further = {field for field in values if field not in route.fields}
+            further = values.keys() - route.fields.keys()
             if lost or further & self._naming or (route.exact and (header.guessed or further & self._leading)):
                 continue
-            fits = _fits(route, values, self.fields)
+            fits = _fits(route, values)
             if fits is None:
                 continue
             score, name = fits
-            rank = (score, ("content", "reasoning", "call").index(route.kind))
+            rank = (score, _RANKS[route.kind])
             if best is None or rank > best:
                 best, found = rank, []
             if rank == best:
@@ -149,49 +226,28 @@ class HeaderRouter:
         return [route for route, other in found if other == name] if first.kind == "call" else [first], name
 
 
-def _fits(route: Route, values: dict[str, str], fields: tuple[str, ...]) -> tuple[Score, str | None] | None:
+def _fits(route: Route, values: dict[str, str]) -> tuple[Score, str | None] | None:
     """How well a header fits, field by field, and the name in it; None if it does not."""
     score: list[tuple[int, int]] = []
     name: str | None = None
-    for field in fields:
-        shape = route.fields.get(field)
+    for field, shape in route.shapes:
         if shape is None:
             score.append((0, 0))
             continue
-        if field not in values:
+        value = values.get(field)
+        if value is None:
             return None
-        if not shape.placeholders:
-            if shape.text != values[field]:
+        if shape.literal is not None:
+            if shape.literal != value:
                 return None
             score.append((2, 0))
             continue
-        read = _captured(shape, values[field])
+        read = shape.name_in(value)
         if read is None or name not in (None, read):
             return None
         name = read
-        score.append((1, sum(len(item.text) for item in shape.items if isinstance(item, LiteralItem))))
+        score.append((1, shape.weight))
     return tuple(score), name
-
-
-def _captured(shape: Pattern, word: str) -> str | None:
-    """The name in a word of this shape; one that stands twice must be the same both times."""
-    before = shape.opener
-    after = shape.closer
-    if not word.startswith(before) or not word.endswith(after) or len(word) < len(before) + len(after):
-        return None
-    inner = word[len(before) : len(word) - len(after)]
-    between = (
-        "".join(item.text for item in shape.items[1:-1] if isinstance(item, LiteralItem))
-        if shape.placeholders[1:]
-        else ""
-    )
-    if shape.placeholders[1:]:
-        size, odd = divmod(len(inner) - len(between), 2)
-        name = inner[: max(size, 0)]
-        if odd or inner != name + between + name:
-            return None
-        inner = name
-    return inner if is_name(inner) else None
 
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
@@ -212,7 +268,8 @@ def _text(
     block = msgspec.structs.replace(block_of(header.body, kind), after_opener=header.body.opener)
     if not _is_end(block.closer, messages) or block.opener:
         raise FormatError("E-FORMAT-UNSUPPORTED", f"the body of {pattern.text!r} is more than its text")
-    return Route(kind, dict(header.fields), block, end=block.closer, exact=exact)
+    fields = dict(header.fields)
+    return Route(kind, fields, _shapes(fields, messages), block, end=block.closer, exact=exact)
 
 
 def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
@@ -229,7 +286,13 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     calls = form_parts(alone, named=named)[2]
     others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
     spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)
-    return Route("call", dict(header.fields), None, spaced, end)
+    fields = dict(header.fields)
+    return Route("call", fields, _shapes(fields, messages), None, spaced, end)
+
+
+def _shapes(fields: dict[str, Pattern], messages: MessagesSpec) -> tuple[tuple[str, _Shape | None], ...]:
+    """Every field that a header may have, with the shape of its value if an example shows it."""
+    return tuple((field, _Shape.of(fields[field]) if field in fields else None) for field in messages.fields)
 
 
 def _is_end(closer: str, messages: MessagesSpec) -> bool:

@@ -47,6 +47,6 @@ class MessageFrames:
         start = window.pos
         while True:
             at, marker = scanner.search(window.text, start, final=final)
-            if marker is None or window.are_markers(at, marker_pieces(marker)):
+            if marker is None or not window.knows_tokens or window.are_markers(at, marker_pieces(marker)):
                 return at, marker
             start = at + 1

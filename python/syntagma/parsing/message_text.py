@@ -8,7 +8,7 @@ from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind
 from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.states import State
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
 from syntagma.parsing.turn_reader import EdgeWhitespace
 
@@ -23,7 +23,6 @@ class MessageText:
         frames: finds the ends of messages in it.
         router: what ends messages.
         out: what is told what was read.
-        drop: texts that are removed from the answer.
 
     Attributes:
         kind: what the body is that was begun last.
@@ -31,18 +30,15 @@ class MessageText:
         header: the header that led to the reasoning that is open, while no reasoning has followed it; else None.
     """
 
-    def __init__(
-        self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter, drop: tuple[str, ...]
-    ) -> None:
+    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter) -> None:
         self._window = window
         self._frames = frames
         self._router = router
         self._out = out
-        self._drop = drop
         self._edge = EdgeWhitespace()
-        # What ends the body, or is dropped from it: the text to look for, and the marker in it (none: it is dropped).
-        self._exits: dict[str, str] = {}
-        self._scanner = Scanner(MarkerSet(()))
+        # What ends the body that was begun last, or is dropped from it.
+        self._ends: dict[str, str] = {}
+        self._scanner: Scanner | None = None
         self.kind: RouteKind = "content"
         self.content_begun = False
         self.header: str | None = None
@@ -55,13 +51,10 @@ class MessageText:
             block: the whitespace around it, as the format shows it; None: none is taken off.
             loose: it may end at the beginning of the next message, too.
         """
-        router = self._router
         self.kind = kind
-        before = block.before_closer if block is not None else ""
-        drop = self._drop if kind == "content" else ()
-        self._exits = {**dict.fromkeys(drop, ""), **{before + end: end for end in router.ends}}
-        self._exits.update({end: end for end in (*router.ends, *(router.begins if loose else ()))})
-        self._scanner = Scanner(MarkerSet(self._exits))
+        edge = block.before_closer if block is not None else ""
+        exits = self._router.body_exits[kind, edge, loose]
+        self._ends, self._scanner = exits.markers, Scanner(exits.texts)
         if block is None:
             return State.REASONING if kind == "reasoning" else State.ANSWER
         self._edge.expect(block.after_opener, is_reasoning=kind == "reasoning")
@@ -78,15 +71,16 @@ class MessageText:
 
     def read(self, *, final: bool) -> str | None:
         """Read the body; the marker that ends it, which is next, or None: more text is needed."""
-        window = self._window
+        window, scanner = self._window, self._scanner
+        assert scanner is not None
         while True:
-            at, text = self._frames.search(self._scanner, final=final)
+            at, text = self._frames.search(scanner, final=final)
             if at > window.pos:
                 self.pass_on(self.kind, window.text[window.pos : at], window.here)
                 window.pos = at
             if text is None:
                 return None
-            end = self._exits[text]
+            end = self._ends[text]
             if end:
                 if self.kind == "reasoning" and text != end:
                     self._out.reasoning_marker(text[: -len(end)], window.here)
@@ -96,7 +90,7 @@ class MessageText:
 
     def plain_run(self) -> PlainRun | None:
         """The body, if more of it may pass without being read."""
-        if self.kind == "reasoning" or self.content_begun:
+        if self._scanner is not None and (self.kind == "reasoning" or self.content_begun):
             return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.markers.firsts)
         return None
 

@@ -42,14 +42,13 @@ class MessageTurnReader:
         self._reads_calls = parts.compiled.calls
         self._out, self._limits, self._policies, self._tools = parts[1:]
         self._frames = MessageFrames(self.window, router)
-        self._text = MessageText(self.window, self._frames, router, self._out, parts.compiled.drop)
+        self._text = MessageText(self.window, self._frames, router, self._out)
         self._call = MessageCallReader(self.window, self._frames, router, parts)
         # The header that is read.
-        self._header_text = HeaderText()
         # Whether the turn may be over, and from where on it is.
         self._stopped = False
         self._over_from = 0
-        self._begin_header(router.role, prompted=True)
+        self._header_text = self._begin_header(router.role, prompted=True)
 
     def read(self, *, final: bool = False) -> None:
         """See `TurnReader`."""
@@ -177,7 +176,7 @@ class MessageTurnReader:
             self._text_outside_message()
             text = router.role
             window.mark()
-        self._begin_header(text, repaired=bool(router.begins))
+        self._header_text = self._begin_header(text, repaired=bool(router.begins))
         self._go(State.HEADER)
         return self._marker_in_header(marker)
 
@@ -216,16 +215,16 @@ class MessageTurnReader:
         window.unmark()
         window.mark()
         window.pos += len(begin)
-        self._begin_header("", repaired=repaired)
+        self._header_text = self._begin_header("", repaired=repaired)
         return self._go(State.HEADER)
 
-    def _begin_header(self, text: str, *, prompted: bool = False, repaired: bool = False) -> None:
+    def _begin_header(self, text: str, *, prompted: bool = False, repaired: bool = False) -> HeaderText:
         """A header begins, whose first section begins with this text."""
         self.window.mark()
         role = self._router.role
         text += " " if text and text == role else ""
-        self._header_text = HeaderText(text, self.window.here, role=role, prompted=prompted, repaired=repaired)
         self._stopped = False
+        return HeaderText(text, self.window.here, role=role, prompted=prompted, repaired=repaired)
 
     def _header(self, final: bool) -> bool:
         window = self.window
@@ -245,7 +244,7 @@ class MessageTurnReader:
         kind = self._header_without_body()
         if kind is not None:
             self._text.end(kind)
-        self._begin_header("")
+        self._header_text = self._begin_header("")
         return False
 
     def _add_to_header(self, end: int) -> None:

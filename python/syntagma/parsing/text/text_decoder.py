@@ -16,7 +16,8 @@ class TextDecoder:
     """Decodes UTF-8 that may be cut inside a sequence; every maximal invalid subpart becomes one U+FFFD."""
 
     def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # Made when the first bytes come: most parsers are given text.
+        self._decoder: codecs.IncrementalDecoder | None = None
         self._begun = False
 
     @property
@@ -35,13 +36,15 @@ class TextDecoder:
                 chunk = _SURROGATE.sub("\ufffd", chunk)
             return self.flush() + chunk if self._begun else chunk
         if isinstance(chunk, bytes | bytearray | memoryview):
+            if self._decoder is None:
+                self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
             self._begun = True
             return self._decoder.decode(bytes(chunk))
         raise ArgumentTypeError("E-ARGUMENT-CHUNK", f"a chunk is str or bytes, not {type(chunk).__name__}")
 
     def flush(self) -> str:
         """What a sequence that was begun and not ended stands for."""
-        if not self._begun:
+        if not self._begun or self._decoder is None:
             return ""
         self._begun = False
         pending = self._decoder.decode(b"", final=True)
