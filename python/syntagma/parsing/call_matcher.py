@@ -96,35 +96,46 @@ class CallMatcher:
     def run(self, window: Window) -> None:
         """Read what the window has after `pos`."""
         steps = self.pattern.steps.steps
+        text, base = window.text, window.base
         while self.status == "more":
             if self._at == len(steps):
                 self._commit(BufferedArguments(), self.pos)
                 return
-            before = (self.pos, self._at)
-            self._step(steps[self._at], window)
-            held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
-            if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
-                self.status, self.over_limit = "no match", True
-            if before == (self.pos, self._at):
+            step, pos, at = steps[self._at], self.pos, self._at
+            index = pos - base
+            if step.kind == "literal":
+                self._literal(step, window, index)
+            elif index == len(text):
+                return
+            elif step.kind == "whitespace":
+                if text[index].isspace():
+                    index = window.after_whitespace(index)
+                    self.pos = base + index
+                # After the last whitespace the next step decides; while the text ends in whitespace it just waits.
+                if index < len(text):
+                    self._at += 1
+            else:
+                self._step(step, window, index)
+            if self.envelope is not None or self._nameless is not None or self.pos >= self._end:
+                self._check_limits()
+            if pos == self.pos and at == self._at:
                 return
 
-    def _step(self, step: Step, window: Window) -> None:
-        text, index = window.text, self.pos - window.base
-        if step.kind == "whitespace":
-            index = window.after_whitespace(index)
-            self.pos = window.base + index
-            # After the last whitespace the next step decides; while the text ends in whitespace it just waits.
-            if index < len(text):
-                self._at += 1
-        elif step.kind == "literal":
-            self._literal(step, window, index)
-        elif index == len(text):
-            return
-        elif step.kind == "capture":
+    def _check_limits(self) -> None:
+        """Give up where the header of the call, or what comes before its name, is too long."""
+        held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
+        if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
+            self.status, self.over_limit = "no match", True
+
+    def _step(self, step: Step, window: Window, index: int) -> None:
+        """A step that is neither a literal nor whitespace, at a character."""
+        if step.kind == "capture":
             self._captured(step, window, index)
         elif step.kind == "value":
             self._argument_begins(window)
-        elif not (self.envelope or self._nameless or step.first_chars is None or text[index] in step.first_chars):
+        elif not (
+            self.envelope or self._nameless or step.first_chars is None or window.text[index] in step.first_chars
+        ):
             self.status = "no match"
         elif step.kind == "envelope":
             self._envelope(window, index)
