@@ -1,4 +1,4 @@
-"""What a parser holds while a message streams in, in small pieces and without the raw text."""
+"""The memory of a parser while a message streams in, in small pieces and without the raw text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WARM = 4000
 
 
 @pytest.mark.parametrize("name", CALLING)
-def test_what_is_held_weighs_little_more_than_the_message(name: str) -> None:
+def test_the_parser_takes_little_more_memory_than_the_message(name: str) -> None:
     fmt = formats.get(name)
     arguments = json.dumps({"text": "Some text of it, and 1 < 2. " * 4000})
     raw = fmt.write(Message(tool_calls=(ToolCall(id="", name="save_note", arguments=arguments),)), TOOLS)
@@ -30,8 +30,8 @@ def test_what_is_held_weighs_little_more_than_the_message(name: str) -> None:
         for at in range(WARM, len(raw), PIECE):
             parser.feed(raw[at : at + PIECE])
         gc.collect()
-        held, _ = tracemalloc.get_traced_memory()
+        used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert held < 2 * len(raw)
+    assert used < 2 * len(raw)
     assert json.loads(parser.message.tool_calls[0].arguments) == json.loads(arguments)

@@ -92,7 +92,7 @@ def test_whitespace_and_escapes_become_canonical_and_numbers_stay() -> None:
     )
 
 
-def test_ids_on_the_wire_are_written_and_read() -> None:
+def test_ids_are_written_and_read() -> None:
     message = Message(tool_calls=(ToolCall(id="q-7", name="clock", arguments="{}"),))
     read = FORMAT.parse(FORMAT.write(message, TOOLS), TOOLS)
     assert read.tool_calls[0].id == "q-7"
@@ -110,7 +110,7 @@ def test_a_format_without_a_part_refuses_it() -> None:
         assert caught.value.pointer == pointer
 
 
-def test_open_thoughts_are_closed_even_if_there_are_none() -> None:
+def test_open_reasoning_is_closed_even_if_it_is_empty() -> None:
     fmt = ChatFormat.from_toml('[reasoning]\nblock = "<t>{reasoning}</t>"\nstart = "open"\n')
     assert fmt.write(Message(content="a")) == "</t>a"
     assert fmt.write(Message(content="a", reasoning_content="b")) == "b</t>a"

@@ -28,7 +28,7 @@ VALUES = st.recursive(
 @pytest.mark.parametrize("notation", [PYTHON, MARKED])
 @settings(max_examples=100, deadline=None)
 @given(value=VALUES, cut=st.integers(0, 60))
-def test_what_is_spelled_reads_back(notation: Notation, value: Any, cut: int) -> None:
+def test_what_is_written_in_a_notation_reads_back(notation: Notation, value: Any, cut: int) -> None:
     text = in_notation(json.dumps(value, ensure_ascii=False), notation)
     if "<q>" in json.dumps(value):
         return

@@ -56,7 +56,7 @@ def test_cutting_changes_nothing(spec: FormatSpec, text: str) -> None:
         assert joined(events) == joined(whole)
 
 
-def test_a_long_text_without_a_header_is_no_longer_held_back() -> None:
+def test_a_long_text_without_a_header_is_released() -> None:
     parser = StreamParser(SPECS[0], id_seed="", limits=Limits(parser_header_chars=100))
     text = "Long. " * 40
     events = [event for at in range(0, len(text), 7) for event in parser.feed(text[at : at + 7])]

@@ -1,4 +1,4 @@
-"""Behaviour of the reader that cases as data cannot show: tokens, limits, strictness, misuse, what is held back."""
+"""Behaviour of the reader that cases as data cannot show: tokens, limits, strictness, misuse, text that has to wait."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CALL = '<call>{"name": "f", "arguments": {"a": 1}}</call>'
 
 
 class Vocabulary:
-    """Bytes, and special tokens behind them."""
+    """Bytes, and special tokens after them."""
 
     def __init__(self, *special: str) -> None:
         self.special = special
@@ -127,7 +127,7 @@ def test_arguments_are_released_as_they_come() -> None:
     assert delta.arguments == "<c\\"
 
 
-def test_reasoning_holds_the_blank_that_may_belong_to_its_end() -> None:
+def test_whitespace_that_may_belong_to_the_end_of_reasoning_waits() -> None:
     parser = StreamParser(SPEC)
     assert [e.text for e in parser.feed("<thought>\none\n") if isinstance(e, ReasoningDelta)] == ["one"]
     assert [e.text for e in parser.feed("two") if isinstance(e, ReasoningDelta)] == ["\ntwo"]
@@ -271,7 +271,7 @@ def test_a_call_that_does_not_say_its_tool() -> None:
             assert (message.content or "") == ("" if names else text)
 
 
-def test_the_blank_before_what_was_no_call_stays() -> None:
+def test_whitespace_before_what_was_no_call_stays() -> None:
     spec = read_toml('[tools]\ncall = " to={name}<m>{arguments}<e>"\n')
     text = "Write to=you and to = me, or to={}."
     for chunks in ([text], list(text)):
