@@ -15,11 +15,10 @@ from syntagma.parsing.call_patterns import (
     Op,
     Section,
     block_of,
-    forms_of,
     marker_pieces,
-    starts_of,
 )
 from syntagma.parsing.header_router import HeaderRouter
+from syntagma.parsing.pattern_compiler import forms_of, starts_of
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["CompiledFormat", "Exit", "ExitKind", "Exits", "compiled_format"]

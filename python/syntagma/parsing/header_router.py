@@ -19,9 +19,10 @@ from syntagma.format_schema import (
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema.names import NAME_ENDS
-from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of, form_parts
+from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
+from syntagma.parsing.pattern_compiler import form_parts
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "is_name"]

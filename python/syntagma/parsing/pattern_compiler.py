@@ -1,0 +1,218 @@
+"""Compiles the patterns of a format's calls: `ToolsSpec` → every way in which calls can begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from syntagma.errors import FormatError
+from syntagma.format_schema import FormatSpec, Pattern, Placeholder, ToolsSpec, pieces
+from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
+
+__all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
+
+_WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
+
+
+def _ops(text: str) -> Iterator[Op]:
+    """A literal's steps.
+
+    Whitespace may stand where none is shown: after a marker, between `>` and `<`, between a bracket and a code fence.
+    """
+    steps: list[Op] = []
+    for piece in pieces(text):
+        last = steps[-1] if steps else Op("whitespace")
+        if piece.is_marker:
+            if last.text.endswith(">"):
+                steps.append(Op("whitespace"))
+            steps.append(Op("literal", piece.text, marker=True))
+            continue
+        for word in _WORD.findall(piece.text):
+            if word.isspace():
+                steps.append(Op("whitespace"))
+                continue
+            if steps and steps[-1].kind == "literal":
+                steps.append(Op("whitespace"))
+            steps.append(Op("literal", word))
+    yield from steps
+
+
+def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
+    """All steps of a pattern, optional whitespace between literals and placeholders."""
+    ops: list[Op] = []
+    for item in pattern.items:
+        steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text))
+        for step in steps:
+            kinds = {step.kind, ops[-1].kind} if ops else set()
+            if "placeholder" in kinds and "whitespace" not in kinds and "suffix" not in (step.text, ops[-1].text):
+                ops.append(Op("whitespace"))
+            ops.append(step)
+    while ops and ops[0].kind == "whitespace":
+        ops.pop(0)
+    while ops and ops[-1].kind == "whitespace":
+        ops.pop()
+    return tuple(ops)
+
+
+def _edges(pattern: Pattern) -> tuple[str, str]:
+    before, after = pattern.opener, pattern.closer
+    if not isinstance(pattern.items[-1], Placeholder) and len(pattern.items) == 1:
+        after = pattern.items[0].text if not isinstance(pattern.items[0], Placeholder) else ""
+    return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
+
+
+def _section(pattern: Pattern) -> Section:
+    ops = compile_ops(pattern)
+    at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
+    before, after = _edges(pattern)
+    if any(op.kind == "placeholder" for op in ops[at + 1 :]):
+        raise _unsupported("captures after the calls of a section")
+    return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
+
+
+def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    """What closes, without whitespace; a bracket that opens goes with what it opens."""
+    found: list[Op] = []
+    glued = False
+    for op in ops:
+        if op.kind == "whitespace":
+            glued = False
+            continue
+        if glued:
+            found[-1] = Op("literal", found[-1].text + op.text, marker=True)
+        else:
+            found.append(op)
+        glued = op.kind == "literal" and op.text.endswith(("[", "<", "{", "("))
+    return tuple(found)
+
+
+def _trim(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+    return ops[:-1] if ops and ops[-1].kind == "whitespace" else ops
+
+
+def _unsupported(what: str) -> FormatError:
+    return FormatError("E-FORMAT-UNSUPPORTED", f"the reader does not know {what} yet")
+
+
+def _check(spec: ToolsSpec, *, named: bool) -> None:
+    if len(spec.argument) > 1:
+        raise _unsupported("several ways to write an argument")
+    if spec.argument and spec.values == "literal":
+        _check_keywords(spec)
+    elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
+        raise _unsupported("arguments without a marker before the key or after the value")
+    if spec.argument and not all("arguments" not in call.placeholders or call.closer.strip() for call in spec.call):
+        raise _unsupported("arguments without a marker after them")
+    for call in spec.call:
+        says = named or "name" in call.placeholders or any("name" in one.pattern.placeholders for one in spec.envelope)
+        if not says and not any("name" in one.placeholders for one in spec.id):
+            raise _unsupported("calls without a name")
+        if (
+            call.placeholders
+            and call.placeholders[0] in ("name", "id")
+            and not call.opener
+            and spec.section[0].opener == ""
+        ):
+            raise _unsupported("calls that begin with a name, without a marker before it")
+
+
+def _nesting(spec: ToolsSpec) -> Nesting | None:
+    """How elements are written that are named after their keys; None: arguments have another shape."""
+    if spec.element is None:
+        return None
+    start, start_end, end, end_end = spec.element
+    return Nesting(
+        start.lstrip(),
+        start_end.rstrip(),
+        end.lstrip(),
+        end_end.rstrip(),
+        spec.item,
+        after_opener=start_end[len(start_end.rstrip()) :],
+        before_closer=end[: len(end) - len(end.lstrip())],
+    )
+
+
+def _check_keywords(spec: ToolsSpec) -> None:
+    """Literal values stand between keys and separators, as in a call of a program."""
+    pattern = spec.argument[0]
+    between = pattern.around("value")[0].strip()
+    if pattern.placeholders != ("key", "value") or pattern.opener or pattern.closer or not between:
+        raise _unsupported("literal values in other arguments than `key, mark, value`")
+    if not spec.argument_separator.strip():
+        raise _unsupported("literal values without a separator")
+
+
+def forms_of(spec: FormatSpec) -> list[FormParts]:
+    """Every form of the format's calls, with its sections, and its calls on their own.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    # After headers no call begins by itself.
+    tools = spec.tools if spec.messages is None else None
+    return [form_parts(form) for form in (tools.forms if tools is not None else ())]
+
+
+def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
+    """One form of calls; `named`: the tool's name stands in front of them.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`.
+    """
+    _check(tools, named=named)
+    sections = tuple(map(_section, tools.section))
+    sectionless = any(not section.opener for section in sections)
+    form = Form(
+        separator=tools.separator.strip(),
+        envelope=tools.envelope,
+        id=tools.id,
+        argument=None,
+        argument_separator=tools.argument_separator.strip(),
+        value=block_of(tools.argument[0], "value") if tools.argument else None,
+        values=tools.values,
+        types=tools.types,
+        notation=tools.literals,
+        escape=tools.escape,
+        nesting=_nesting(tools),
+        sectionless=sectionless,
+    )
+    header: tuple[Op, ...] = ()
+    if tools.argument and tools.values != "literal":
+        ops = compile_ops(tools.argument[0])
+        at = next(i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text == "value")
+        # Whitespace before a value is data, and not the header's.
+        header = (*_trim(ops[:at]), ops[at])
+        argument = CallPattern(header, (), form, None, "", "", bare_call=False)
+        form = msgspec.structs.replace(form, argument=argument)
+    calls = []
+    for pattern in tools.call:
+        ops = compile_ops(pattern)
+        ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
+        cut = ends[0] + 1 if ends else len(ops)
+        before, after = _edges(pattern)
+        rest = _closers(ops[cut:])
+        if any(op.kind == "placeholder" for op in rest):
+            raise _unsupported("captures after the arguments of a call")
+        call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
+        calls.append(call)
+        if header and call.ops[-1].text == "arguments":
+            calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))
+    return form, sections, tuple(calls)
+
+
+def starts_of(
+    form: FormParts,
+) -> Iterator[CallPattern]:
+    """Every way in which a group of calls of this form can begin."""
+    shape, sections, calls = form
+    for section in sections:
+        for call in calls:
+            if section.opener:
+                yield msgspec.structs.replace(
+                    call, ops=(*section.opener, Op("whitespace"), *call.ops), section=section, before=section.before
+                )
+    for call in calls:
+        if call.ops[0].kind == "literal" or (call.first and shape.sectionless):
+            yield call
