@@ -36,6 +36,8 @@ SCRIPTS = (
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed"}
 """scripts that do not know --quick"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_BY_HAND = re.compile(r"^## Experiments\n.*\Z", re.MULTILINE | re.DOTALL)
+"""the section that no script writes, at the end of the file"""
 
 
 def meaning(script: str) -> str:
@@ -60,7 +62,9 @@ def main() -> int:
     parser.add_argument("scripts", nargs="*", choices=[*SCRIPTS, []], metavar="script")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    bodies = dict(_SECTION.findall(RESULTS.read_text())) if RESULTS.is_file() else {}
+    last = RESULTS.read_text() if RESULTS.is_file() else ""
+    bodies = dict(_SECTION.findall(last))
+    by_hand = _BY_HAND.search(last)
     for script in options.scripts or SCRIPTS:
         begun = time.monotonic()
         body = measured(script, quick=options.quick)
@@ -71,7 +75,7 @@ def main() -> int:
         text = f"# Results\n\nWritten by `make bench` ({where}). The head of each script says what its tables mean.\n"
         known = [name for name in SCRIPTS if name in bodies]
         sections = "".join(f"\n## {name}.py\n\n{bodies[name].strip()}\n" for name in known)
-        RESULTS.write_text(text + sections)
+        RESULTS.write_text(text + sections + (f"\n{by_hand[0]}" if by_hand else ""))
     return 0
 
 
