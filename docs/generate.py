@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
+import itertools
 import sys
 import tomllib
 from collections import Counter
@@ -148,9 +151,44 @@ def _transitions(title: str, table: Transitions) -> Iterator[str]:
     yield from (f"| {row.source} | {row.target} | {row.when} |\n" for row in table.rows)
 
 
+def limits() -> str:
+    """Every bound with its unit and default, as `Limits` itself describes them."""
+    rows = []
+    body = next(node for node in ast.parse(inspect.getsource(sg.Limits)).body if isinstance(node, ast.ClassDef)).body
+    for field, described in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(described, ast.Expr):
+            name, text = ast.unparse(field.target), " ".join(ast.literal_eval(described.value).split())
+            rows.append(f"| `{name}` | {getattr(sg.Limits(), name):,} | {text.rstrip('.')} |\n")
+    return NOTE + LIMITS + "| field | default | what it bounds |\n|:--|--:|:--|\n" + "".join(rows)
+
+
+LIMITS = """# Limits
+
+`sg.Limits` holds every bound on what users may bring, with defaults that suit a public server. Whatever takes
+`limits=` takes one; `None` is the defaults. An input that measures exactly the limit is accepted; one past it raises
+`sg.LimitError` with a code [`E-LIMIT-…`](errors.md#limits), and the field's name in `error.limit`. Only the parser
+does not raise: beyond its limits a call ends incomplete, with a diagnostic, and the rest of the text is content.
+
+```python
+import syntagma as sg
+
+small = sg.Limits(schema_bytes=1024)
+try:
+    sg.Grammar.from_json_schema({"enum": ["x" * 2000]}, limits=small)
+except sg.LimitError as error:
+    assert (error.code, error.limit, error.allowed) == ("E-LIMIT-SCHEMA-BYTES", "schema_bytes", 1024)
+```
+
+Work is bounded by *fuel*: units that an input costs, the same on every machine, so that what is accepted here is
+accepted everywhere. Only templates are bounded by time as well.
+
+"""
+
+
 PAGES = {
     "reference/cli.md": command_line,
     "reference/formats.md": formats,
+    "reference/limits.md": limits,
     "reference/parser-states.md": parser_states,
     "reference/schema-suite.md": schema_suite,
 }

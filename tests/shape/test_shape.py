@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import pkgutil
 import re
 import subprocess
@@ -13,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import syntagma
+from tests.shape.arrows import arrows, circles
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "syntagma"
@@ -22,6 +22,8 @@ READING = ("parsing", "constraints", "analysis", "formats", "format_schema", "se
 # Words that name a format and mean something plain as well.
 PLAIN = frozenset((ROOT / "tests" / "shape" / "plain_words.txt").read_text().split())
 OPTIONAL = ("torch", "typer", "rich", "starlette", "uvicorn", "tokenizers", "safetensors", "transformers", "tiktoken")
+# Methods and properties of one class; `Grammar` is a value with all its operations, and has the most.
+MOST_METHODS = 16
 _MARKER = re.compile(r"<[^<>\s]+>|\[[A-Z][A-Z_/]+\]")
 _RUST_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -57,9 +59,28 @@ def test_import_loads_no_optional_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+_ALONE = """
+import importlib, os, sys
+import syntagma
+for name in sys.argv[1:]:
+    if name in sys.modules:
+        continue  # the package itself imports it, as every user does
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            print(name, repr(error), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+"""a process of its own for each module, forked from one that has imported nothing but the package"""
+
+
 def test_modules_import_alone() -> None:
-    for module in pkgutil.walk_packages([str(PACKAGE)], "syntagma."):
-        importlib.import_module(module.name)
+    modules = sorted(name for name in arrows(PACKAGE) if not name.endswith("__main__"))
+    done = subprocess.run([sys.executable, "-c", _ALONE, *modules], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
 
 
 def _strings(path: Path) -> set[str]:
@@ -130,10 +151,42 @@ def test_patterns_of_users_never_reach_re() -> None:
                 assert variables == constants, f"{path.relative_to(ROOT)}:{node.lineno}: a pattern from a variable"
 
 
-def test_files_have_one_job() -> None:
-    for pattern, most in (("*.py", 450), ("*.rs", 850)):
-        folder = PACKAGE if pattern == "*.py" else ROOT / "crates"
-        for path in folder.rglob(pattern):
-            if "/tests/" not in str(path):
-                lines = len(path.read_text().splitlines())
-                assert lines <= most, f"{path.relative_to(ROOT)} has {lines} lines"
+def test_no_circle_of_files() -> None:
+    graph = arrows(PACKAGE)
+    assert sum(map(len, graph.values())) > 500, "the arrows are not seen"
+    assert circles(graph) == []
+
+
+def _public_methods(node: ast.ClassDef) -> list[str]:
+    """Methods and properties that users call on an object; constructors (`from_…`) and setters do not count."""
+    return [
+        item.name
+        for item in node.body
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not item.name.startswith("_")
+        and not any(
+            getattr(mark, "id", getattr(mark, "attr", "")) in ("classmethod", "setter", "overload")
+            for mark in item.decorator_list
+        )
+    ]
+
+
+def test_classes_have_few_public_methods() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if "compat" in path.parts:
+            continue  # the names there are other libraries'
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                methods = _public_methods(node)
+                assert len(methods) <= MOST_METHODS, (
+                    f"{path.relative_to(ROOT)}: {node.name} has {len(methods)}: {methods}"
+                )
+
+
+def test_every_error_code_is_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    documented = re.findall(r"^\| `([EW]-[A-Z0-9-]+)` \|", page, re.MULTILINE)
+    assert len(documented) == len(set(documented)), "a code stands twice on the page"
+    sources = [*PACKAGE.rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]
+    used = {code for path in sources for code in re.findall(r'"([EW](?:-[A-Z0-9]+)+)"', path.read_text())}
+    assert used == set(documented)
