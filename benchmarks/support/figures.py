@@ -5,6 +5,7 @@ Run by `compare.py`: `python -m support.figures GROUP` prints the group's figure
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import sys
@@ -12,7 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-EVERY = 12
+import syntagma as sg
+
+EVERY = 4
 """every n-th schema of the data folder"""
 RUNS = 5
 
@@ -74,21 +77,37 @@ def setup() -> Figures:
     """A new parser, and a short call in one piece, with ten tools."""
     import parser_setup as script
 
-    return script.figures()
+    tools = script.declared(10)
+    formats = [sg.formats.get(name) for name in sg.formats.names()]
+    costs = [script.costs(fmt, text, tools, 100) for fmt in formats if (text := script.written(fmt)) is not None]
+    setups, reads = zip(*costs, strict=True)
+    return {
+        "set-up of a parser, mean of formats, µs": statistics.fmean(setups),
+        "set-up of a parser, slowest format, µs": max(setups),
+        "a short call, mean of formats, µs": statistics.fmean(reads),
+        "a short call, slowest format, µs": max(reads),
+    }
 
 
 def analysis() -> Figures:
-    """Analysing chat templates."""
+    """Analysing chat templates: every fifth of those at hand."""
     import analysis as script
 
-    return script.figures()
+    paths = [path for folder in script.FOLDERS for path in sorted(folder.glob("*.jinja"))][::5]
+    templates = [sg.ChatTemplate(path.read_text(encoding="utf-8"), eos_token="</s>") for path in paths]
+    times = [script.measured(template, 1)[1] for template in templates]
+    return {f"analysis of {len(times)} templates, ms": sum(times), "analysis, median ms": statistics.median(times)}
 
 
 def server() -> Figures:
     """The server's own cost, without a model."""
     import server_events as script
 
-    return script.figures()
+    figures = {}
+    for name, answer in script.ANSWERS.items():
+        request, event, _ = asyncio.run(script.measure(answer, RUNS))
+        figures |= {f"a request for {name}, µs": request, f"a streamed event of {name}, µs": event}
+    return figures
 
 
 FIGURES: dict[str, Callable[[], Figures]] = {
