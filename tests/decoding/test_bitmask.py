@@ -9,17 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syntagma.decoding import (
-    GrammarCompiler,
-    GrammarMatcher,
-    TokenizerInfo,
-    accept_token_batch,
-    allocate_token_bitmask,
-    apply_token_bitmask_inplace,
-    fill_next_token_bitmask_batch,
-)
-from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.grammars import Grammar
+import syntagma as sg
 
 DTYPES = ("float16", "float32", "float64")
 # Width of the logits and words of the mask: narrower, equal, a padded last word, wider than the mask.
@@ -52,7 +42,7 @@ def test_equal_to_the_definition(dtype: str, width: int, words: int) -> None:
             logits, bitmask = sample(rng, rows, width, words)
             logits = logits.astype(dtype)
             expected = plain(logits, bitmask, indices)
-            apply_token_bitmask_inplace(logits, bitmask, indices=indices)
+            sg.apply_token_bitmask_inplace(logits, bitmask, indices=indices)
             assert logits.dtype == dtype
             assert np.array_equal(logits, expected)
 
@@ -63,16 +53,16 @@ def test_views_and_single_rows() -> None:
     whole = np.zeros((8, 140))
     view = whole[::2, ::2]
     view[:] = logits
-    apply_token_bitmask_inplace(view, bitmask[:, :])
+    sg.apply_token_bitmask_inplace(view, bitmask[:, :])
     assert np.array_equal(view, plain(logits, bitmask))
     assert not whole[1::2].any()
     assert not whole[:, 1::2].any()
     one = logits[2].copy()
-    apply_token_bitmask_inplace(one, bitmask[2])
+    sg.apply_token_bitmask_inplace(one, bitmask[2])
     assert np.array_equal(one, plain(logits, bitmask)[2])
     # A mask of more rows than logits, where the rows are named.
     few = logits[:2].copy()
-    apply_token_bitmask_inplace(few, bitmask, indices=[1])
+    sg.apply_token_bitmask_inplace(few, bitmask, indices=[1])
     assert np.array_equal(few, plain(logits[:2], bitmask, [1]))
 
 
@@ -80,33 +70,33 @@ def test_what_does_not_fit() -> None:
     bitmask = np.zeros((2, 3), np.int32)
     logits = np.zeros((2, 90), np.float32)
     for wrong in ([[0.0]], logits.astype(np.int32), None):
-        with pytest.raises(ArgumentTypeError) as caught:
-            apply_token_bitmask_inplace(wrong, bitmask)  # type: ignore[arg-type]
+        with pytest.raises(sg.ArgumentTypeError) as caught:
+            sg.apply_token_bitmask_inplace(wrong, bitmask)  # type: ignore[arg-type]
         assert caught.value.code == "E-BITMASK-TYPE"
-    with pytest.raises(ArgumentTypeError):
-        apply_token_bitmask_inplace(logits, bitmask.astype(np.uint32))
+    with pytest.raises(sg.ArgumentTypeError):
+        sg.apply_token_bitmask_inplace(logits, bitmask.astype(np.uint32))
     for values, words in ((logits, bitmask[:1]), (logits[np.newaxis], bitmask), (logits, bitmask[np.newaxis])):
-        with pytest.raises(ArgumentError) as refused:
-            apply_token_bitmask_inplace(values, words)
+        with pytest.raises(sg.ArgumentError) as refused:
+            sg.apply_token_bitmask_inplace(values, words)
         assert refused.value.code == "E-BITMASK-SIZE"
     for rows in ([2], [-1], [0, 5]):
-        with pytest.raises(ArgumentError) as refused:
-            apply_token_bitmask_inplace(logits, bitmask, indices=rows)
+        with pytest.raises(sg.ArgumentError) as refused:
+            sg.apply_token_bitmask_inplace(logits, bitmask, indices=rows)
         assert refused.value.code == "E-BITMASK-INDEX"
     logits.flags.writeable = False
-    with pytest.raises(ArgumentError) as refused:
-        apply_token_bitmask_inplace(logits, bitmask)
+    with pytest.raises(sg.ArgumentError) as refused:
+        sg.apply_token_bitmask_inplace(logits, bitmask)
     assert refused.value.code == "E-BITMASK-BUFFER"
 
 
-INFO = TokenizerInfo.from_tokens(
+INFO = sg.TokenizerInfo.from_tokens(
     [bytes([byte]) for byte in range(256)] + [b"<end>"], eos_token_ids=[256], vocab_size=300
 )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_matcher_masks_logits_of_every_type(dtype: str) -> None:
-    matcher = GrammarMatcher(GrammarCompiler(INFO).compile(Grammar.from_regex("[0-9]+x")))
+    matcher = sg.GrammarMatcher(sg.GrammarCompiler(INFO).compile(sg.Grammar.from_regex("[0-9]+x")))
     for shape in ((300,), (1, 300), (320,)):
         logits = np.zeros(shape, dtype)
         matcher.mask_logits_inplace(logits)
@@ -114,15 +104,15 @@ def test_a_matcher_masks_logits_of_every_type(dtype: str) -> None:
     strided = np.zeros(600, dtype)[::2]
     matcher.mask_logits_inplace(strided)
     assert set(np.flatnonzero(np.isfinite(strided))) == set(b"0123456789")
-    with pytest.raises(ArgumentError):
+    with pytest.raises(sg.ArgumentError):
         matcher.mask_logits_inplace(np.zeros((2, 300), dtype).astype(np.float64))
-    with pytest.raises(ArgumentError):
+    with pytest.raises(sg.ArgumentError):
         matcher.mask_logits_inplace([0.0] * 300)
 
 
 def test_any_buffer_of_int32_is_filled() -> None:
-    matcher = GrammarMatcher(GrammarCompiler(INFO).compile(Grammar.from_regex("[0-9]+x")))
-    expected = allocate_token_bitmask(1, 300)
+    matcher = sg.GrammarMatcher(sg.GrammarCompiler(INFO).compile(sg.Grammar.from_regex("[0-9]+x")))
+    expected = sg.allocate_token_bitmask(1, 300)
     matcher.fill_next_token_bitmask(expected)
     words = expected.shape[1]
     buffers = [array.array("i", [7] * words), memoryview(bytearray(4 * words)).cast("i")]
@@ -137,19 +127,21 @@ def test_any_buffer_of_int32_is_filled() -> None:
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 5, 64])
 def test_batches_are_what_single_calls_are(threads: int | None) -> None:
-    compiled = GrammarCompiler(INFO).compile(Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}}))
+    compiled = sg.GrammarCompiler(INFO).compile(
+        sg.Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}})
+    )
     texts = [b"[1, 2", b"[", b"[-3", b"[]", b"", b"[10 ", b"[0,"] * 5
-    matchers = [GrammarMatcher(compiled) for _ in texts]
+    matchers = [sg.GrammarMatcher(compiled) for _ in texts]
     for matcher, text in zip(matchers, texts, strict=True):
         assert matcher.accept_bytes(text)
     single = [matcher.fork() for matcher in matchers]
-    bitmask = allocate_token_bitmask(len(texts), 300)
-    fill_next_token_bitmask_batch(matchers, bitmask, threads=threads)
+    bitmask = sg.allocate_token_bitmask(len(texts), 300)
+    sg.fill_next_token_bitmask_batch(matchers, bitmask, threads=threads)
     for number, matcher in enumerate(single):
-        row = allocate_token_bitmask(1, 300)
+        row = sg.allocate_token_bitmask(1, 300)
         matcher.fill_next_token_bitmask(row)
         assert np.array_equal(row[0], bitmask[number])
     tokens = [ord(c) for c in "],0 5"] * 7
-    answers = accept_token_batch(matchers, tokens, threads=threads)
+    answers = sg.accept_token_batch(matchers, tokens, threads=threads)
     assert answers == [matcher.accept_token(token) for matcher, token in zip(single, tokens, strict=True)]
     assert [m.state_bytes() for m in matchers] == [m.state_bytes() for m in single]

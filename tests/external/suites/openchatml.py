@@ -9,7 +9,7 @@ import asyncio
 import base64
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,16 @@ def first(*problems: str | None) -> str | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
+def _differing_messages(messages: Sequence[ocm.Message], expected: dict[str, Any]) -> list[str | None]:
+    """How messages and their number differ from what is expected of them, if anything is."""
+    problems = []
+    if "messages" in expected:
+        problems.append(differs("messages", [plain(m) for m in messages], expected["messages"]))
+    if "messages_count" in expected:
+        problems.append(differs("count", len(messages), expected["messages_count"]))
+    return problems
+
+
 def place_of(error: SyntagmaError | ocm.Problem) -> dict[str, Any]:
     """An error as the cases write it."""
     if isinstance(error, ocm.Problem):
@@ -87,11 +97,7 @@ def check_parse(case: dict[str, Any]) -> str | None:
         return check_error(place_of(error), expected.get("error"))
     if "error" in expected:
         return f"no error instead of {expected['error']}"
-    problems = []
-    if "messages" in expected:
-        problems.append(differs("messages", [plain(m) for m in transcript.messages], expected["messages"]))
-    if "messages_count" in expected:
-        problems.append(differs("count", len(transcript.messages), expected["messages_count"]))
+    problems = _differing_messages(transcript.messages, expected)
     if "body_gen" in expected:
         problems.append(differs("body", transcript.messages[0].body, _made(expected["body_gen"])))
     if "header" in expected:
@@ -228,11 +234,7 @@ def _stream_problem(chunks: list[bytes], options: dict[str, Any], expected: dict
     shown = "".join(event.text for event in events if isinstance(event, response.ResponseDelta))
     reader = stream.reader
     found = reader.error
-    problems = []
-    if "messages" in expected:
-        problems.append(differs("messages", [plain(m) for m in reader.messages], expected["messages"]))
-    if "messages_count" in expected:
-        problems.append(differs("count", len(reader.messages), expected["messages_count"]))
+    problems = _differing_messages(reader.messages, expected)
     if "visible_text" in expected:
         problems.append(differs("visible", shown, expected["visible_text"]))
     if "visible_gen" in expected:
