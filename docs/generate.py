@@ -58,7 +58,7 @@ def _arguments(spec: FormatSpec) -> str:
     try:
         sg.ChatFormat(spec).grammar([TOOL], enforce="parameters")
     except sg.FormatError as error:
-        return f"not held: {error}"
+        return f"not enforced: {error}"
     if not tools.argument or "arguments" not in tools.call[0].placeholders:
         return "JSON" if tools.literals.writes_json else "a literal of its notation"
     if tools.element is not None:
@@ -68,8 +68,8 @@ def _arguments(spec: FormatSpec) -> str:
 
 HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends on how a format spells arguments:
 
-* **JSON** and **literals** (an object of them, or one behind each key): all that `docs/reference/json-schema.md` lists.
-* **text with types**: every value is text or JSON, as the wire says; text is held by `enum`, `const`, lengths and
+* **JSON** and **literals** (an object of them, or one after each key): all that `docs/reference/json-schema.md` lists.
+* **text with types**: every value is text or JSON, as the wire says; text is constrained by `enum`, `const`, lengths and
   `pattern`, JSON by its schema.
 * **text**: the same; where a value may be text, its numbers and booleans are not written, nor text that
   a reader may take for an object or array that the value may be, too.
@@ -81,7 +81,7 @@ HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends 
 def formats() -> str:
     """Every registered format, as its file says it."""
     pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n\n" + HELD]
-    pages.append("| format | other names | thoughts | arguments |\n|---|---|---|---|\n")
+    pages.append("| format | other names | reasoning | arguments |\n|---|---|---|---|\n")
     for name in sg.formats.names():
         spec = sg.formats.get(name).spec
         thoughts = "" if spec.reasoning is None else f"start {spec.reasoning.start}"
@@ -92,7 +92,7 @@ def formats() -> str:
 
 OUTCOMES = {
     "outside": "a reference leads out of the schema, which is refused: nothing is fetched",
-    "widened": "reported as not held: a format, a multiple or a negation that is not enforced, `minProperties` that a"
+    "widened": "reported as not enforced: a format, a multiple or a negation that is not enforced, `minProperties` that a"
     " repeated property would reach, or open values of `uniqueItems`",
     "rejected": "a spelling that is not given (1.0 for 1, an exponent, a leap second with an offset), or `format` and"
     " vocabularies, which always count here and are optional in the suite",
