@@ -69,8 +69,8 @@ def _arguments(spec: FormatSpec) -> str:
 HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends on how a format spells arguments:
 
 * **JSON** and **literals** (an object of them, or one after each key): all that `docs/reference/json-schema.md` lists.
-* **text with types**: every value is text or JSON, as the wire says; text is constrained by `enum`, `const`, lengths and
-  `pattern`, JSON by its schema.
+* **text with types**: every value is text or JSON, as the wire says; text is constrained by `enum`, `const`, lengths
+  and `pattern`, JSON by its schema.
 * **text**: the same; where a value may be text, its numbers and booleans are not written, nor text that
   a reader may take for an object or array that the value may be, too.
 * **elements**: the same for what elements hold, as deep as the schema nests; keys are those that are declared.
@@ -92,8 +92,8 @@ def formats() -> str:
 
 OUTCOMES = {
     "outside": "a reference leads out of the schema, which is refused: nothing is fetched",
-    "widened": "reported as not enforced: a format, a multiple or a negation that is not enforced, `minProperties` that a"
-    " repeated property would reach, or open values of `uniqueItems`",
+    "widened": "reported: a format, a multiple or a negation that is not enforced, `minProperties` that a repeated"
+    " property would reach, or open values of `uniqueItems`",
     "rejected": "a spelling that is not given (1.0 for 1, an exponent, a leap second with an offset), or `format` and"
     " vocabularies, which always count here and are optional in the suite",
     "annotation": "a keyword that is an annotation here: contentEncoding, contentMediaType",
