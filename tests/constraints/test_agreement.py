@@ -17,6 +17,7 @@ from syntagma.constraints.literals import forbidden_in_content, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
+from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
@@ -113,23 +114,26 @@ def _read(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any
     )
 
 
+def _written(fmt: ChatFormat, grammar: Grammar, rng: random.Random, count: int) -> list[str]:
+    """Texts of the grammar; fewer than asked for where a walk finds no end."""
+    walks = [walk(grammar, rng, _hints(fmt)) for _ in range(count)]
+    return [text for text in walks if text is not None]
+
+
 @pytest.mark.parametrize("enforce", ["off", "parameters"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) -> None:
     fmt = FORMATS[name]
     grammar = fmt.grammar(TOOLS, enforce=enforce)
     rng = random.Random(f"{name} {enforce}")
-    read = called = 0
-    for _ in range(25):
-        text = walk(grammar, rng, _hints(fmt))
-        if text is None:
-            continue
-        read += 1
+    called = 0
+    texts = _written(fmt, grammar, rng, 25)
+    for text in texts:
         message, problems = _read(fmt, text)
         assert not problems, (text, problems)
         assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
         called += bool(message.tool_calls)
-    assert read > 10
+    assert len(texts) > 10
     assert called or name not in CALLING
 
 
@@ -139,12 +143,8 @@ def test_required_calls_are_valid(name: str, choice: str) -> None:
     fmt = FORMATS[name]
     grammar = fmt.grammar(TOOLS, tool_choice=choice)
     rng = random.Random(f"{name} {choice}")
-    read = 0
-    for _ in range(20):
-        text = walk(grammar, rng, _hints(fmt))
-        if text is None:
-            continue
-        read += 1
+    texts = _written(fmt, grammar, rng, 20)
+    for text in texts:
         message, problems = _read(fmt, text, tool_choice=choice)
         assert not problems, (text, problems)
         assert not message.content, text
@@ -153,7 +153,7 @@ def test_required_calls_are_valid(name: str, choice: str) -> None:
         for call in message.tool_calls:
             assert call.complete
             jsonschema.validate(json.loads(call.arguments), SCHEMAS[call.name])
-    assert read > 5
+    assert len(texts) > 5
 
 
 @pytest.mark.parametrize("name", CALLING)

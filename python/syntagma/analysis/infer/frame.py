@@ -118,12 +118,7 @@ def find_frame(seen: Observations, eos: str) -> Frame:
         if bare is not None and not bare.head[len(lead) :].strip():
             end_of_turn = clean_tail(bare, epilogue, user_open)
     return Frame(
-        lead=lead,
-        user_close=user_close,
-        end_of_turn=end_of_turn,
-        epilogue=epilogue,
-        user_open=user_open,
-        eos=eos,
+        lead=lead, user_close=user_close, end_of_turn=end_of_turn, epilogue=epilogue, user_open=user_open, eos=eos
     )
 
 
