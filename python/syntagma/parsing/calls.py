@@ -308,16 +308,12 @@ class CallReader:
 
     # ---- its end
 
-    def fail(self) -> None:
-        """The arguments are over without being whole."""
-        here = self._window.here
-        self._out.call_end(complete=False, span=(here, here))
-
-    def truncate(self) -> None:
-        """The text has ended inside the call."""
-        here = self._window.here
-        self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", (here, here))
-        self.fail()
+    def fail(self, *, truncated: bool = False) -> None:
+        """The arguments are over without being whole; `truncated`: because the text has ended."""
+        here = (self._window.here, self._window.here)
+        if truncated:
+            self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", here)
+        self._out.call_end(complete=False, span=here)
 
     def keep_section(self) -> None:
         """The call could not be read to its end; the section that it stands in is open all the same."""

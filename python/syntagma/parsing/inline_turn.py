@@ -394,7 +394,7 @@ class InlineTurnReader:
         return self._go(State.ANSWER)
 
     def _truncated(self) -> bool:
-        self._call.truncate()
+        self._call.fail(truncated=True)
         return self._go(State.ANSWER)
 
     def _envelope(self, final: bool) -> bool:

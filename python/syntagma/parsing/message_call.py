@@ -94,7 +94,7 @@ class MessageCallReader:
         if isinstance(found, NotACall):
             return self._unreadable_call()
         if found.ending == "truncated":
-            self._call.truncate()
+            self._call.fail(truncated=True)
             return State.BETWEEN_MESSAGES
         self.reported = True
         return State.ARGUMENTS
@@ -162,7 +162,7 @@ class MessageCallReader:
         if found.ending == "whole":
             return self._arguments_over()
         if found.ending == "truncated":
-            call.truncate()
+            call.fail(truncated=True)
         else:
             call.fail()
             call.keep_section()
