@@ -125,7 +125,8 @@ def schema_suite() -> str:
 STATES = """The parser of a turn is a table of states. There are two tables: in most formats markers in the text say
 what it is; in others a turn is a sequence of messages, each with a header. `StreamParser.state` says which of four
 things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`; what stands in none
-of them, the parser does not do.
+of them, the parser does not do. The prompt's tail is read as output is, so that the output itself may begin in any
+state.
 
 """
 

@@ -108,7 +108,8 @@ class Transitions:
 
     Attributes:
         rows: the transitions.
-        starts: the states in which the output may begin; the prompt, the caller and the format say which.
+        starts: the states in which reading begins. The prompt's tail is read as output is, so that the output itself
+            may begin in any state.
     """
 
     def __init__(self, starts: Iterable[State], rows: Iterable[tuple[State, State, str]]) -> None:
