@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.parsing.call_patterns import Section
 
-__all__ = ["NEED_MORE", "NOTHING_READ", "Call", "NeedMore", "NotACall"]
+__all__ = ["NEED_MORE", "Call", "NeedMore", "NotACall"]
 
 
 class NeedMore(Enum):
@@ -53,7 +53,3 @@ class NotACall(NamedTuple):
     code: str | None
     section: Section | None
     object_end: int | None = None
-
-
-NOTHING_READ = NotACall(0, 0, None, None)
-"""a marker that begins no call, and nothing was read after it that would have to be reported"""

@@ -82,11 +82,16 @@ class CallSteps:
         steps: the steps.
     """
 
-    __slots__ = ("_longest", "steps")
+    __slots__ = ("_longest", "_rows", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
         self._longest = max([1, *(len(step.text) for step in steps if step.kind == "literal")])
+        # The literal of a step, and the step where it is neither a literal nor whitespace.
+        self._rows = tuple(
+            (step.text if step.kind == "literal" else "", None if step.kind in ("literal", "whitespace") else step)
+            for step in steps
+        )
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
         """Where the text from `index` on stops to follow the steps, and whether a name was read before.
@@ -95,16 +100,15 @@ class CallSteps:
         """
         pos, named = index, False
         room = min(len(text) - self._longest, index + _MAX_LOOK)
-        for step in self.steps:
-            kind = step.kind
-            if kind == "literal":
-                if not text.startswith(step.text, pos):
+        for literal, step in self._rows:
+            if literal:
+                if not text.startswith(literal, pos):
                     break
-                pos += len(step.text)
-            elif kind == "whitespace":
+                pos += len(literal)
+            elif step is None:
                 match = _WHITESPACE.match(text, pos, room + 1)
                 pos = pos if match is None else match.end()
-            elif kind == "capture":
+            elif step.kind == "capture":
                 if step.is_repeated:
                     return None
                 end = step.end_of_capture(text, pos, room + 1)

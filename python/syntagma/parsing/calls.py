@@ -14,15 +14,16 @@ follows a call, is decided by the reader of the turn, which owns the state.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.call_matcher import CallMatcher
 from syntagma.parsing.call_patterns import CallPattern, Section
-from syntagma.parsing.call_results import NEED_MORE, NOTHING_READ, Call, NeedMore, NotACall
+from syntagma.parsing.call_results import NEED_MORE, Call, NeedMore, NotACall
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
@@ -103,29 +104,36 @@ class CallReader:
         self._start = window.here
         self._matchers = [CallMatcher(one, window.here, self._limits, self._infer, name=name) for one in candidates]
 
-    def cannot_match(self, marker: str, at: int) -> NotACall | None:
-        """What `match` would come to for the marker at index `at`, if the text at hand already rules all calls out.
+    def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
+        """Whether the text at hand rules all calls out that may begin with the marker at index `at`.
 
-        None: it does not, and a call may begin. `NOTHING_READ`: there is nothing to report.
+        What matching would report then is reported; before that, `pass_on` is called with the index up to which the
+        text is content.
         """
         window = self._window
         if window.knows_tokens or not self._may_prefilter:
-            return None
+            return False
         last, meant = at, False
         section: Section | None = None
         inside = self._after.open_section is not None
         for pattern in self._compiled.openings[marker]:
             stopped = pattern.steps.ruled_out(window.text, at)
             if stopped is None:
-                return None
+                return False
             end, named = stopped
             last = max(last, end)
             if named:
                 meant = meant or inside or pattern.intended
                 section = section or pattern.section
-        if not meant and section is None:
-            return NOTHING_READ
-        return NotACall(window.base + at, window.base + last, "E-PARSE-CALL" if meant else None, section)
+        if meant:
+            pass_on(at)
+            self._no_call("E-PARSE-CALL", (window.base + at, window.base + last))
+        if section is not None:
+            self._after.section_seen(section)
+        return True
+
+    def _no_call(self, code: str, span: Span) -> None:
+        self._out.malformed(code, "this is no call after all", span)
 
     def match(self, *, final: bool) -> NeedMore | Call | NotACall:
         """Find out which of the candidates the text is, up to the commit point.
@@ -197,7 +205,7 @@ class CallReader:
     def report(self, found: NotACall) -> None:
         """Tell the emitter what was no call, and remember the section that was opened with it."""
         if found.code is not None:
-            self._out.malformed(found.code, "this is no call after all", (found.start, found.end))
+            self._no_call(found.code, (found.start, found.end))
         self._after.section_seen(found.section)
 
     @property

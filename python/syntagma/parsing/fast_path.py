@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta
 from syntagma.parsing.text.text_buffer import TextBuffer
-from syntagma.parsing.text.token_kind import TokenKind
 
 __all__ = ["UNLIMITED", "DeltaKind", "DeltaSink", "FastPath", "PlainRun"]
 
@@ -56,18 +55,18 @@ class FastPath:
         run: what the turn reader is in the middle of.
         sink: where its text goes.
         at: absolute position of the next character.
-        token_kind: the kind of the tokens of its text; chunks of another kind are not for this path.
+        special: what `feed` is told of its chunks; others are not for this path.
         end_char: the first character of what ends the turn, or nothing.
 
     Attributes:
         run: as above.
         position: absolute position of the next character.
-        token_kind: as above.
+        special: as above.
     """
 
-    __slots__ = ("_limit", "_make", "_spell", "_start", "_stops", "_write", "position", "run", "token_kind")
+    __slots__ = ("_limit", "_make", "_spell", "_start", "_stops", "_write", "position", "run", "special")
 
-    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, token_kind: TokenKind, end_char: str) -> None:
+    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, end_char: str) -> None:
         self.run = run
         self.position = self._start = at
         self._limit = at + run.room
@@ -75,7 +74,7 @@ class FastPath:
         self._spell = run.spell
         self._make = sink.make
         self._write = sink.buffer.write
-        self.token_kind = token_kind
+        self.special = special
 
     @property
     def passed(self) -> int:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from syntagma.parsing.after_call import NextCall
 from syntagma.parsing.call_patterns import Block, Section
-from syntagma.parsing.call_results import NEED_MORE, NOTHING_READ, NotACall
+from syntagma.parsing.call_results import NEED_MORE, NotACall
 from syntagma.parsing.calls import CallReader, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
@@ -212,7 +212,9 @@ class InlineTurnReader:
             found = [one for one in exits.by_text[marker] if window.are_markers(at, one.pieces)]
             if not found:
                 start = at + 1
-            elif found[0].kind == "call" and self._cannot_be_call(marker[found[0].edge :], at + found[0].edge):
+            elif found[0].kind == "call" and self._call.cannot_match(
+                marker[found[0].edge :], at + found[0].edge, self._pass_answer
+            ):
                 start = at + found[0].edge + 1
             else:
                 self._pass_answer(at)
@@ -230,15 +232,6 @@ class InlineTurnReader:
         self._pass_answer(at)
         self._call.begin(candidates)
         return self._go(State.MATCHING)
-
-    def _cannot_be_call(self, marker: str, at: int) -> bool:
-        """Whether no call can begin with the marker at this index; reports what matching would."""
-        found = self._call.cannot_match(marker, at)
-        if found is not None and found is not NOTHING_READ:
-            if found.code is not None:
-                self._pass_answer(at)
-            self._call.report(found)
-        return found is not None
 
     def _pass_answer(self, end: int) -> None:
         """The text up to index `end` is content."""

@@ -28,6 +28,8 @@ __all__ = ["HasSpec", "StreamParser", "Vocabulary", "start_state"]
 
 _KINDS: dict[bool | None, TokenKind] = {None: UNKNOWN, True: SPECIAL, False: TEXT}
 """what `special=` of `feed` says of a chunk"""
+_SPECIAL = {kind: special for special, kind in _KINDS.items()}
+"""what `special=` says of chunks of a kind"""
 
 
 class Vocabulary(Protocol):
@@ -190,7 +192,7 @@ class StreamParser:
         """
         fast = self._fast_path
         if fast is not None:
-            if chunk and isinstance(chunk, str) and _KINDS[special] is fast.token_kind:
+            if special is fast.special and chunk and isinstance(chunk, str):
                 event = fast.take(chunk)
                 if event is not None:
                     if self._raw is not None:
@@ -255,10 +257,10 @@ class StreamParser:
         """Let the next chunks pass without being read, if the turn's reader is in the middle of plain text."""
         run = self._turn.plain_run() if self._decoder.is_empty and self._end_of_turn.is_empty else None
         sink = None if run is None else self._out.sink(run.kind)
-        if run is not None and sink is not None:
-            kind = self._turn.window.last_kind
+        kind = self._turn.window.last_kind
+        if run is not None and sink is not None and kind in _SPECIAL:
             end_char = self._end_of_turn.first_char
-            self._fast_path = FastPath(run, sink, self._length, token_kind=kind, end_char=end_char)
+            self._fast_path = FastPath(run, sink, self._length, special=_SPECIAL[kind], end_char=end_char)
 
     def _leave_fast_path(self) -> None:
         """Account for what has passed."""
