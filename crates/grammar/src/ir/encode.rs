@@ -12,7 +12,6 @@
 //! Equal bytes, equal grammars. [`Grammar::to_bytes`] adds what is said about each grammar, a version and a checksum;
 //! [`Grammar::structure`] is without these.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -114,7 +113,7 @@ struct Writer<'a> {
     /// Places of the grammars that were written.
     places: FxHashMap<*const Grammar, usize>,
     /// Compound regular languages that were written, so that each is written once.
-    regexes: HashMap<&'a Regex, usize>,
+    regexes: FxHashMap<&'a Regex, usize>,
 }
 
 impl<'a> Writer<'a> {
