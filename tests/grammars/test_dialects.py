@@ -71,6 +71,23 @@ def test_another_start_rule() -> None:
     assert check_text(Grammar.from_lark('begin: "x"', start="begin"), "x").accepted
 
 
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        Grammar.from_gbnf('root ::= "a" start\nstart ::= "b"'),
+        Grammar.from_gbnf('root ::= "b"\nother ::= "a" root', start="other"),
+        Grammar.from_lark('begin: "a" start\nstart: "b"', start="begin"),
+        Grammar.from_ebnf('first ::= "a" start ; start ::= "b" ;', start="first"),
+        Grammar.from_regex("ab"),
+        Grammar.concat(Grammar.literal("a"), Grammar.from_gbnf('root ::= "b"')),
+    ],
+)
+def test_what_is_printed_reads_back_whatever_the_start_rule_is_called(grammar: Grammar) -> None:
+    again = Grammar.from_ebnf(grammar.to_ebnf())
+    for text, accepted in (("ab", True), ("b", False), ("a", False), ("abb", False)):
+        assert check_text(grammar, text).accepted == check_text(again, text).accepted == accepted
+
+
 def test_markers_are_listed() -> None:
     written = Grammar.concat(
         Grammar.marker("<call>"), Grammar.text(closer="</call>"), Grammar.marker("</call>")

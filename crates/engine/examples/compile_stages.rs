@@ -7,9 +7,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use serde_json::Value;
 use syntagma_engine::{CompiledGrammar, Limits, Vocabulary};
 use syntagma_grammar::ir::Lnf;
+use syntagma_grammar::json::{self, Value};
 use syntagma_grammar::syntax::json_schema;
 
 #[path = "support/allocator.rs"]
@@ -20,6 +20,9 @@ mod clock;
 mod vocabulary;
 
 use clock::clock;
+
+/// Containers within containers in a line of the schemas.
+const DEPTH: usize = 1_000;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -44,9 +47,9 @@ fn main() -> Outcome<()> {
     let vocabulary = Arc::new(vocabulary::read(&std::fs::read(tkv)?)?);
     let mut cases: Vec<Case> = Vec::new();
     for line in std::fs::read_to_string(schemas)?.lines() {
-        let line: Value = serde_json::from_str(line)?;
-        let id = line["id"].as_str().ok_or("no id")?;
-        let text = line["schema"].to_string();
+        let line = json::read(line, DEPTH)?;
+        let id = line.get("id").and_then(Value::as_str).ok_or("no id")?;
+        let text = line.get("schema").ok_or("no schema")?.to_string();
         let mut best: Option<[f64; STAGES.len()]> = None;
         for _ in 0..repeats {
             match stages(&text, &vocabulary) {

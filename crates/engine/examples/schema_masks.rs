@@ -13,12 +13,12 @@ use std::error::Error;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use serde_json::Value;
 use syntagma_engine::{
     CompiledGrammar, CompiledStats, GrammarCompiler, GrammarMatcher, Limits, Vocabulary,
     bitmask_words,
 };
 use syntagma_grammar::Grammar;
+use syntagma_grammar::json::{self, Value};
 use syntagma_grammar::syntax::json_schema;
 
 use clock::clock;
@@ -31,6 +31,9 @@ mod clock;
 mod packed;
 #[path = "support/vocabulary.rs"]
 mod vocabulary;
+
+/// Containers within containers in a line of the schemas.
+const DEPTH: usize = 1_000;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -58,10 +61,14 @@ fn main() -> Outcome<()> {
     let mut tokens = packed::Packed(&std::fs::read(tokens)?).table()?;
     let mut cases: Vec<Case> = Vec::new();
     for line in std::fs::read_to_string(schemas)?.lines() {
-        let line: Value = serde_json::from_str(line)?;
-        let id = line["id"].as_str().ok_or("no id")?;
+        let line = json::read(line, DEPTH)?;
+        let id = line.get("id").and_then(Value::as_str).ok_or("no id")?;
         let documents = tokens.remove(id).ok_or("no tokens")?;
-        cases.push((id.to_owned(), line["schema"].to_string(), documents));
+        cases.push((
+            id.to_owned(),
+            line.get("schema").ok_or("no schema")?.to_string(),
+            documents,
+        ));
     }
     if sample > 0 {
         let mut bits = Bits::default();

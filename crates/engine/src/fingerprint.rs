@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use crate::maps::IdMap;
 use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
 
 const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -94,7 +94,7 @@ pub(crate) fn of_grammar(lnf: &Lnf) -> u128 {
 /// Fingerprints of regular languages that have parts, by address: a shared part is looked at once.
 #[derive(Default)]
 struct Regexes {
-    known: FxHashMap<*const Regex, u128>,
+    known: IdMap<*const Regex, u128>,
 }
 
 /// A part that has parts, half done.

@@ -33,6 +33,7 @@ mod generation;
 mod jump;
 mod layers;
 mod limits;
+mod maps;
 mod mask;
 mod matcher;
 mod vocabulary;

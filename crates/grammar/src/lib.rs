@@ -22,7 +22,9 @@ extern crate self as syntagma_grammar;
 
 pub mod error;
 pub mod ir;
+pub mod json;
 pub mod limits;
+mod maps;
 pub mod print;
 pub mod syntax;
 

@@ -215,6 +215,30 @@ fn tokens_by_number_are_ranges() {
     assert!(print::to_ebnf(&grammar).contains("<[12..20,30]>"));
 }
 
+#[test]
+fn what_is_printed_starts_at_start_whatever_the_rule_was_called() {
+    for (name, other) in [
+        ("root", "start"),
+        ("start", "root"),
+        ("start-2", "start"),
+        ("r.1", "start"),
+    ] {
+        let text = format!("{name} ::= \"a\" {other} ;\n{other} ::= \"b\" [{name}] ;");
+        let grammar = ebnf::parse(&text, name, &Limits::default()).unwrap();
+        let printed = print::to_ebnf(&grammar);
+        let again = parsed(&printed);
+        for input in reference::strings(b"ab", 4) {
+            assert_eq!(
+                reference::grammar_matches(&grammar, &input),
+                reference::grammar_matches(&again, &input),
+                "{text}\n{printed}"
+            );
+        }
+        // Printing again changes nothing.
+        assert_eq!(print::to_ebnf(&again), printed);
+    }
+}
+
 const REFUSED: &[refusals::Refused] = &[
     ("start ::= other ;", "E-GRAMMAR-UNDEFINED", 1, 11),
     ("begin ::= \"a\" ;", "E-GRAMMAR-START", 1, 1),

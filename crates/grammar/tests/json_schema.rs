@@ -589,6 +589,38 @@ fn refusals_have_a_code_and_a_pointer() {
 }
 
 #[test]
+fn schemas_that_apply_themselves_to_the_same_value_are_refused() {
+    let circles = [
+        r##"{"allOf":[{"$ref":"#"}]}"##,
+        r##"{"type":"object","anyOf":[{"type":"null"},{"$ref":"#"}]}"##,
+        r##"{"oneOf":[{"type":"null"},{"not":{"$ref":"#"}}]}"##,
+        r##"{"if":{"$ref":"#"},"then":{"type":"null"}}"##,
+        r##"{"if":{"type":"null"},"else":{"$ref":"#"}}"##,
+        r##"{"dependentSchemas":{"a":{"$ref":"#"}}}"##,
+        r##"{"$dynamicAnchor":"x","allOf":[{"$dynamicRef":"#x"}]}"##,
+        r##"{"$ref":"#/$defs/A","$defs":{"A":{"not":{"$ref":"#/$defs/A"}},"B":{"unevaluatedItems":false}}}"##,
+        r##"{"items":{"$ref":"#/$defs/A"},"$defs":{"A":{"allOf":[{"$ref":"#/$defs/B"}]},"B":{"not":{"$ref":"#/$defs/A"}}}}"##,
+    ];
+    for schema in circles {
+        let error = parse(schema).expect_err(schema);
+        assert_eq!(error.code(), "E-SCHEMA-REF", "{schema}: {error}");
+        assert!(matches!(error.place(), Some(Place::Pointer(_))), "{schema}");
+        assert!(error.hint().is_some(), "{schema}");
+    }
+    let ends = [
+        r##"{"anyOf":[{"type":"null"},{"type":"array","items":{"$ref":"#"}}]}"##,
+        r##"{"not":{"properties":{"a":{"$ref":"#"}}}}"##,
+        r##"{"not":{"properties":{"a":{"$ref":"#"}}},"unevaluatedItems":false}"##,
+        r##"{"allOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/A"}],"$defs":{"A":{"items":{"$ref":"#"}}}}"##,
+        // Nobody asks for the circle.
+        r##"{"type":"null","$defs":{"A":{"allOf":[{"$ref":"#/$defs/A"}]}}}"##,
+    ];
+    for schema in ends {
+        assert!(parse(schema).is_ok(), "{schema}: {:?}", parse(schema).err());
+    }
+}
+
+#[test]
 fn widened_schemas_can_be_refused() {
     let options = Options {
         allow_widened: false,

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::Regex;
 
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{SeededIndexMap, SeededMap};
 
 /// From so many literals on, alternatives are a table.
 const WORDS: usize = 8;
 
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
-pub(crate) type Built = FxHashMap<Regex, RegexId>;
+pub(crate) type Built = SeededMap<Regex, RegexId>;
 
 /// Whether no two of some words are the same.
 fn words_differ(words: &[(u32, RegexId)]) -> bool {
@@ -168,7 +167,7 @@ impl Residuals {
             .iter()
             .filter(|&&part| self.literal_head(part).is_some());
         let many = literals.count() >= WORDS;
-        let mut groups: IndexMap<Head, Vec<RegexId>, FxBuildHasher> = IndexMap::default();
+        let mut groups: SeededIndexMap<Head, Vec<RegexId>> = SeededIndexMap::default();
         for part in parts {
             let (head, tail) = self.split(part);
             let (head, tail) = match (self.literal_head(part), tail) {

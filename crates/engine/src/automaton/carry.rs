@@ -3,15 +3,14 @@
 //! A store only grows. When it has grown too large, a new one takes over the few expressions that are still in use, as they
 //! are: what they are made of keeps its form, only the numbers are others.
 
-use rustc_hash::FxHashMap;
-
 use super::residual::{Node, RegexId, Residuals};
 use super::union::{UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::IdMap;
 
 /// Expressions of an old store and what they are in the new one.
-pub(crate) type Carried = FxHashMap<RegexId, RegexId>;
+pub(crate) type Carried = IdMap<RegexId, RegexId>;
 
 impl Residuals {
     /// An expression of another store. Nothing recurses.

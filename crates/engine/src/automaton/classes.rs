@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::partition::{Partition, Partitions};
 use crate::context::EngineContext;
+use crate::maps::{IdMap, SeededMap};
 
 /// A partition of the 256 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,9 +23,9 @@ pub(crate) struct Classes {
     all: Vec<Arc<Partition>>,
     /// By partition: the byte that it tells from all others, if that is all.
     single: Vec<Option<u8>>,
-    numbers: FxHashMap<u64, ClassesId>,
-    of_set: FxHashMap<ByteSet, ClassesId>,
-    meets: FxHashMap<(ClassesId, ClassesId), ClassesId>,
+    numbers: IdMap<u64, ClassesId>,
+    of_set: SeededMap<ByteSet, ClassesId>,
+    meets: IdMap<(ClassesId, ClassesId), ClassesId>,
 }
 
 impl Classes {
@@ -33,9 +33,9 @@ impl Classes {
         let mut classes = Self {
             all: Vec::new(),
             single: Vec::new(),
-            numbers: FxHashMap::default(),
-            of_set: FxHashMap::default(),
-            meets: FxHashMap::default(),
+            numbers: IdMap::default(),
+            of_set: SeededMap::default(),
+            meets: IdMap::default(),
         };
         classes.add(partitions().one());
         classes

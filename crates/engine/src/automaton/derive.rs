@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::classes::ClassesId;
@@ -12,6 +11,7 @@ use super::counted::{Bounds, Taken};
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::IdSet;
 
 /// A step of a derivation.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Residuals {
         }
         // Every residual met, with the index of the one that it came from.
         let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
-        let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([root]);
+        let mut seen: IdSet<RegexId> = IdSet::from_iter([root]);
         let mut work = BinaryHeap::from([(Reverse(0), 0)]);
         let mut shortened = false;
         while let Some((_, at)) = work.pop() {
@@ -479,7 +479,7 @@ impl Residuals {
         }
         // Breadth first over residuals; those that are not logical know the length of their rest.
         let mut best = u32::MAX;
-        let mut seen: FxHashSet<RegexId> = FxHashSet::from_iter([id]);
+        let mut seen: IdSet<RegexId> = IdSet::from_iter([id]);
         let mut level = vec![id];
         let mut depth = 0;
         while !level.is_empty() && depth < best {

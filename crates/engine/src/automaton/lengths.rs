@@ -5,12 +5,11 @@
 //! words of exactly so many units. There are finitely many sets of places, so the rounds repeat from some round on, and any
 //! bounds are a look into the table.
 
-use rustc_hash::FxHashMap;
-
 use super::counted::{Bounds, Taken};
 use super::residual::{Node, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdIndexSet, IdMap};
 
 /// Bounds up to this are searched through.
 const SMALL: u32 = 4;
@@ -241,8 +240,7 @@ impl Residuals {
 
     /// Makes the table of an intersection with a counter and everything that remains of it; false if it is too large.
     fn measure(&mut self, counter: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
-        let mut order: indexmap::IndexSet<RegexId, rustc_hash::FxBuildHasher> =
-            indexmap::IndexSet::default();
+        let mut order: IdIndexSet<RegexId> = IdIndexSet::default();
         order.insert(counter);
         // By place: from where it is reached with no unit, and with one.
         let mut from: Vec<[Vec<u32>; 2]> = vec![Default::default()];
@@ -306,7 +304,7 @@ fn rounds(
     fuel: &mut Fuel,
 ) -> Result<Option<Lengths>, Error> {
     let words = from.len().div_ceil(64);
-    let mut known: FxHashMap<Places, usize> = FxHashMap::default();
+    let mut known: IdMap<Places, usize> = IdMap::default();
     let mut rounds: Vec<Places> = Vec::new();
     let mut seen = vec![0_u64; words];
     let mut within = 0;

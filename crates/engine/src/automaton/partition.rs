@@ -2,10 +2,11 @@
 
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::hash::{Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::maps::{IdMap, SeededMap, SeededSet};
 use syntagma_grammar::ir::ByteSet;
 
 /// Class of each byte, numbered by first appearance.
@@ -41,10 +42,10 @@ pub(crate) struct Partitions {
 
 #[derive(Debug, Default)]
 struct Known {
-    all: FxHashSet<ByMap>,
-    of_set: FxHashMap<ByteSet, Arc<Partition>>,
-    of_bytes: FxHashMap<ByteSet, Arc<Partition>>,
-    meets: FxHashMap<(u64, u64), Arc<Partition>>,
+    all: SeededSet<ByMap>,
+    of_set: SeededMap<ByteSet, Arc<Partition>>,
+    of_bytes: SeededMap<ByteSet, Arc<Partition>>,
+    meets: IdMap<(u64, u64), Arc<Partition>>,
     /// How many were ever made.
     made: u64,
 }
@@ -127,9 +128,9 @@ impl Partitions {
     }
 
     /// The partition of a key, whose map is made without the lock.
-    fn get<K: Eq + Hash>(
+    fn get<K: Eq + Hash, S: BuildHasher>(
         &self,
-        table: impl Fn(&mut Known) -> &mut FxHashMap<K, Arc<Partition>>,
+        table: impl Fn(&mut Known) -> &mut HashMap<K, Arc<Partition>, S>,
         key: K,
         map: impl FnOnce() -> Map,
     ) -> Arc<Partition> {

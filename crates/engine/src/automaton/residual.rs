@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use syntagma_grammar::ir::{ByteSet, Regex};
 
 use super::build::Built;
@@ -16,6 +14,7 @@ use super::stretch::Unit;
 use super::words::Words;
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdMap, SeededIndexSet, SeededMap};
 
 /// An interned expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,47 +88,47 @@ const CHUNK: usize = 64;
 /// All expressions met so far.
 #[derive(Debug)]
 pub(crate) struct Residuals {
-    nodes: IndexSet<Node, FxBuildHasher>,
-    byte_sets: IndexSet<ByteSet, FxBuildHasher>,
+    nodes: SeededIndexSet<Node>,
+    byte_sets: SeededIndexSet<ByteSet>,
     /// By expression, in chunks: nothing is moved when there are more.
     facts: Vec<Vec<Facts>>,
     /// Numbers of forms alone, the same in every store, as far as they were computed.
-    pub(super) fingerprints: FxHashMap<RegexId, u128>,
+    pub(super) fingerprints: IdMap<RegexId, u128>,
     /// The same for words of up to so many bytes, with fewer counts, as far as that was computed.
-    pub(super) uncounted: FxHashMap<(RegexId, u32), RegexId>,
-    pub(super) literals: IndexSet<Arc<[u8]>, FxBuildHasher>,
-    pub(super) tables: IndexSet<Words, FxBuildHasher>,
+    pub(super) uncounted: SeededMap<(RegexId, u32), RegexId>,
+    pub(super) literals: SeededIndexSet<Arc<[u8]>>,
+    pub(super) tables: SeededIndexSet<Words>,
     pub(super) classes: Classes,
     /// Rows of derivatives; None is not yet derived.
     pub(super) derivatives: Vec<Option<RegexId>>,
     /// Parts of terminals that were built after the grammar.
     pub(crate) built: Built,
     /// Lengths of shortest words of logical expressions.
-    pub(super) shortest: FxHashMap<RegexId, u32>,
+    pub(super) shortest: IdMap<RegexId, u32>,
     /// Lengths of shortest words of one byte or more, of nullable expressions.
-    pub(super) shortest_with_byte: FxHashMap<RegexId, u32>,
+    pub(super) shortest_with_byte: IdMap<RegexId, u32>,
     /// What [`Residuals::stretch`] found out about what is repeated.
-    pub(super) units: FxHashMap<RegexId, Unit>,
+    pub(super) units: IdMap<RegexId, Unit>,
     /// The same about what is repeated beside a count of units.
-    pub(super) rooms: FxHashMap<(RegexId, RegexId), Option<u32>>,
+    pub(super) rooms: IdMap<(RegexId, RegexId), Option<u32>>,
     /// What [`Residuals::roomy`] found out.
-    pub(super) roomy: FxHashMap<RegexId, Option<(RegexId, u32)>>,
+    pub(super) roomy: IdMap<RegexId, Option<(RegexId, u32)>>,
     /// Whether every word of one expression is one of another, as far as [`Residuals::roomy`] asked.
-    pub(super) consisting: FxHashMap<(RegexId, RegexId), bool>,
+    pub(super) consisting: IdMap<(RegexId, RegexId), bool>,
     /// How often that took too long.
     pub(super) roomy_failures: u32,
     /// Intersections with a counter in place of a count, with the bounds of the count.
-    pub(super) intersections: FxHashMap<RegexId, Option<(RegexId, Bounds)>>,
+    pub(super) intersections: IdMap<RegexId, Option<(RegexId, Bounds)>>,
     /// Lengths of some words of logical expressions.
-    pub(super) words: FxHashMap<RegexId, u32>,
+    pub(super) words: IdMap<RegexId, u32>,
     /// How many units words of intersections have.
     pub(super) lengths: Vec<Lengths>,
     /// How often there was no table.
     pub(super) length_failures: u32,
     /// By intersection with a counter: its table in `lengths` and its place there, if there is a table.
-    pub(super) places: FxHashMap<RegexId, Option<(usize, usize)>>,
+    pub(super) places: IdMap<RegexId, Option<(usize, usize)>>,
     /// Branching residuals made on behalf of each terminal.
-    branching: FxHashMap<u32, u32>,
+    branching: IdMap<u32, u32>,
     /// The terminal that is being derived.
     pub(super) owner: u32,
     /// How many expressions there were before its turn.
@@ -146,29 +145,29 @@ impl Residuals {
     /// No expressions but the simplest; tokens have up to `far` bytes.
     pub(crate) fn new(far: u32) -> Self {
         let mut residuals = Self {
-            nodes: IndexSet::default(),
-            byte_sets: IndexSet::default(),
+            nodes: SeededIndexSet::default(),
+            byte_sets: SeededIndexSet::default(),
             facts: Vec::new(),
-            fingerprints: FxHashMap::default(),
-            uncounted: FxHashMap::default(),
-            literals: IndexSet::default(),
-            tables: IndexSet::default(),
+            fingerprints: IdMap::default(),
+            uncounted: SeededMap::default(),
+            literals: SeededIndexSet::default(),
+            tables: SeededIndexSet::default(),
             classes: Classes::new(),
             derivatives: Vec::new(),
             built: Built::default(),
-            shortest: FxHashMap::default(),
-            shortest_with_byte: FxHashMap::default(),
-            units: FxHashMap::default(),
-            rooms: FxHashMap::default(),
-            roomy: FxHashMap::default(),
-            consisting: FxHashMap::default(),
+            shortest: IdMap::default(),
+            shortest_with_byte: IdMap::default(),
+            units: IdMap::default(),
+            rooms: IdMap::default(),
+            roomy: IdMap::default(),
+            consisting: IdMap::default(),
             roomy_failures: 0,
-            intersections: FxHashMap::default(),
-            words: FxHashMap::default(),
+            intersections: IdMap::default(),
+            words: IdMap::default(),
             lengths: Vec::new(),
             length_failures: 0,
-            places: FxHashMap::default(),
-            branching: FxHashMap::default(),
+            places: IdMap::default(),
+            branching: IdMap::default(),
             owner: 0,
             before: 0,
             far: far.max(LEAST_FAR),

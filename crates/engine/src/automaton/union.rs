@@ -1,7 +1,5 @@
 //! Many terminals run at once: a determinised union of tagged residuals.
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
@@ -10,6 +8,7 @@ use super::counted::{Bounds, Far, Taken};
 use super::residual::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdIndexSet, IdMap, IdSet};
 
 /// An interned set of (tag, residual), with the bounds that its counters stand for if it has any. The bounds are not
 /// interned: a text that is counted would leave one entry for each of its bytes.
@@ -121,20 +120,20 @@ type Parts = Box<[Part]>;
 pub(crate) struct Unions {
     pub(super) residuals: Residuals,
     /// Residuals in a union are trimmed, and neither ∅ nor ε.
-    interned: IndexSet<Parts, FxBuildHasher>,
+    interned: IdIndexSet<Parts>,
     rows: Vec<Row>,
     transitions: Vec<Transition>,
-    fired: IndexSet<Box<[u32]>, FxBuildHasher>,
+    fired: IdIndexSet<Box<[u32]>>,
     /// Unions with counters in which transitions arrive.
     arrivals: Vec<UnionId>,
     /// Where the classes of bytes lead from unions with counters.
-    steps: FxHashMap<(UnionId, u32), Counted>,
+    steps: IdMap<(UnionId, u32), Counted>,
     /// By union with counters: by how much upper bounds must be more than far.
-    margins: FxHashMap<UnionId, u32>,
+    margins: IdMap<UnionId, u32>,
     /// Unions with counters that are of no use.
-    useless: FxHashSet<UnionId>,
+    useless: IdSet<UnionId>,
     /// By union with counters: the one that has the same masks and no counters.
-    representatives: FxHashMap<UnionId, UnionId>,
+    representatives: IdMap<UnionId, UnionId>,
     heap: usize,
 }
 
@@ -143,15 +142,15 @@ impl Unions {
     pub(crate) fn new(far: u32) -> Self {
         let mut unions = Self {
             residuals: Residuals::new(far),
-            interned: IndexSet::default(),
+            interned: IdIndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
-            fired: IndexSet::default(),
+            fired: IdIndexSet::default(),
             arrivals: Vec::new(),
-            steps: FxHashMap::default(),
-            margins: FxHashMap::default(),
-            useless: FxHashSet::default(),
-            representatives: FxHashMap::default(),
+            steps: IdMap::default(),
+            margins: IdMap::default(),
+            useless: IdSet::default(),
+            representatives: IdMap::default(),
             heap: 0,
         };
         unions.intern([]);

@@ -3,13 +3,11 @@
 //! Nothing tells two parts of one kind apart that stand side by side: they are counted as one, so the way out leads through
 //! both. Behind a part, in a rule that is outside, symbols of that kind are walked through until something else may come.
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use super::parts::{Class, Parts};
 use crate::earley::{Dots, View};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdIndexMap, IdMap};
 
 /// No end can be reached.
 pub(crate) const NEVER: u32 = u32::MAX;
@@ -31,10 +29,10 @@ impl Exit {
 }
 
 /// By nonterminal that stands outside.
-pub(super) type Exits = FxHashMap<u32, Exit>;
+pub(super) type Exits = IdMap<u32, Exit>;
 
 /// Nonterminals whose exits are being found out, with what is known so far.
-type Found = IndexMap<u32, Exit, FxBuildHasher>;
+type Found = IdIndexMap<u32, Exit>;
 
 impl Parts {
     /// How far it is out of a part behind which a rule that is outside goes on at a dot. `rest` has the length of the

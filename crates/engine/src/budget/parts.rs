@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use super::Unit;
 use super::exit::Exits;
 use crate::earley::{Ended, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdIndexSet, IdMap};
 
 /// A part by the number of its bound, from 1 on; or [`OUTSIDE`].
 pub(crate) type Class = u8;
@@ -42,16 +40,16 @@ type Waits = Arc<[(Class, SetId)]>;
 #[derive(Debug)]
 pub(crate) struct Parts {
     /// The parts that nonterminals are.
-    pub(super) labelled: FxHashMap<u32, Class>,
+    pub(super) labelled: IdMap<u32, Class>,
     /// What each part is counted in.
     units: Box<[Unit]>,
-    continuations: FxHashMap<RetId, Classes>,
-    waits: FxHashMap<(SetId, u32), Waits>,
+    continuations: IdMap<RetId, Classes>,
+    waits: IdMap<(SetId, u32), Waits>,
     /// By part.
     pub(super) exits: Box<[Exits]>,
-    interned: IndexSet<Piece, FxBuildHasher>,
-    splits: FxHashMap<StateId, Pieces>,
-    steps: FxHashMap<(PieceId, u8), Pieces>,
+    interned: IdIndexSet<Piece>,
+    splits: IdMap<StateId, Pieces>,
+    steps: IdMap<(PieceId, u8), Pieces>,
 }
 
 impl Parts {
@@ -64,12 +62,12 @@ impl Parts {
         Self {
             labelled: labelled.collect(),
             units: labels.iter().map(|&(_, unit)| unit).collect(),
-            continuations: FxHashMap::from_iter([(ROOT, 1 << OUTSIDE)]),
-            waits: FxHashMap::default(),
+            continuations: IdMap::from_iter([(ROOT, 1 << OUTSIDE)]),
+            waits: IdMap::default(),
             exits: labels.iter().map(|_| Exits::default()).collect(),
-            interned: IndexSet::default(),
-            splits: FxHashMap::default(),
-            steps: FxHashMap::default(),
+            interned: IdIndexSet::default(),
+            splits: IdMap::default(),
+            steps: IdMap::default(),
         }
     }
 
@@ -79,7 +77,7 @@ impl Parts {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let exits: usize = self.exits.iter().map(FxHashMap::len).sum();
+        let exits: usize = self.exits.iter().map(IdMap::len).sum();
         (self.continuations.len() + self.waits.len() + exits) * 24
             + self.interned.len() * 64
             + (self.splits.len() + self.steps.len()) * 56
@@ -117,7 +115,7 @@ impl Parts {
             return Ok(known);
         }
         let mut order = vec![ret];
-        let mut numbers: FxHashMap<RetId, usize> = FxHashMap::from_iter([(ret, 0)]);
+        let mut numbers: IdMap<RetId, usize> = IdMap::from_iter([(ret, 0)]);
         let mut above: Vec<Vec<RetId>> = Vec::new();
         while let Some(&at) = order.get(above.len()) {
             let answers = recognizer.sets.answer(at, &recognizer.dots);

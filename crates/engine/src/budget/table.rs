@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use super::Unit;
 use super::parts::{Class, OUTSIDE, Parts, PieceId};
 use super::token::{Outcome, longer, read_symbols, read_text};
@@ -12,6 +9,7 @@ use crate::automaton::FiredId;
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdIndexSet, IdMap};
 use crate::matcher::{Ends, Goal, Way};
 use crate::vocabulary::{ASCII, Below, Vocabulary};
 
@@ -41,10 +39,10 @@ impl Tables {
         let table = Table {
             parts: Parts::new(recognizer, labels),
             ends: labels.iter().map(|_| Ends::default()).collect(),
-            bytes: FxHashMap::default(),
-            tokens: FxHashMap::default(),
-            followed: FxHashMap::default(),
-            effects: FxHashMap::default(),
+            bytes: IdMap::default(),
+            tokens: IdMap::default(),
+            followed: IdMap::default(),
+            effects: IdMap::default(),
             effect_bytes: 0,
         };
         self.0.push((labels.into(), table));
@@ -106,16 +104,16 @@ pub(crate) struct Table {
     /// By part: distances of continuations.
     ends: Box<[Ends]>,
     /// From pieces out of their parts.
-    bytes: FxHashMap<PieceId, u32>,
-    tokens: FxHashMap<PieceId, u32>,
-    followed: FxHashMap<(PieceId, u32), Readings>,
-    effects: FxHashMap<PieceId, Arc<Effects>>,
+    bytes: IdMap<PieceId, u32>,
+    tokens: IdMap<PieceId, u32>,
+    followed: IdMap<(PieceId, u32), Readings>,
+    effects: IdMap<PieceId, Arc<Effects>>,
     effect_bytes: usize,
 }
 
 impl Table {
     fn memory_bytes(&self) -> usize {
-        let ends: usize = self.ends.iter().map(FxHashMap::len).sum();
+        let ends: usize = self.ends.iter().map(IdMap::len).sum();
         self.parts.memory_bytes()
             + (ends + self.bytes.len() + self.tokens.len()) * 16
             + self.followed.len() * 128
@@ -344,7 +342,7 @@ impl Table {
         let Some(set) = work.recognizer.state(self.parts.piece(piece).state).fresh else {
             return Ok(());
         };
-        let mut known: FxHashMap<FiredId, usize> = FxHashMap::default();
+        let mut known: IdMap<FiredId, usize> = IdMap::default();
         let mut ids: Vec<u32> = Vec::new();
         for (_, index) in work.recognizer.sets.tokens(set) {
             for &(first, last) in &work.recognizer.dots.tokens[index as usize].ids {
@@ -437,11 +435,11 @@ impl Table {
 /// Tokens by the ways of reading them, while they are being read.
 #[derive(Default)]
 struct Groups {
-    sets: IndexSet<Vec<Outcome>, FxBuildHasher>,
+    sets: IdIndexSet<Vec<Outcome>>,
     /// By set: the ASCII bytes that do not change it, and whether no other does.
-    stays: FxHashMap<usize, (u128, bool)>,
-    steps: FxHashMap<(usize, u8), usize>,
-    tokens: FxHashMap<(usize, u32), Vec<u32>>,
+    stays: IdMap<usize, (u128, bool)>,
+    steps: IdMap<(usize, u8), usize>,
+    tokens: IdMap<(usize, u32), Vec<u32>>,
 }
 
 impl Groups {

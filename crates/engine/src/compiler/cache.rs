@@ -3,13 +3,12 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
-
 use super::CompilerStats;
 use super::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::maps::SeededMap;
 
 /// What a key leads to.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ enum Slot {
 
 #[derive(Debug, Default)]
 struct Table {
-    slots: FxHashMap<Key, Slot>,
+    slots: SeededMap<Key, Slot>,
     clock: u64,
     hits: u64,
     misses: u64,

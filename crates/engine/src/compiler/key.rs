@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
+use crate::maps::hash_of;
 use syntagma_grammar::Grammar;
 
 /// The canonical form of a grammar and its report.
@@ -30,10 +30,8 @@ impl Key {
                 bytes.extend_from_slice(text.as_bytes());
             }
         }
-        let mut hasher = FxHasher::default();
-        hasher.write(&bytes);
         Self {
-            hash: hasher.finish(),
+            hash: hash_of(&bytes[..]),
             bytes: bytes.into(),
         }
     }

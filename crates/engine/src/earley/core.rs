@@ -1,11 +1,10 @@
 //! What all sets with the same dots share.
 
-use rustc_hash::FxHashSet;
-
 use super::grammar::{Dots, Sym, View};
 use crate::automaton::{UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::IdSet;
 
 /// Who answers when a nonterminal that was predicted here is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +48,7 @@ impl Core {
         fuel: &mut Fuel,
     ) -> Result<Self, Error> {
         let mut slots = kernel.to_vec();
-        let mut predicted: FxHashSet<u32> = FxHashSet::default();
+        let mut predicted: IdSet<u32> = IdSet::default();
         let mut at = 0;
         while at < slots.len() {
             fuel.spend(1)?;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
 
 use super::reduce::{Rules, reduce};
 use crate::automaton::{Built, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdMap, SeededMap};
 use crate::vocabulary::Vocabulary;
 
 /// A symbol in one word.
@@ -128,7 +128,7 @@ pub(crate) struct Dots {
     pub(crate) terminals: Vec<Terminal>,
     pub(crate) tokens: Vec<TokenTerminal>,
     /// The labels of the nonterminals that have one.
-    pub(crate) labels: FxHashMap<u32, Arc<str>>,
+    pub(crate) labels: IdMap<u32, Arc<str>>,
     /// Whether a rule that ends in a nonterminal is left before that begins.
     pub(crate) tail_calls: bool,
 }
@@ -155,12 +155,12 @@ impl Dots {
             vocabulary,
             residuals,
             fuel,
-            seen: FxHashMap::default(),
+            seen: IdMap::default(),
             built: Built::default(),
             terminals: Vec::new(),
-            of_residual: FxHashMap::default(),
+            of_residual: IdMap::default(),
             tokens: Vec::new(),
-            of_ids: FxHashMap::default(),
+            of_ids: SeededMap::default(),
         };
         let mut rules = Rules::default();
         rules.push(OUTER, &[Sym::new(View::Nonterminal(lnf.start.0 + 1))]);
@@ -287,12 +287,12 @@ struct Resolver<'a> {
     residuals: &'a mut Residuals,
     fuel: &'a mut Fuel,
     /// What a symbol became; None where nothing matches it.
-    seen: FxHashMap<Symbol, Option<Sym>>,
+    seen: IdMap<Symbol, Option<Sym>>,
     built: Built,
     terminals: Vec<Terminal>,
-    of_residual: FxHashMap<RegexId, u32>,
+    of_residual: IdMap<RegexId, u32>,
     tokens: Vec<TokenTerminal>,
-    of_ids: FxHashMap<Box<[(u32, u32)]>, u32>,
+    of_ids: SeededMap<Box<[(u32, u32)]>, u32>,
 }
 
 impl Resolver<'_> {

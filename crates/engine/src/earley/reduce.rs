@@ -4,11 +4,10 @@
 //! it derives a finite string, or an endless one through rules whose symbols are all alive. Left recursion that never
 //! comes to a byte (`y ::= y "c"`) is dead.
 
-use rustc_hash::{FxBuildHasher, FxHashSet};
-
 use super::grammar::{Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{Seeded, SeededSet};
 
 /// Rules one behind the other in one piece of memory.
 #[derive(Debug, Default)]
@@ -99,11 +98,11 @@ impl Rules {
 
 /// The rules whose symbols are all alive, in the given order, without duplicates.
 pub(super) fn reduce(mut rules: Rules, count: usize, fuel: &mut Fuel) -> Result<Rules, Error> {
-    let mut seen: FxHashSet<(u32, &[Sym])> =
-        FxHashSet::with_capacity_and_hasher(rules.len(), FxBuildHasher);
+    let mut seen: SeededSet<(u32, &[Sym])> =
+        SeededSet::with_capacity_and_hasher(rules.len(), Seeded::default());
     if !rules.iter().all(|rule| seen.insert(rule)) {
         let mut unique = Rules::default();
-        let mut seen: FxHashSet<(u32, &[Sym])> = FxHashSet::default();
+        let mut seen: SeededSet<(u32, &[Sym])> = SeededSet::default();
         for (lhs, rhs) in rules.iter().filter(|&rule| seen.insert(rule)) {
             unique.push(lhs, rhs);
         }

@@ -2,15 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHasher};
-
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
 use super::grammar::{Dots, Sym, View};
 use crate::automaton::{FiredId, UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::{IdHasher, IdIndexMap};
 
 /// An interned Earley set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,7 +103,7 @@ struct Goto {
 pub(crate) struct Sets {
     all: Chunks<Set>,
     items: Chunks<Item>,
-    cores: IndexMap<Box<[u32]>, Core, FxBuildHasher>,
+    cores: IdIndexMap<Box<[u32]>, Core>,
     rets: Chunks<Ret>,
     gotos: Chunks<Goto>,
     ended: Chunks<Ended>,
@@ -180,7 +178,7 @@ impl Work {
 }
 
 fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
+    let mut hasher = IdHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
 }

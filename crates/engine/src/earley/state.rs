@@ -2,11 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::FxHasher;
-
 use super::arena::{Chunks, Table};
 use super::sets::{Ended, Landing, SetId};
 use crate::automaton::UnionId;
+use crate::maps::IdHasher;
 
 /// An interned state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +75,7 @@ impl States {
 
     /// The id of a state whose threads are sorted and without repetitions.
     pub(super) fn insert(&mut self, state: State<'_>) -> StateId {
-        let mut hasher = FxHasher::default();
+        let mut hasher = IdHasher::default();
         state.hash(&mut hasher);
         let hash = hasher.finish();
         let known = self.table.find(hash, |at| self.get(StateId(at)) == state);

@@ -4,10 +4,8 @@
 //! are the same down to that depth has the same mask: the thousandth bracket has the mask of the tenth. What sets are down
 //! to a depth has a number, by interning; nothing rests on a hash.
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use crate::earley::{Recognizer, SetId, Sets, StateId};
+use crate::maps::{IdIndexSet, IdMap};
 
 /// The depths that are told apart; masks that need more are for their own states.
 const LADDER: [u8; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 32];
@@ -22,13 +20,13 @@ const PATIENCE: u32 = 32;
 #[derive(Debug, Default)]
 pub(super) struct Depths {
     /// What a set is down to a depth: the depth, then dot, nonterminal and what the set returned to is, by item.
-    views: IndexSet<Box<[u32]>, FxBuildHasher>,
+    views: IdIndexSet<Box<[u32]>>,
     /// By set and depth.
-    of_sets: FxHashMap<(SetId, u8), u32>,
+    of_sets: IdMap<(SetId, u8), u32>,
     /// Which depths of the ladder states have that are the same down to depth 0.
-    rungs: FxHashMap<Box<[u32]>, u16>,
+    rungs: IdMap<Box<[u32]>, u16>,
     /// A state that has its mask, by what it is down to a depth.
-    states: FxHashMap<Box<[u32]>, StateId>,
+    states: IdMap<Box<[u32]>, StateId>,
     /// What the state that was looked for last is down to depth 0.
     last: Option<(StateId, Box<[u32]>)>,
     /// States that were too much to look at.

@@ -9,7 +9,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::lane::{Lane, Reads, Rest};
@@ -22,6 +21,7 @@ use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::IdMap;
 use crate::vocabulary::{Below, Trie, Vocabulary, bitmask_words, kinds_of};
 
 /// From so many exits at one byte on, the rests of the tokens get a trie of their own.
@@ -377,7 +377,7 @@ pub(super) struct Scan {
     siblings: Vec<Option<Siblings>>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
-    agreement: FxHashMap<(RegexId, RegexId), u32>,
+    agreement: IdMap<(RegexId, RegexId), u32>,
 }
 
 impl Scan {

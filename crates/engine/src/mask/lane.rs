@@ -2,11 +2,10 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashMap;
-
 use crate::automaton::{Needs, Passage, Passed, RegexId, Residuals, Stretch};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::maps::IdMap;
 use crate::vocabulary::{ASCII, Below, Kinds};
 
 use super::safe::Safe;
@@ -75,7 +74,7 @@ pub(super) struct Lane {
     /// 256 transitions of each residual, while there are few enough.
     rows: Vec<Rest>,
     known: Vec<Known>,
-    numbers: FxHashMap<(RegexId, bool), Rest>,
+    numbers: IdMap<(RegexId, bool), Rest>,
     /// Places within words.
     places: Vec<Passage>,
     words: Way,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::depths::Depths;
 use super::pool::List;
 use super::row::{MaskRow, is_allowed};
 use crate::earley::{Recognizer, StateId};
+use crate::maps::IdMap;
 
 /// The tokens that are allowed in a state; cheap to clone. Others may hold its parts, too.
 #[derive(Debug, Clone)]
@@ -61,11 +61,11 @@ pub(crate) enum Step {
 /// What is remembered per state; all of it can be forgotten at any time.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    masks: FxHashMap<StateId, Mask>,
+    masks: IdMap<StateId, Mask>,
     /// States whose masks are those of others.
-    same: FxHashMap<StateId, StateId>,
+    same: IdMap<StateId, StateId>,
     depths: Depths,
-    steps: FxHashMap<(StateId, u32), Step>,
+    steps: IdMap<(StateId, u32), Step>,
 }
 
 impl Memo {

@@ -1,12 +1,10 @@
 //! What masks are made of, each part once: many states allow the same tokens.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
-
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::row::{allow_all, allow_row};
 use super::shared::Shared;
+use crate::maps::{IdMap, SeededSet, hash_of};
 
 /// Up to so many tokens are kept as a list.
 pub(super) const SPARSE: usize = 600;
@@ -21,8 +19,8 @@ pub(super) type List = Arc<[u32]>;
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     /// By hash. Where two rows have the same one, the pool knows one of them only.
-    rows: FxHashMap<u64, Arc<[i32]>>,
-    lists: FxHashSet<List>,
+    rows: IdMap<u64, Arc<[i32]>>,
+    lists: SeededSet<List>,
     bytes: usize,
     /// Work space.
     row: Vec<i32>,
@@ -40,7 +38,7 @@ impl Pool {
 
     /// The same row as others have it.
     pub(super) fn row(&mut self, row: &[i32], shared: &Shared) -> Arc<[i32]> {
-        let hash = FxBuildHasher.hash_one(row);
+        let hash = hash_of(row);
         if let Some(known) = self.rows.get(&hash)
             && **known == *row
         {

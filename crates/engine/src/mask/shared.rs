@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rustc_hash::FxHashMap;
 use syntagma_grammar::ir::ByteSet;
 
 use super::inside::{Inside, Scan};
 use super::place::Place;
 use super::runs::Runs;
 use super::splits::{Leave, Split};
+use crate::maps::{IdMap, SeededMap};
 use crate::vocabulary::Trie;
 
 /// So much of what is forgotten is given back whenever something is added.
@@ -28,11 +28,11 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: FxHashMap<(u128, Place), Arc<Inside>>,
-    splits: FxHashMap<(u128, Place, Leave), Split>,
-    runs: FxHashMap<ByteSet, Arc<Runs>>,
+    insides: IdMap<(u128, Place), Arc<Inside>>,
+    splits: IdMap<(u128, Place, Leave), Split>,
+    runs: SeededMap<ByteSet, Arc<Runs>>,
     /// Rows of masks, by hash.
-    rows: FxHashMap<u64, Arc<[i32]>>,
+    rows: IdMap<u64, Arc<[i32]>>,
     bytes: usize,
     /// The generation before. What is asked for there comes over; the rest goes with it.
     before: Option<Box<Table>>,

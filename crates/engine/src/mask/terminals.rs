@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::excluded::excluded;
 use super::inside::Inside;
 use super::led::led;
@@ -14,6 +12,7 @@ use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
+use crate::maps::{IdMap, IdSet};
 use crate::vocabulary::{Trie, Vocabulary};
 
 /// Whole scans that one mask may cost; further terminals are walked.
@@ -73,15 +72,15 @@ struct Neighbour<'a> {
 pub(super) struct Terminals {
     shared: Arc<Shared>,
     layers: Layers,
-    insides: FxHashMap<(RegexId, Place), Arc<Inside>>,
-    splits: FxHashMap<(RegexId, Place, Leave), Split>,
+    insides: IdMap<(RegexId, Place), Arc<Inside>>,
+    splits: IdMap<(RegexId, Place, Leave), Split>,
     /// By residual: what it leaves out of another.
-    exclusions: FxHashMap<RegexId, Option<Arc<Exclusion>>>,
+    exclusions: IdMap<RegexId, Option<Arc<Exclusion>>>,
     /// Narrow terminals that have been walked.
-    walked: FxHashSet<(RegexId, Place)>,
+    walked: IdSet<(RegexId, Place)>,
     bytes: usize,
-    wide: FxHashMap<RegexId, bool>,
-    with_wide: FxHashMap<UnionId, bool>,
+    wide: IdMap<RegexId, bool>,
+    with_wide: IdMap<UnionId, bool>,
 }
 
 impl Terminals {
@@ -90,13 +89,13 @@ impl Terminals {
         Self {
             shared,
             layers,
-            insides: FxHashMap::default(),
-            splits: FxHashMap::default(),
-            exclusions: FxHashMap::default(),
-            walked: FxHashSet::default(),
+            insides: IdMap::default(),
+            splits: IdMap::default(),
+            exclusions: IdMap::default(),
+            walked: IdSet::default(),
             bytes: 0,
-            wide: FxHashMap::default(),
-            with_wide: FxHashMap::default(),
+            wide: IdMap::default(),
+            with_wide: IdMap::default(),
         }
     }
 

@@ -8,14 +8,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
-
 use super::{GrammarMatcher, Place};
 use crate::compiled::CompiledGrammar;
 use crate::context::{EngineContext, Job};
 use crate::earley::StateId;
 use crate::error::caught;
 use crate::generation::Generation;
+use crate::maps::IdMap;
 
 /// For so many tasks a thread is worth waking.
 const WORTH: usize = 4;
@@ -65,7 +64,7 @@ pub(super) fn find_out<'a>(
     threads: usize,
 ) {
     let mut tasks: VecDeque<Task> = VecDeque::new();
-    let mut of_generation: FxHashMap<*const Generation, usize> = FxHashMap::default();
+    let mut of_generation: IdMap<*const Generation, usize> = IdMap::default();
     for (matcher, token) in asked {
         let Place::At(state) = matcher.place() else {
             continue;

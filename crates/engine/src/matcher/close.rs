@@ -8,7 +8,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use syntagma_grammar::ir::ByteSet;
 
 use super::{GrammarMatcher, Place};
@@ -17,13 +16,14 @@ use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, 
 use crate::error::Error;
 use crate::generation::Found;
 use crate::limits::Fuel;
+use crate::maps::{IdMap, IdSet};
 use crate::vocabulary::Vocabulary;
 
 /// Ways that bounds lead astray may have so many tokens.
 const LONGEST: usize = 1 << 16;
 
 /// By continuation: how many bytes lie between it and where a way leads.
-pub(crate) type Ends = FxHashMap<RetId, u32>;
+pub(crate) type Ends = IdMap<RetId, u32>;
 
 /// Distances, in bytes; a token counts as one.
 #[derive(Debug)]
@@ -322,9 +322,8 @@ impl Way<'_> {
         }
         // A way through a known continuation is put in the queue once more, as a way to the goal.
         let mut queue = BinaryHeap::from([Reverse((0_u32, false, ret))]);
-        let mut reached: FxHashMap<RetId, (u32, Option<RetId>)> =
-            FxHashMap::from_iter([(ret, (0, None))]);
-        let mut done: FxHashSet<RetId> = FxHashSet::default();
+        let mut reached: IdMap<RetId, (u32, Option<RetId>)> = IdMap::from_iter([(ret, (0, None))]);
+        let mut done: IdSet<RetId> = IdSet::default();
         while let Some(Reverse((cost, is_end, at))) = queue.pop() {
             self.fuel.spend(1)?;
             if is_end {
@@ -543,8 +542,7 @@ impl Way<'_> {
     fn search(&mut self, state: StateId, budget: usize) -> Result<Option<Vec<u32>>, Error> {
         self.frames.load(self.recognizer.state(state));
         let mut queue = BinaryHeap::from([Reverse((self.cost()?, 0_usize, state))]);
-        let mut from: FxHashMap<StateId, Option<(StateId, u32)>> =
-            FxHashMap::from_iter([(state, None)]);
+        let mut from: IdMap<StateId, Option<(StateId, u32)>> = IdMap::from_iter([(state, None)]);
         while let Some(Reverse((cost, taken, at))) = queue.pop() {
             if cost == 0 {
                 let mut tokens = Vec::with_capacity(taken);
@@ -579,7 +577,7 @@ impl Way<'_> {
     fn successors(&mut self, state: StateId) -> Result<Vec<(u32, StateId)>, Error> {
         self.frames.load(self.recognizer.state(state));
         let mut found = Vec::new();
-        let mut seen = FxHashSet::default();
+        let mut seen = IdSet::default();
         for (set, tag) in self.token_symbols() {
             let Some(id) = self.token_of(tag) else {
                 continue;

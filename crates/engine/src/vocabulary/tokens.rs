@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-
 use super::bitmask_words;
 use super::plain::Plain;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::maps::SeededMap;
 use crate::mask::Shared;
 
 /// What a [`Vocabulary`] is made from.
@@ -35,7 +34,7 @@ pub struct Vocabulary {
     ends: Vec<usize>,
     special: Vec<bool>,
     eos: Vec<u32>,
-    markers: FxHashMap<Box<[u8]>, Vec<u32>>,
+    markers: SeededMap<Box<[u8]>, Vec<u32>>,
     named: Vec<bool>,
     size: usize,
     trie: Trie,
@@ -99,7 +98,7 @@ impl Vocabulary {
         for &id in &parts.marker_ids {
             named[id as usize] = true;
         }
-        let mut markers: FxHashMap<Box<[u8]>, Vec<u32>> = FxHashMap::default();
+        let mut markers: SeededMap<Box<[u8]>, Vec<u32>> = SeededMap::default();
         let mut bytes = Vec::with_capacity(parts.tokens.iter().map(Vec::len).sum());
         let mut ends = Vec::with_capacity(count);
         for (id, token) in parts.tokens.iter().enumerate() {

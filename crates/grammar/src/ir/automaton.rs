@@ -3,14 +3,11 @@
 //! States are derivatives, equal up to order and repetition of alternatives. Recursion follows the nesting of an expression,
 //! which the front ends bound.
 
-use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
-
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::facts::Facts;
 use super::regex::{ByteSet, Regex};
+use crate::maps::{IdIndexSet, IdMap, SeededIndexSet, SeededSet, hash_of};
 
 /// States that an automaton may have; a larger language is not written out.
 const STATES: usize = 600;
@@ -53,10 +50,10 @@ pub(crate) fn over_characters(regex: &Regex, fuel: &mut usize) -> Result<Vec<Sta
     let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {
         bytes: &bytes,
-        rests: FxHashMap::default(),
+        rests: IdMap::default(),
         fuel,
     };
-    let mut order: IndexSet<usize, FxBuildHasher> = IndexSet::default();
+    let mut order: IdIndexSet<usize> = IdIndexSet::default();
     order.insert(0);
     let mut states = Vec::new();
     while let Some(&state) = order.get_index(states.len()) {
@@ -96,7 +93,7 @@ pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
 
 /// Derivatives, in the order in which they are met.
 struct States {
-    known: IndexSet<Regex, FxBuildHasher>,
+    known: SeededIndexSet<Regex>,
     class_of: [usize; 256],
     samples: Vec<u8>,
 }
@@ -104,7 +101,7 @@ struct States {
 impl States {
     fn new(regex: &Regex, fuel: &mut usize) -> Result<Self, Failure> {
         let (class_of, samples) = classes(regex, fuel);
-        let mut known: IndexSet<Regex, FxBuildHasher> = IndexSet::default();
+        let mut known: SeededIndexSet<Regex> = SeededIndexSet::default();
         known.insert(tidy(regex, fuel)?);
         Ok(Self {
             known,
@@ -184,7 +181,7 @@ impl Bytes {
 
 /// Bytes that no part of the expression tells apart, as a class for each byte and a byte of each class.
 fn classes(regex: &Regex, fuel: &mut usize) -> ([usize; 256], Vec<u8>) {
-    let mut sets: FxHashSet<ByteSet> = FxHashSet::default();
+    let mut sets: SeededSet<ByteSet> = SeededSet::default();
     let mut work = vec![regex];
     while let Some(node) = work.pop() {
         match node {
@@ -269,7 +266,7 @@ fn concat(parts: impl IntoIterator<Item = Regex>) -> Regex {
 
 /// Alternatives, or an intersection, in one order whatever the order of the parts.
 fn join(parts: impl IntoIterator<Item = Regex>, and: bool) -> Regex {
-    let mut flat: FxHashSet<Regex> = FxHashSet::default();
+    let mut flat: SeededSet<Regex> = SeededSet::default();
     for part in parts {
         let (neutral, absorbing) = if and {
             (is_everything(&part), part == Regex::Nothing)
@@ -287,7 +284,7 @@ fn join(parts: impl IntoIterator<Item = Regex>, and: bool) -> Regex {
         }
     }
     let mut parts: Vec<Regex> = flat.into_iter().collect();
-    parts.sort_by_cached_key(hash);
+    parts.sort_by_cached_key(hash_of);
     match (parts.len(), and) {
         (0, true) => not(Regex::Nothing),
         (0, false) => Regex::Nothing,
@@ -295,10 +292,6 @@ fn join(parts: impl IntoIterator<Item = Regex>, and: bool) -> Regex {
         (_, true) => Regex::And(parts.into()),
         (_, false) => Regex::Alt(parts.into()),
     }
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    FxBuildHasher.hash_one(value)
 }
 
 fn not(regex: Regex) -> Regex {
@@ -382,7 +375,7 @@ fn any(mut parts: Vec<Regex>) -> Regex {
 struct Reader<'b> {
     bytes: &'b Bytes,
     /// By state and number of bytes that are still to come: the characters, as offsets from the first of them.
-    rests: FxHashMap<(usize, u32), Steps>,
+    rests: IdMap<(usize, u32), Steps>,
     fuel: &'b mut usize,
 }
 

@@ -1,11 +1,10 @@
 //! Whether a grammar matches any finite string at all.
 
-use rustc_hash::FxHashMap;
-
 use super::facts::Facts;
 use super::grammar::{Expr, ExprId, ExprIds, Grammar, TokenSet};
 use super::nodes::{Needs, Nodes};
 use super::regex::Regex;
+use crate::maps::IdMap;
 
 /// Whether a regular language is empty by its form. Intersections and complements are not solved here.
 pub(crate) fn is_visibly_nothing(regex: &Regex) -> bool {
@@ -14,7 +13,7 @@ pub(crate) fn is_visibly_nothing(regex: &Regex) -> bool {
 
 /// Which expressions of a grammar and of all grammars in it match a finite string.
 pub(crate) struct Matching {
-    bases: FxHashMap<*const Grammar, usize>,
+    bases: IdMap<*const Grammar, usize>,
     full: Vec<bool>,
 }
 

@@ -14,11 +14,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::grammar::{Expr, Grammar, TokenSet};
 use super::regex::Regex;
 use crate::error::{Diagnostic, Place};
+use crate::maps::{IdMap, IdSet, SeededMap};
 
 /// What encoded grammars begin with; the byte after it is the version.
 pub(super) const MAGIC: &[u8; 4] = b"SGGR";
@@ -85,7 +84,7 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
 /// The grammars in a grammar, each once and after those in it; the grammar itself comes last.
 fn in_order(root: &Grammar) -> Vec<&Grammar> {
     let mut order = Vec::new();
-    let mut seen: FxHashSet<*const Grammar> = FxHashSet::default();
+    let mut seen: IdSet<*const Grammar> = IdSet::default();
     seen.insert(std::ptr::from_ref(root));
     let mut work = vec![(root, 0)];
     while let Some((grammar, at)) = work.last_mut() {
@@ -111,9 +110,9 @@ struct Writer<'a> {
     /// Whether reports and warnings are written, too.
     said: bool,
     /// Places of the grammars that were written.
-    places: FxHashMap<*const Grammar, usize>,
+    places: IdMap<*const Grammar, usize>,
     /// Compound regular languages that were written, so that each is written once.
-    regexes: FxHashMap<&'a Regex, usize>,
+    regexes: SeededMap<&'a Regex, usize>,
 }
 
 impl<'a> Writer<'a> {

@@ -3,12 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::SmallVec;
 
 use super::regex::Regex;
 use crate::error::Diagnostic;
+use crate::maps::{IdSet, SeededIndexSet};
 
 /// A rule of one [`Grammar`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -355,7 +354,7 @@ impl Grammar {
     }
 
     fn joined_report<'a>(parts: impl Iterator<Item = &'a Arc<Self>>) -> Report {
-        let mut pointers: IndexSet<&(String, String), FxBuildHasher> = IndexSet::default();
+        let mut pointers: SeededIndexSet<&(String, String)> = SeededIndexSet::default();
         pointers.extend(parts.flat_map(|part| &part.report.pointers));
         Report {
             pointers: pointers.into_iter().cloned().collect(),
@@ -365,7 +364,7 @@ impl Grammar {
 
 impl PartialEq for Grammar {
     fn eq(&self, other: &Self) -> bool {
-        let mut seen: FxHashSet<(*const Self, *const Self)> = FxHashSet::default();
+        let mut seen: IdSet<(*const Self, *const Self)> = IdSet::default();
         let mut work = vec![(self, other)];
         while let Some((left, right)) = work.pop() {
             let pair = (std::ptr::from_ref(left), std::ptr::from_ref(right));

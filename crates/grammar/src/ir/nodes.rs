@@ -1,8 +1,7 @@
 //! Expressions of a grammar and of all grammars in it, as one graph, and fix points over it. None recurses.
 
-use rustc_hash::FxHashMap;
-
 use super::grammar::{Expr, ExprId, Grammar};
+use crate::maps::IdMap;
 
 /// What of the parts right below a node must be in a set for the node to be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl Needs {
 pub(super) struct Nodes<'g> {
     /// (grammar, number of its first expression), ascending.
     grammars: Vec<(&'g Grammar, usize)>,
-    bases: FxHashMap<*const Grammar, usize>,
+    bases: IdMap<*const Grammar, usize>,
     count: usize,
     /// By node: where the expressions right below stand in `children`, once it is reached.
     below: Vec<Option<(usize, usize)>>,
@@ -51,7 +50,7 @@ impl<'g> Nodes<'g> {
     pub(super) fn new(grammar: &'g Grammar, roots: impl IntoIterator<Item = ExprId>) -> Self {
         let mut nodes = Self {
             grammars: Vec::new(),
-            bases: FxHashMap::default(),
+            bases: IdMap::default(),
             count: 0,
             below: Vec::new(),
             children: Vec::new(),
@@ -99,7 +98,7 @@ impl<'g> Nodes<'g> {
     }
 
     /// The number of each grammar's first expression.
-    pub(super) fn into_bases(self) -> FxHashMap<*const Grammar, usize> {
+    pub(super) fn into_bases(self) -> IdMap<*const Grammar, usize> {
         self.bases
     }
 

@@ -5,14 +5,13 @@
 //! all that they hold.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
-
 use super::facts::{Facts, Joined};
 use super::regex::Regex;
+use crate::maps;
 
 /// Shared parts of a [`Regex`]; a slice that hashes in constant time.
 #[derive(Clone)]
@@ -24,7 +23,7 @@ pub struct Parts {
 
 impl Parts {
     fn new(parts: Arc<[Regex]>) -> Self {
-        let mut hasher = FxHasher::default();
+        let mut hasher = maps::of_process().build_hasher();
         let mut joined = Joined::default();
         for part in &*parts {
             part.hash(&mut hasher);

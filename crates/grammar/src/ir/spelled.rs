@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::grammar::{Expr, ExprId, Grammar};
 use super::regex::{ByteSet, Regex};
 use crate::error::Error;
+use crate::maps::IdMap;
 
 /// Escapes of single ASCII characters.
 #[derive(Debug, Clone)]
@@ -111,9 +110,9 @@ impl Grammar {
     pub fn spelled(whole: &Arc<Self>, escapes: &Escapes) -> Result<Arc<Self>, Error> {
         let mut speller = Speller {
             escapes,
-            known: FxHashMap::default(),
+            known: IdMap::default(),
         };
-        let mut done: FxHashMap<*const Self, Arc<Self>> = FxHashMap::default();
+        let mut done: IdMap<*const Self, Arc<Self>> = IdMap::default();
         let mut work = vec![whole];
         while let Some(&grammar) = work.last() {
             let before = work.len();
@@ -145,7 +144,7 @@ impl Grammar {
 /// What was spelled so far; a shared part is spelled once.
 struct Speller<'e> {
     escapes: &'e Escapes,
-    known: FxHashMap<(*const Regex, u8), Regex>,
+    known: IdMap<(*const Regex, u8), Regex>,
 }
 
 enum Step<'r> {
@@ -157,7 +156,7 @@ impl Speller<'_> {
     fn grammar(
         &mut self,
         grammar: &Grammar,
-        done: &FxHashMap<*const Grammar, Arc<Grammar>>,
+        done: &IdMap<*const Grammar, Arc<Grammar>>,
     ) -> Grammar {
         let mut spelled = grammar.clone();
         for at in 0..grammar.expr_count() {

@@ -48,7 +48,7 @@ impl Grammar {
         };
         let stuck = stuck(true).or_else(|| stuck(false));
         let alone = circles(&self.empty_edges());
-        let mut met = rustc_hash::FxHashSet::default();
+        let mut met = crate::maps::IdSet::default();
         let circles = bodies
             .iter()
             .enumerate()

@@ -6,12 +6,11 @@ use super::names::Names;
 use super::regex::{Binding, Piece, Terminals, marker, next_node, push_list, token};
 use crate::ir::{Expr, ExprId, Grammar, Productive, Regex};
 
-/// The grammar as EBNF, start rule first; [`crate::syntax::ebnf::parse`] reads it back to the same language from the rule
-/// that is called as the grammar's start rule is. Embedded grammars become rules, under new names where names clash.
+/// The grammar as EBNF, start rule first; [`crate::syntax::ebnf::parse`] reads it back to the same language. The start rule
+/// is called `start`, whatever the grammar calls it. Embedded grammars become rules. Where names clash, rules get new ones.
 #[must_use]
 pub fn to_ebnf(grammar: &Grammar) -> String {
-    let start = &grammar.rule(grammar.start()).name;
-    let mut names = Names::new(grammar, start, identifier);
+    let mut names = Names::new(grammar, "start", identifier);
     let mut out = String::new();
     let mut productive: Vec<Productive> = Vec::new();
     let mut terminals = Terminals::default();

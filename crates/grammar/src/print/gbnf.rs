@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::names::Names;
 use super::regex::{Binding, Piece, bounds, next_node, push_list};
 use crate::error::Error;
 use crate::ir::automaton::{self, Failure, State};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
+use crate::maps::{IdMap, SeededMap, SeededSet};
 
 /// Tokens by number that are written one by one.
 const TOKENS: u64 = 256;
@@ -39,13 +38,13 @@ pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
         names: Names::new(grammar, "root", identifier),
         matching: grammar.matching(),
         fuel: FUEL,
-        written: FxHashMap::default(),
-        classes: FxHashMap::default(),
-        named: FxHashMap::default(),
+        written: SeededMap::default(),
+        classes: SeededMap::default(),
+        named: IdMap::default(),
         waiting: Vec::new(),
         extra: String::new(),
         markers: Vec::new(),
-        seen: FxHashSet::default(),
+        seen: SeededSet::default(),
     };
     let mut text = String::new();
     while let Some((name, owner, body)) = printer.next_rule() {
@@ -73,17 +72,17 @@ struct Printer<'g> {
     matching: Matching,
     fuel: usize,
     /// Regular languages that are written out as rules already, by the name of the first.
-    written: FxHashMap<Regex, String>,
+    written: SeededMap<Regex, String>,
     /// What looked like one character, as a class if it is one.
-    classes: FxHashMap<Regex, Option<String>>,
+    classes: SeededMap<Regex, Option<String>>,
     /// Expressions that stand in several places, by the names of their rules.
-    named: FxHashMap<(usize, ExprId), String>,
+    named: IdMap<(usize, ExprId), String>,
     /// Those whose rules are still to be written.
     waiting: Vec<(String, usize, ExprId)>,
     /// Rules of what is written out.
     extra: String,
     markers: Vec<String>,
-    seen: FxHashSet<&'g str>,
+    seen: SeededSet<&'g str>,
 }
 
 impl Printer<'_> {

@@ -2,16 +2,15 @@
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::ir::{ExprId, Grammar, RuleId};
+use crate::maps::{IdMap, SeededSet};
 
 /// Names rules as they are met, and hands them out in that order.
 pub(super) struct Names<'g> {
     grammars: Vec<&'g Grammar>,
-    ids: FxHashMap<*const Grammar, usize>,
-    known: FxHashMap<(usize, RuleId), String>,
-    taken: FxHashSet<String>,
+    ids: IdMap<*const Grammar, usize>,
+    known: IdMap<(usize, RuleId), String>,
+    taken: SeededSet<String>,
     /// Rules in the order in which they are met.
     met: Vec<(usize, RuleId)>,
     handed_out: usize,
@@ -24,9 +23,9 @@ impl<'g> Names<'g> {
     pub(super) fn new(grammar: &'g Grammar, start: &str, identifier: fn(&str) -> String) -> Self {
         let mut names = Self {
             grammars: vec![grammar],
-            ids: FxHashMap::default(),
-            known: FxHashMap::default(),
-            taken: FxHashSet::default(),
+            ids: IdMap::default(),
+            known: IdMap::default(),
+            taken: SeededSet::default(),
             met: vec![(0, grammar.start())],
             handed_out: 0,
             identifier,

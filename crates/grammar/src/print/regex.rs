@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use crate::ir::automaton;
 use crate::ir::text::{any_text, utf8_character};
 use crate::ir::{ByteSet, Regex, TokenSet};
+use crate::maps::SeededMap;
 
 /// How much is looked at to find out whether a language is empty, and whether all of them are; more than the reader looks
 /// at.
@@ -57,9 +56,9 @@ pub fn regex(regex: &Regex) -> String {
 /// Writes regular languages, each into the same text.
 pub(super) struct Terminals {
     /// Where in the text something large is written already.
-    written: FxHashMap<(Regex, Binding), Range<usize>>,
+    written: SeededMap<(Regex, Binding), Range<usize>>,
     /// Whether an intersection or complement is certainly empty.
-    nothing: FxHashMap<Regex, bool>,
+    nothing: SeededMap<Regex, bool>,
     /// How much may still be looked at to find that out.
     look: usize,
 }
@@ -67,8 +66,8 @@ pub(super) struct Terminals {
 impl Default for Terminals {
     fn default() -> Self {
         Self {
-            written: FxHashMap::default(),
-            nothing: FxHashMap::default(),
+            written: SeededMap::default(),
+            nothing: SeededMap::default(),
             look: LOOK_IN_ALL,
         }
     }

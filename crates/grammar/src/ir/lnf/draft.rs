@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::{NonterminalId, Symbol};
@@ -12,6 +10,7 @@ use crate::ir::facts::Facts;
 use crate::ir::grammar::TokenSet;
 use crate::ir::regex::Regex;
 use crate::limits::{Fuel, Limits};
+use crate::maps::{IdMap, SeededIndexSet};
 
 /// A right-hand side; most are short.
 pub(super) type Rhs = SmallVec<[Symbol; 4]>;
@@ -78,7 +77,7 @@ impl Name {
     }
 }
 
-type Interner<T> = IndexSet<T, FxBuildHasher>;
+type Interner<T> = SeededIndexSet<T>;
 
 /// What the passes work on. A nonterminal without productions matches nothing.
 #[derive(Debug, Clone)]
@@ -87,7 +86,7 @@ pub(super) struct Draft {
     pub(super) rules: Vec<Rules>,
     pub(super) start: NonterminalId,
     /// Nonterminals that are labelled parts: no pass takes them apart, merges them or puts their productions elsewhere.
-    pub(super) labels: FxHashMap<NonterminalId, Arc<str>>,
+    pub(super) labels: IdMap<NonterminalId, Arc<str>>,
     regexes: Interner<Regex>,
     facts: Vec<Facts>,
     markers: Interner<Arc<str>>,
@@ -103,7 +102,7 @@ impl Draft {
             names: Vec::new(),
             rules: Vec::new(),
             start: NonterminalId(0),
-            labels: FxHashMap::default(),
+            labels: IdMap::default(),
             regexes: Interner::default(),
             facts: Vec::new(),
             markers: Interner::default(),

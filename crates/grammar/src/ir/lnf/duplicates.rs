@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, Rhs};
 use crate::error::Error;
+use crate::maps::SeededIndexSet;
 
 /// So many productions are compared with each other; more are hashed.
 const FEW: usize = 8;
@@ -20,8 +21,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
                 }
             }
         } else {
-            let unique: indexmap::IndexSet<Rhs, rustc_hash::FxBuildHasher> =
-                rules.drain(..).collect();
+            let unique: SeededIndexSet<Rhs> = rules.drain(..).collect();
             rules.extend(unique);
         }
     }

@@ -2,15 +2,14 @@
 //! (`A ::= A x`, `B ::= B x`), longer cycles are not compared.
 
 use std::cell::OnceCell;
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::draft::{Draft, Rhs};
 use super::graph;
 use super::units::rename;
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
+use crate::maps::{IdHash, IdMap, hash_of, of_process};
 
 /// Stands for the nonterminal itself in a signature.
 const ITSELF: Symbol = Symbol::Nonterminal(NonterminalId(u32::MAX));
@@ -21,8 +20,7 @@ pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     // Once some are merged.
     let users = OnceCell::new();
     let mut target: Vec<NonterminalId> = draft.nonterminals().collect();
-    let mut by_digest: FxHashMap<u64, NonterminalId> =
-        FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
+    let mut by_digest: IdMap<u64, NonterminalId> = IdMap::with_capacity_and_hasher(count, IdHash);
     let mut digests = Vec::new();
     // In rounds, so that what uses many others is looked at once for all of them that were merged meanwhile.
     let mut work: Vec<NonterminalId> = draft.nonterminals().collect();
@@ -112,7 +110,7 @@ fn digest(
 ) -> u64 {
     digests.clear();
     digests.extend(draft.rules_of(id).iter().map(|rhs| {
-        let mut state = FxHasher::default();
+        let mut state = of_process().build_hasher();
         for &symbol in rhs {
             seen(symbol, target, id).hash(&mut state);
         }
@@ -120,9 +118,7 @@ fn digest(
     }));
     digests.sort_unstable();
     digests.dedup();
-    let mut state = FxHasher::default();
-    digests.hash(&mut state);
-    state.finish()
+    hash_of(digests)
 }
 
 fn signature(draft: &Draft, target: &[NonterminalId], id: NonterminalId) -> Vec<Rhs> {

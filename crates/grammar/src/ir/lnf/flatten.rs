@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::draft::{Draft, Name, Rhs};
@@ -12,6 +11,7 @@ use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
 use crate::ir::regex::Regex;
+use crate::maps::IdMap;
 
 /// A terminal up to this weight may stand before and behind a separator.
 const TWICE: u32 = 256;
@@ -59,7 +59,7 @@ impl<'g> Owner<'g> {
 struct Flattener<'g> {
     draft: Draft,
     owners: Vec<Owner<'g>>,
-    owner_ids: FxHashMap<*const Grammar, usize>,
+    owner_ids: IdMap<*const Grammar, usize>,
     work: Vec<(NonterminalId, usize, ExprId)>,
     /// Work space of `symbols`.
     parts: Vec<ExprId>,
@@ -70,7 +70,7 @@ pub(super) fn run(grammar: &Grammar, draft: Draft) -> Result<Draft, Error> {
     let mut flattener = Flattener {
         draft,
         owners: Vec::new(),
-        owner_ids: FxHashMap::default(),
+        owner_ids: IdMap::default(),
         work: Vec::new(),
         parts: Vec::new(),
     };

@@ -29,12 +29,12 @@ mod unreachable;
 use std::sync::Arc;
 
 use draft::Draft;
-use rustc_hash::FxHashMap;
 
 use super::grammar::{Grammar, TokenSet};
 use super::regex::Regex;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::maps::IdMap;
 
 /// A nonterminal of an [`Lnf`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -165,7 +165,7 @@ impl Lnf {
             .collect();
         symbols.labels.sort_unstable();
         let mut regexes: Vec<Option<Symbol>> = vec![None; draft.regex_count()];
-        let mut others: FxHashMap<Symbol, Symbol> = FxHashMap::default();
+        let mut others: IdMap<Symbol, Symbol> = IdMap::default();
         let count = draft.rules.iter().map(draft::Rules::len).sum();
         let mut productions = Vec::with_capacity(count);
         for lhs in draft.nonterminals() {

@@ -1,17 +1,17 @@
 //! Last pass: a terminal that matches the empty string gets an empty production beside it, so that every terminal may be
 //! taken as one byte or more. Inside a longer production it gets a nonterminal of its own, one for each language.
 
-use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
 use super::draft::{Draft, Rhs};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
+use crate::maps::IdMap;
 
 /// Splits nullable terminals.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.size())?;
-    let mut optional: FxHashMap<u32, NonterminalId> = FxHashMap::default();
+    let mut optional: IdMap<u32, NonterminalId> = IdMap::default();
     for lhs in draft.nonterminals() {
         let is_nullable = |symbol: &Symbol| matches!(symbol, Symbol::Regex(index) if draft.facts_of(*index).nullable);
         if !draft.rules_of(lhs).iter().flatten().any(is_nullable) {

@@ -7,6 +7,7 @@ use super::draft::{Draft, Rhs};
 use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::regex::Regex;
+use crate::maps::SeededIndexSet;
 
 /// Nesting that the passes may build; deeper expressions stay nonterminals.
 pub(super) const MAX_DEPTH: u32 = 64;
@@ -122,7 +123,7 @@ fn alternatives(draft: &Draft, indices: &[u32]) -> Vec<Regex> {
 
 /// Alternatives without repetitions, in their order.
 fn alternation(parts: Vec<Regex>) -> Regex {
-    let unique: indexmap::IndexSet<Regex, rustc_hash::FxBuildHasher> = parts.into_iter().collect();
+    let unique: SeededIndexSet<Regex> = parts.into_iter().collect();
     Regex::alt(unique.into_iter().collect())
 }
 

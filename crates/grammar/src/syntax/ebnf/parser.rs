@@ -1,12 +1,10 @@
 //! Words to tree, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use super::lexer::{Kind, Token};
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
+use crate::maps::SeededIndexMap;
 use crate::syntax::rules::{
     Ast, Constant, Function, Node, NodeId, Rule, check_alternatives, check_nesting,
     check_repetition,
@@ -74,7 +72,7 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
         limits,
     };
     // Its place among the rules, and its bodies.
-    let mut seen: IndexMap<&String, (usize, Vec<NodeId>), FxBuildHasher> = IndexMap::default();
+    let mut seen: SeededIndexMap<&String, (usize, Vec<NodeId>)> = SeededIndexMap::default();
     while let Some(token) = parser.tokens.get(parser.at) {
         let offset = token.offset;
         let Kind::Name(name) = &token.kind else {

@@ -1,11 +1,11 @@
 //! Text to tree. There are no words: whether a line break ends a rule depends on where it stands.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
-use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
+use crate::maps::SeededMap;
 use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate};
 
 struct Parser<'t> {
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
         cursor: Cursor::new(text),
         groups: Groups::new(text, limits),
     };
-    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut seen: SeededMap<&str, usize> = SeededMap::default();
     loop {
         parser.skip_blanks(true);
         let offset = parser.cursor.at;

@@ -1,12 +1,11 @@
 //! Choices (`anyOf`, `oneOf`, conditions, negations): which branches are left, which of them can hold together.
 
-use rustc_hash::FxHashSet;
-
 use super::keywords::Holds;
 use super::locations::LocationId;
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands, Open};
 use crate::error::Error;
+use crate::maps::SeededSet;
 
 /// Combinations of choices that are spelled out in one place.
 const COMBINATIONS: usize = 2_000;
@@ -71,7 +70,7 @@ impl Lowering<'_> {
             self.exclude(&mut branches, &choice)?;
         }
         self.spend(branches.len())?;
-        let mut seen = FxHashSet::default();
+        let mut seen = SeededSet::default();
         let mut ways = Vec::with_capacity(branches.len());
         for (_, branch) in branches {
             let simple = self.schemas.without_idle_negations(&branch)?;

@@ -1,13 +1,12 @@
 //! Arrays in which items are counted (`contains`): one rule for each position and each count that matters.
 
-use rustc_hash::FxHashMap;
-
 use super::keywords::Contains;
 use super::lower::Lowering;
 use super::merge::Conjunction;
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, ExprIds, RuleId};
+use crate::maps::IdMap;
 
 /// Rules that one array may take.
 const STATES: usize = 4_000;
@@ -44,7 +43,7 @@ impl Lowering<'_> {
         if states > STATES || 1 << contains.len() > WAYS {
             return Ok(None);
         }
-        let mut rules: FxHashMap<State, RuleId> = FxHashMap::default();
+        let mut rules: IdMap<State, RuleId> = IdMap::default();
         let mut work: Vec<(State, RuleId)> = Vec::new();
         let start = self.counted((0, vec![0; contains.len()]), &mut rules, &mut work);
         while let Some(((at, counts), rule)) = work.pop() {
@@ -85,7 +84,7 @@ impl Lowering<'_> {
     fn counted(
         &mut self,
         state: State,
-        rules: &mut FxHashMap<State, RuleId>,
+        rules: &mut IdMap<State, RuleId>,
         work: &mut Vec<(State, RuleId)>,
     ) -> RuleId {
         if let Some(&rule) = rules.get(&state) {

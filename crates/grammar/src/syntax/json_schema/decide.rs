@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
+use crate::json::{Map, Value};
 use smallvec::SmallVec;
 
 use super::decimal::Decimal;
@@ -23,6 +23,9 @@ const BRANCHES: usize = 64;
 const ITEMS: u64 = 8;
 /// Enumerations with more values are not looked at.
 const VALUES: usize = 256;
+
+/// Steps for a question.
+const QUESTION: usize = 8;
 
 type Members = SmallVec<[Rc<Keywords>; 8]>;
 
@@ -94,6 +97,7 @@ impl Schemas<'_> {
 
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
         self.questions += 1;
+        self.work(QUESTION + 4 * conjunction.members.len())?;
         // What shares no type needs no further look.
         let mut types = Types::ALL;
         for &id in &conjunction.members {
@@ -339,6 +343,7 @@ impl Schemas<'_> {
             return Ok(None);
         }
         let demands = self.demands(conjunction)?;
+        self.work(demands.values.as_ref().map_or(0, Vec::len))?;
         let listed = |values: &Vec<Value>| values.iter().any(|other| equal(other, value));
         if demands
             .values
@@ -366,6 +371,7 @@ impl Schemas<'_> {
         value: &Value,
         depth: u32,
     ) -> Result<Option<bool>, Error> {
+        self.work(QUESTION + demands.excluded.len() + demands.choices.len())?;
         if !demands.types.has(Types::of(value))
             || demands.excluded.iter().any(|other| equal(other, value))
         {
@@ -376,7 +382,7 @@ impl Schemas<'_> {
             demands.widened.is_empty() && (demands.choices.is_empty() || !demands.evaluation);
         let own = match value {
             Value::String(text) => self.allows_text(demands, text)?,
-            Value::Number(number) => allows_number(demands, &number.to_string()),
+            Value::Number(number) => allows_number(demands, number.as_str()),
             Value::Array(items) => self.allows_items(demands, items, depth)?,
             Value::Object(members) => self.allows_members(demands, members, depth)?,
             Value::Null | Value::Bool(_) => Some(true),
@@ -462,6 +468,9 @@ impl Schemas<'_> {
             known &= certain >= contains.min && contains.max.is_none_or(|max| possible <= max);
         }
         for member in &demands.members {
+            if member.unique.is_some() {
+                self.work(items.len().saturating_mul(items.len()))?;
+            }
             let repeated = || {
                 (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])))
             };
@@ -475,7 +484,7 @@ impl Schemas<'_> {
     fn allows_members(
         &mut self,
         demands: &Demands,
-        members: &serde_json::Map<String, Value>,
+        members: &Map,
         depth: u32,
     ) -> Result<Option<bool>, Error> {
         let count = members.len() as u64;
@@ -484,7 +493,7 @@ impl Schemas<'_> {
             || demands
                 .required
                 .iter()
-                .any(|name| !members.contains_key(&**name))
+                .any(|name| !members.contains_key(name))
         {
             return Ok(Some(false));
         }

@@ -1,7 +1,6 @@
 //! Arrays of different items, where there are few values that an item may have: one rule a set of values already written.
 
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+use crate::json::Value;
 
 use super::keywords::{Types, equal};
 use super::lower::Lowering;
@@ -10,6 +9,7 @@ use super::number::{highest, lowest};
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, ExprIds, RuleId};
+use crate::maps::IdMap;
 
 /// An item may have at most so many values.
 const VALUES: usize = 64;
@@ -48,7 +48,7 @@ impl Lowering<'_> {
             .collect();
         let comma = self.comma(place);
         let lead = self.lead(place);
-        let mut rules: FxHashMap<u64, RuleId> = FxHashMap::default();
+        let mut rules: IdMap<u64, RuleId> = IdMap::default();
         let start = self.fresh("distinct");
         rules.insert(0, start);
         let mut work = vec![0u64];

@@ -1,14 +1,13 @@
 //! What `unevaluatedProperties` and `unevaluatedItems` are about: which subschemas look at the same value on behalf of the
 //! one that asks, and hold.
 
-use rustc_hash::FxHashSet;
-
 use super::Draft;
 use super::keywords::{Choice, Holds, Keywords};
 use super::locations::LocationId;
 use super::merge::{Conjunction, Demands, SUBSETS};
 use super::schemas::Schemas;
 use crate::error::Error;
+use crate::maps::IdSet;
 
 /// One `unevaluatedProperties` or `unevaluatedItems`.
 pub(super) struct Unevaluated {
@@ -117,9 +116,9 @@ impl Schemas<'_> {
 
     /// Which members evaluate for the one at `owner`: what it includes, and branches that hold.
     fn scope(&mut self, conjunction: &Conjunction, owner: usize) -> Result<Found, Error> {
-        let present: FxHashSet<LocationId> = conjunction.members.iter().copied().collect();
+        let present: IdSet<LocationId> = conjunction.members.iter().copied().collect();
         let mut scope = Vec::new();
-        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
+        let mut seen: IdSet<LocationId> = IdSet::default();
         let mut work = vec![conjunction.members[owner]];
         while let Some(id) = work.pop() {
             // Nothing is evaluated by what must not hold.

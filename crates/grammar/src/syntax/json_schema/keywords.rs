@@ -1,16 +1,15 @@
 //! One subschema as typed keywords.
 
 use std::cell::{Cell, OnceCell};
-use std::hash::BuildHasher as _;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use rustc_hash::FxBuildHasher;
-use serde_json::Value;
+use crate::json::Value;
 
 use super::decimal::Decimal;
 use super::locations::LocationId;
 use super::number::Bound;
+use crate::maps::hash_of;
 
 /// A set of JSON types. Numbers are two: integers and all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +65,7 @@ impl Types {
             Value::Object(_) => Self::OBJECT,
             Value::Array(_) => Self::ARRAY,
             Value::String(_) => Self::STRING,
-            Value::Number(number) => match Decimal::parse(&number.to_string()) {
+            Value::Number(number) => match Decimal::parse(number.as_str()) {
                 Some(number) if number.is_integer() => Self::INTEGER,
                 _ => Self::FRACTION,
             },
@@ -145,7 +144,7 @@ const FEW: usize = 8;
 
 /// One of 64 bits for a name.
 fn mark(name: &str) -> u64 {
-    1 << (FxBuildHasher.hash_one(name) >> 58)
+    1 << (hash_of(name) >> 58)
 }
 
 /// The listed properties of a subschema, in its order.
@@ -324,6 +323,18 @@ impl Keywords {
             types,
             ..Self::default()
         }
+    }
+
+    /// How much is copied where it is joined with others.
+    pub(super) fn copied(&self) -> usize {
+        self.values.as_ref().map_or(0, Vec::len)
+            + self.excluded.len()
+            + self.required.len()
+            + self.patterns.len()
+            + self.multiples.len()
+            + self.contains.len()
+            + self.has.len()
+            + self.choices.len()
     }
 
     /// Whether it asks what other keywords evaluate.

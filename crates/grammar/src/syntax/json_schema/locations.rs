@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-use serde_json::Value;
+use crate::json::Value;
 
 use super::Draft;
 use super::keywords::Keywords;
 use super::same::{Hashes, Under, same, under};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
+use crate::maps::{IdMap, SeededMap};
 
 /// A subschema: one of the document, or one that a rewriting made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,19 +40,19 @@ pub(super) struct Locations<'d> {
     pub(super) tracks_evaluation: bool,
     all: Vec<Location<'d>>,
     /// By the address of the value in the document.
-    by_value: FxHashMap<(*const Value, Scope), LocationId>,
+    by_value: IdMap<(*const Value, Scope), LocationId>,
     /// What each subschema hashes to, where those that say the same are one.
     hashes: Hashes,
-    by_hash: FxHashMap<(u64, Scope), LocationId>,
-    negations: FxHashMap<(LocationId, Rc<str>), LocationId>,
+    by_hash: IdMap<(u64, Scope), LocationId>,
+    negations: SeededMap<(LocationId, Rc<str>), LocationId>,
     /// What references lead to, where that does not depend on where they stand.
-    resolved: FxHashMap<&'d str, LocationId>,
+    resolved: SeededMap<&'d str, LocationId>,
     /// Pointers of resources and anchors by their URI.
-    by_uri: FxHashMap<String, String>,
+    by_uri: SeededMap<String, String>,
     /// The URI of each resource by its pointer.
-    bases: FxHashMap<String, String>,
+    bases: SeededMap<String, String>,
     /// Dynamic anchors by the pointer of their resource: their names and pointers. A recursive anchor has no name.
-    dynamic: FxHashMap<String, Vec<(String, String)>>,
+    dynamic: SeededMap<String, Vec<(String, String)>>,
     /// For each scope, the pointer that each dynamic anchor leads to.
     scopes: Vec<BTreeMap<String, String>>,
 }
@@ -67,40 +67,20 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
     }
 }
 
-/// The value that a JSON pointer leads to.
-fn find<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
-    if pointer.contains('~') {
-        return document.pointer(pointer);
-    }
-    let mut steps = pointer.split('/');
-    let mut value = steps
-        .next()
-        .filter(|first| first.is_empty())
-        .map(|_| document)?;
-    for step in steps {
-        value = match value {
-            Value::Object(members) => members.get(step)?,
-            Value::Array(_) => return document.pointer(pointer),
-            _ => return None,
-        };
-    }
-    Some(value)
-}
-
 impl<'d> Locations<'d> {
     pub(super) fn new(document: &'d Value, draft: Draft) -> Self {
         let mut locations = Self {
             document,
             tracks_evaluation: false,
             all: Vec::new(),
-            by_value: FxHashMap::default(),
+            by_value: IdMap::default(),
             hashes: Hashes::default(),
-            by_hash: FxHashMap::default(),
-            negations: FxHashMap::default(),
-            resolved: FxHashMap::default(),
-            by_uri: FxHashMap::default(),
-            bases: FxHashMap::default(),
-            dynamic: FxHashMap::default(),
+            by_hash: IdMap::default(),
+            negations: SeededMap::default(),
+            resolved: SeededMap::default(),
+            by_uri: SeededMap::default(),
+            bases: SeededMap::default(),
+            dynamic: SeededMap::default(),
             scopes: vec![BTreeMap::new()],
         };
         locations.index(draft);
@@ -245,6 +225,11 @@ impl<'d> Locations<'d> {
         self.all[id.0 as usize].keywords = Some(keywords);
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     fn add(&mut self, location: Location<'d>) -> LocationId {
         let id = LocationId(self.all.len() as u32);
         self.all.push(location);
@@ -290,8 +275,8 @@ impl<'d> Locations<'d> {
     }
 
     /// Where subschemas stand that are read as another one that says the same, by the pointer of that one.
-    pub(super) fn twins(&self) -> FxHashMap<Rc<str>, Vec<String>> {
-        let mut twins: FxHashMap<Rc<str>, Vec<String>> = FxHashMap::default();
+    pub(super) fn twins(&self) -> SeededMap<Rc<str>, Vec<String>> {
+        let mut twins: SeededMap<Rc<str>, Vec<String>> = SeededMap::default();
         let mut work = vec![(self.document, String::new())];
         while let Some((value, pointer)) = work.pop() {
             for scope in (0..self.scopes.len() as u32).map(Scope) {
@@ -367,8 +352,9 @@ impl<'d> Locations<'d> {
 
     /// A subschema that holds where `id` does not; `pointer` is the keyword that asks for it.
     pub(super) fn negation(&mut self, id: LocationId, pointer: &Rc<str>) -> LocationId {
+        // What is evaluated under one negation does not count, so that the third says the same as the first.
         if let Some(twice) = self.get(id).negates
-            && !self.tracks_evaluation
+            && (!self.tracks_evaluation || self.get(twice).negates.is_some())
         {
             return twice;
         }
@@ -458,7 +444,7 @@ impl<'d> Locations<'d> {
         } else if fragment.starts_with('/') {
             let inside = format!("{resource}{fragment}");
             // Older schemas write pointers from the document's root below an id of their own.
-            if find(self.document, &inside).is_some() {
+            if self.document.pointer(&inside).is_some() {
                 inside
             } else {
                 fragment.clone()
@@ -485,7 +471,7 @@ impl<'d> Locations<'d> {
                 }
             }
         }
-        match find(self.document, &target) {
+        match self.document.pointer(&target) {
             Some(value @ (Value::Object(_) | Value::Bool(_))) => {
                 Ok(self.at(|| target.as_str().into(), value, scope))
             }

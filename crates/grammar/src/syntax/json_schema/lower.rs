@@ -4,9 +4,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde_json::Value;
+use crate::json::Value;
 use smallvec::SmallVec;
 
 use super::keywords::{Keywords, Types};
@@ -15,6 +13,7 @@ use super::schemas::Schemas;
 use super::spelling::{Place, Spelling};
 use crate::error::{Error, Place as SourcePlace};
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
+use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap};
 
 /// A name as it is written behind a comma or not, in a container at a place.
 type Spelled = SmallVec<[((bool, Place), ExprId); 2]>;
@@ -24,15 +23,15 @@ pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
     pub(super) builder: GrammarBuilder,
     pub(super) spelling: Spelling,
-    rules: IndexMap<(Conjunction, Place), RuleId, FxBuildHasher>,
+    rules: SeededIndexMap<(Conjunction, Place), RuleId>,
     work: Vec<(Conjunction, Place, RuleId)>,
-    names: FxHashMap<String, u32>,
+    names: SeededMap<String, u32>,
     /// Work space for names.
     unique: String,
     /// How the names of properties are written.
-    pub(super) keys: IndexMap<Rc<str>, Spelled, FxBuildHasher>,
+    pub(super) keys: SeededIndexMap<Rc<str>, Spelled>,
     /// Rules that hold a part of a negation, by the keyword that asks for it.
-    negative: FxHashMap<Rc<str>, usize>,
+    negative: SeededMap<Rc<str>, usize>,
     negative_rules: usize,
     /// Ways on from member to member, in objects in any order.
     pub(super) ways: u64,
@@ -50,12 +49,12 @@ impl<'d> Lowering<'d> {
             schemas,
             builder: GrammarBuilder::new(),
             spelling,
-            rules: IndexMap::default(),
+            rules: SeededIndexMap::default(),
             work: Vec::new(),
-            names: FxHashMap::default(),
+            names: SeededMap::default(),
             unique: String::new(),
-            keys: IndexMap::default(),
-            negative: FxHashMap::default(),
+            keys: SeededIndexMap::default(),
+            negative: SeededMap::default(),
             negative_rules: 0,
             ways: 0,
         })
@@ -235,8 +234,8 @@ impl<'d> Lowering<'d> {
     ) -> Result<ExprId, Error> {
         self.spend(values.len())?;
         // Scalars share the blanks before them, and are one table.
-        let mut scalars = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
-        let mut words = indexmap::IndexSet::<Regex, rustc_hash::FxBuildHasher>::default();
+        let mut scalars = SeededIndexSet::<Regex>::default();
+        let mut words = SeededIndexSet::<Regex>::default();
         for value in values {
             match self.schemas.allows_listed(demands, value)? {
                 Some(false) => continue,

@@ -7,8 +7,6 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use super::Order;
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
@@ -16,6 +14,7 @@ use super::object::Shape;
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, RuleId};
+use crate::maps::{IdHash, IdMap};
 
 /// Rules that one object may take for counting its members.
 const STATES: u64 = 20_000;
@@ -45,7 +44,7 @@ struct Memory {
     bits: Option<Vec<Option<u32>>>,
 }
 
-type Rules = (FxHashMap<State, RuleId>, Vec<(State, RuleId)>);
+type Rules = (IdMap<State, RuleId>, Vec<(State, RuleId)>);
 
 impl Lowering<'_> {
     /// What follows the opening brace.
@@ -58,7 +57,7 @@ impl Lowering<'_> {
         let memory = self.memory(shape, demands);
         let all_had = (1u32 << shape.has.len()) - 1;
         let states = 2 * (shape.listed.len() + 1);
-        let known = FxHashMap::with_capacity_and_hasher(states, FxBuildHasher);
+        let known = IdMap::with_capacity_and_hasher(states, IdHash);
         let mut rules: Rules = (known, Vec::new());
         let start = State {
             written: 0,

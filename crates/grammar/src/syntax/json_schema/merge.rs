@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use serde_json::Value;
+use crate::json::Value;
 use smallvec::{SmallVec, smallvec};
 
 use super::evaluated::Unevaluated;
@@ -21,12 +19,17 @@ use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::{Error, Place};
 use crate::limits::Limits;
+use crate::maps::{IdSet, SeededIndexSet, SeededMap};
 
 /// Sets of branches of one choice are looked at one by one up to this number of branches.
 pub(super) const SUBSETS: usize = 8;
 
 /// So many members are asked one by one what they say of a property; among more, those that list it are looked up.
 const FEW: usize = 16;
+/// Steps for putting demands together.
+const MERGED: usize = 16;
+/// Comparisons of listed values for a step.
+const COMPARISONS: usize = 8;
 /// So many members are compared with as many others; more are hashed.
 const COMPARED: usize = 64;
 
@@ -50,7 +53,7 @@ impl Conjunction {
                 }
             }
         } else {
-            let mut seen: FxHashSet<LocationId> = joined.members.iter().copied().collect();
+            let mut seen: IdSet<LocationId> = joined.members.iter().copied().collect();
             let others = right.members.iter().filter(|&&id| seen.insert(id));
             joined.members.extend(others.copied());
         }
@@ -109,7 +112,7 @@ pub(super) struct Demands {
     pub(super) max_items: Option<u64>,
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
-    pub(super) required: IndexSet<Rc<str>, FxBuildHasher>,
+    pub(super) required: SeededIndexSet<Rc<str>>,
     pub(super) multiples: Vec<Multiple>,
     pub(super) contains: Vec<Contains>,
     pub(super) has: Vec<Rc<Has>>,
@@ -131,7 +134,7 @@ pub(super) struct Demands {
 /// Which of many members say something of properties.
 struct Saying {
     /// Those that list a name, ascending.
-    listed: FxHashMap<Rc<str>, Vec<u32>>,
+    listed: SeededMap<Rc<str>, Vec<u32>>,
     /// Those that may say something of any name, ascending.
     any: Vec<u32>,
 }
@@ -140,7 +143,7 @@ impl Demands {
     /// The members that may say something of a property, ascending.
     fn saying(&self, name: &str) -> Cow<'_, [u32]> {
         let saying = self.saying.get_or_init(|| {
-            let mut listed: FxHashMap<Rc<str>, Vec<u32>> = FxHashMap::default();
+            let mut listed: SeededMap<Rc<str>, Vec<u32>> = SeededMap::default();
             let mut any = Vec::new();
             for (at, member) in (0..).zip(&self.members) {
                 if member.additional.is_some() || !member.pattern_properties.is_empty() {
@@ -168,7 +171,7 @@ impl Demands {
     }
 
     /// Declared names in order: listed properties first, then those only required, then others that must be told apart.
-    pub(super) fn names(&self) -> IndexSet<Rc<str>, FxBuildHasher> {
+    pub(super) fn names(&self) -> SeededIndexSet<Rc<str>> {
         let listed = self
             .members
             .iter()
@@ -193,7 +196,7 @@ impl Schemas<'_> {
         let mut work: SmallVec<[(LocationId, bool); 8]> =
             starts.into_iter().map(|start| (start, false)).collect();
         work.reverse();
-        let mut seen: FxHashSet<LocationId> = FxHashSet::default();
+        let mut seen: IdSet<LocationId> = IdSet::default();
         let mut members = SmallVec::new();
         // Most often there is one, which includes nothing.
         if let [(start, _)] = work[..] {
@@ -210,6 +213,7 @@ impl Schemas<'_> {
             }
         }
         while let Some((start, done)) = work.pop() {
+            self.work(1)?;
             if done {
                 members.push(start);
                 continue;
@@ -253,7 +257,7 @@ impl Schemas<'_> {
     /// Follows subschemas that are only a reference.
     fn behind_references(&mut self, start: LocationId) -> Result<LocationId, Error> {
         let mut id = start;
-        let mut passed: FxHashSet<LocationId> = FxHashSet::default();
+        let mut passed: IdSet<LocationId> = IdSet::default();
         loop {
             let keywords = self.keywords(id)?;
             let [target] = keywords.includes[..] else {
@@ -321,6 +325,8 @@ impl Schemas<'_> {
     }
 
     fn merged(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
+        // All that is demanded is put together from the members.
+        self.work(MERGED + 4 * conjunction.members.len())?;
         let mut all = Demands {
             types: Types::ALL,
             values: None,
@@ -334,7 +340,7 @@ impl Schemas<'_> {
             max_items: None,
             min_properties: 0,
             max_properties: None,
-            required: IndexSet::default(),
+            required: SeededIndexSet::default(),
             multiples: Vec::new(),
             contains: Vec::new(),
             has: Vec::new(),
@@ -350,6 +356,10 @@ impl Schemas<'_> {
         for &id in &conjunction.members {
             let member = self.keywords(id)?;
             all.types = all.types.and(member.types);
+            self.work(member.copied())?;
+            if let (Some(values), Some(others)) = (&all.values, &member.values) {
+                self.work(values.len().saturating_mul(others.len()) / COMPARISONS)?;
+            }
             all.values = match (all.values.take(), &member.values) {
                 (Some(values), Some(others)) => Some(
                     values

@@ -13,13 +13,14 @@
 //! | file | what |
 //! |---|---|
 //! | `source`, `locations`, `same`, `uri` | text to JSON, subschemas by number, those that say the same, references |
-//! | `keywords`, `reader`, `negation`, `schemas` | one subschema, typed; what holds where another does not |
+//! | `keywords`, `reader`, `negation`, `schemas`, `circles` | one subschema, typed; what holds where another does not; those that apply themselves |
 //! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
 //! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace`, `matching` | how values are written |
 
 mod array;
 mod choices;
+mod circles;
 mod counted;
 mod decide;
 mod decimal;
@@ -48,12 +49,12 @@ mod text;
 mod uri;
 mod whitespace;
 
-use rustc_hash::FxHashSet;
-use serde_json::Value;
+use crate::json::{Map, Value};
 
 use crate::error::Error;
 use crate::ir::{Grammar, Report};
 use crate::limits::Limits;
+use crate::maps::SeededSet;
 use crate::syntax::regex::Patterns;
 use lower::Lowering;
 pub use notation::Notation;
@@ -153,11 +154,12 @@ pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
 /// # Errors
 /// As [`any_json`].
 pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    grammar(&serde_json::json!({"type": "object"}), options, limits)
+    let object = ("type".to_owned(), Value::String("object".to_owned()));
+    grammar(&Value::Object(Map::from_iter([object])), options, limits)
 }
 
 fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    let mut left_out = FxHashSet::default();
+    let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
     let (mut lowering, start) = loop {
         let mut schemas = Schemas::new(document, options, limits, read);

@@ -3,8 +3,6 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
-
 use super::decimal::Decimal;
 use super::keywords::Types;
 use super::lower::Lowering;
@@ -12,6 +10,7 @@ use super::merge::Demands;
 use super::number::Bound;
 use crate::error::Error;
 use crate::ir::{ByteSet, Expr, ExprId, Regex, RuleId};
+use crate::maps::IdMap;
 
 /// States of one automaton.
 const STATES: usize = 20_000;
@@ -258,7 +257,7 @@ impl Lowering<'_> {
 
     /// One rule a state from which a number can still end.
     fn automaton(&mut self, reader: &Reader) -> Result<Option<ExprId>, Error> {
-        let mut numbers: FxHashMap<State, usize> = FxHashMap::default();
+        let mut numbers: IdMap<State, usize> = IdMap::default();
         let mut states = vec![reader.start()];
         numbers.insert(reader.start(), 0);
         let mut ways: Vec<Vec<(usize, ByteSet)>> = Vec::new();

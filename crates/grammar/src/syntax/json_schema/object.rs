@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::Value;
+use crate::json::Value;
 
 use super::keywords::Has;
 use super::locations::LocationId;

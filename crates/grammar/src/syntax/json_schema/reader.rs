@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 use super::Draft;
 use super::decimal::Decimal;
@@ -31,7 +31,7 @@ struct Reader<'r, 'd> {
     locations: &'r mut Locations<'d>,
     pointer: Rc<str>,
     scope: Scope,
-    members: &'d Map<String, Value>,
+    members: &'d Map,
     out: Keywords,
 }
 
@@ -155,7 +155,7 @@ impl<'d> Reader<'_, 'd> {
     fn number(&self, keyword: &str) -> Result<Option<Decimal>, Error> {
         match self.get(keyword) {
             None => Ok(None),
-            Some(Value::Number(number)) => match Decimal::parse(&number.to_string()) {
+            Some(Value::Number(number)) => match Decimal::parse(number.as_str()) {
                 Some(number) => Ok(Some(number)),
                 None => Err(invalid(
                     &self.sub(keyword),
@@ -424,7 +424,7 @@ impl<'d> Reader<'_, 'd> {
             None | Some(Value::Bool(_)) => {}
             Some(value) => {
                 let mut names = Self::strings_of(&self.sub("required"), value)?;
-                let mut seen = rustc_hash::FxHashSet::default();
+                let mut seen = crate::maps::SeededSet::default();
                 names.retain(|name| seen.insert(Rc::clone(name)));
                 self.out.required = names;
             }

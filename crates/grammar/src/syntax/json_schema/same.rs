@@ -2,10 +2,10 @@
 //!
 //! What only tells people something is not looked at. Everything else is, in its order: properties are written in it.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
-use serde_json::Value;
+use crate::json::Value;
+use crate::maps::{IdMap, of_process};
 
 /// What stands under a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn under(keyword: &str) -> Under {
 
 /// What each subschema of a document hashes to, by its address.
 #[derive(Default)]
-pub(super) struct Hashes(FxHashMap<*const Value, u64>);
+pub(super) struct Hashes(IdMap<*const Value, u64>);
 
 impl Hashes {
     /// Those of a whole document.
@@ -69,7 +69,7 @@ impl Hashes {
 
     /// Recursion is bounded by the depth of the document.
     fn schema(&mut self, schema: &Value) -> u64 {
-        let mut state = FxHasher::default();
+        let mut state = of_process().build_hasher();
         let Value::Object(members) = schema else {
             value(schema, &mut state);
             return state.finish();
@@ -102,7 +102,7 @@ impl Hashes {
     }
 }
 
-fn value(any: &Value, state: &mut FxHasher) {
+fn value(any: &Value, state: &mut impl Hasher) {
     match any {
         Value::Null => state.write_u8(0),
         Value::Bool(value) => value.hash(state),

@@ -1,6 +1,6 @@
 //! Strings and numbers to regular languages.
 
-use serde_json::Value;
+use crate::json::Value;
 
 use super::decimal::Decimal;
 use super::keywords::{Multiple, Types};

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use serde_json::Value;
+use crate::json::Value;
 
+use super::circles::Circles;
 use super::formats;
 use super::keywords::{Keywords, Pattern, Source};
 use super::locations::{LocationId, Locations};
@@ -20,7 +19,11 @@ use super::{Draft, Options};
 use crate::error::{Error, Place};
 use crate::ir::Regex;
 use crate::limits::{Fuel, Limits};
+use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
 use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
+
+/// Steps for a unit of fuel.
+const STEPS: usize = 4;
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
@@ -40,19 +43,23 @@ pub(super) struct Schemas<'d> {
     /// What reading patterns shares, with the fuel of all of it.
     pub(super) read: Patterns,
     /// What is not enforced.
-    pub(super) report: IndexSet<(String, String), FxBuildHasher>,
-    patterns: FxHashMap<String, Result<Readings, String>>,
+    pub(super) report: SeededIndexSet<(String, String)>,
+    patterns: SeededMap<String, Result<Readings, String>>,
     /// Formats in a notation that is not JSON.
-    formats: FxHashMap<&'static str, Readings>,
+    formats: SeededMap<&'static str, Readings>,
     enum_values: usize,
     /// Keywords whose negations are not expressed, as they took too many rules.
-    pub(super) left_out: FxHashSet<Rc<str>>,
+    pub(super) left_out: SeededSet<Rc<str>>,
     /// What conjunctions demand.
-    pub(super) demands: FxHashMap<Conjunction, Rc<Demands>>,
+    pub(super) demands: SeededMap<Conjunction, Rc<Demands>>,
+    /// Which subschemas apply themselves.
+    pub(super) circles: Circles,
+    /// Steps that are not paid for yet.
+    steps: usize,
     /// How many questions about conjunctions were looked into.
     pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
-    pub(super) impossible: IndexMap<Conjunction, bool, FxBuildHasher>,
+    pub(super) impossible: SeededIndexMap<Conjunction, bool>,
     /// Conjunctions of one subschema, by its number.
     pub(super) singles: Vec<Option<Rc<Conjunction>>>,
 }
@@ -71,14 +78,16 @@ impl<'d> Schemas<'d> {
             options: options.clone(),
             limits,
             read,
-            report: IndexSet::default(),
-            patterns: FxHashMap::default(),
-            formats: FxHashMap::default(),
+            report: SeededIndexSet::default(),
+            patterns: SeededMap::default(),
+            formats: SeededMap::default(),
             enum_values: 0,
-            left_out: FxHashSet::default(),
-            demands: FxHashMap::default(),
+            left_out: SeededSet::default(),
+            demands: SeededMap::default(),
+            circles: Circles::default(),
+            steps: 0,
             questions: 0,
-            impossible: IndexMap::default(),
+            impossible: SeededIndexMap::default(),
             singles: Vec::new(),
         }
     }
@@ -116,12 +125,31 @@ impl<'d> Schemas<'d> {
         told.into_iter().collect()
     }
 
+    /// Pays for steps that are much shorter than what a unit of fuel stands for elsewhere.
+    pub(super) fn work(&mut self, steps: usize) -> Result<(), Error> {
+        self.steps += steps;
+        let units = self.steps / STEPS;
+        self.steps %= STEPS;
+        self.read.fuel.spend(units)
+    }
+
     /// What a subschema says.
     pub(super) fn keywords(&mut self, id: LocationId) -> Result<Rc<Keywords>, Error> {
         let location = self.locations.get(id);
         if let Some(keywords) = &location.keywords {
             return Ok(Rc::clone(keywords));
         }
+        self.check_circles(id)?;
+        self.read_keywords(id)
+    }
+
+    /// What a subschema says, whether or not it ends.
+    pub(super) fn read_keywords(&mut self, id: LocationId) -> Result<Rc<Keywords>, Error> {
+        let location = self.locations.get(id);
+        if let Some(keywords) = &location.keywords {
+            return Ok(Rc::clone(keywords));
+        }
+        let known = self.locations.len();
         let keywords = if let Some(positive) = location.negates {
             let pointer = Rc::clone(&location.pointer);
             self.negated(positive, &pointer)?
@@ -147,6 +175,7 @@ impl<'d> Schemas<'d> {
                 .at(Place::Pointer(self.pointer(id))));
             }
         }
+        self.work(1 + self.locations.len() - known)?;
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)

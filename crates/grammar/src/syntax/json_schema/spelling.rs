@@ -1,7 +1,7 @@
 //! Blanks, and values that are written out. Blanks that may vary belong to the word that follows them; those of a fixed style
 //! to the sign that they stand beside.
 
-use serde_json::Value;
+use crate::json::Value;
 
 use super::Options;
 use super::decimal::Decimal;
@@ -173,7 +173,7 @@ impl Spelling {
     /// A fixed value that is neither an array nor an object, without blanks.
     pub(super) fn scalar(&self, value: &Value) -> Regex {
         match value {
-            Value::Number(number) => spellings(&number.to_string()),
+            Value::Number(number) => spellings(number.as_str()),
             Value::String(string) => self.notation.canonical(string),
             Value::Bool(value) => self.notation.boolean(*value),
             Value::Null => self.notation.null(),

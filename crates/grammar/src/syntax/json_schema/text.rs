@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use super::notation::{Notation, Strings};
 use crate::ir::{ByteSet, Regex};
+use crate::json::Quoted;
 use crate::syntax::regex::{Alphabet, utf8_class};
 
 /// Spells characters inside a string of a notation: as themselves where they may be, else escaped.
@@ -198,7 +199,7 @@ pub(super) fn json(text: &str) -> String {
     if !text.contains(|c| c < ' ' || c == '"' || c == '\\') {
         return ["\"", text, "\""].concat();
     }
-    serde_json::Value::String(text.to_owned()).to_string()
+    Quoted(text).to_string()
 }
 
 /// One character between quotes that are not JSON's. Names of code points are not those of surrogates.

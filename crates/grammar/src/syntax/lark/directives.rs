@@ -1,6 +1,6 @@
 //! `%import`, `%ignore` and what `%regex` holds.
 
-use serde_json::Value;
+use crate::json::{self, Map, Value};
 
 use super::common::common;
 use super::lexer::{Kind, Token};
@@ -10,6 +10,9 @@ use crate::limits::Limits;
 
 /// Chunks of one `%regex` substring: so deep does its expression nest.
 const CHUNKS: usize = 256;
+
+/// Containers within containers in what a directive is given.
+const DEPTH: usize = 127;
 
 /// What the directives of a source say.
 #[derive(Debug, Default)]
@@ -32,8 +35,8 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
             }
             "ignore" => directives.ignored.push(directive.body),
             "llguidance" => {
-                let plain = matches!(directive.body, [Token { kind: Kind::Json(json), .. }]
-                    if serde_json::from_str::<Value>(json).is_ok_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty)));
+                let plain = matches!(directive.body, [Token { kind: Kind::Json(written), .. }]
+                    if json::read(written, DEPTH).is_ok_and(|value| value.as_object().is_some_and(Map::is_empty)));
                 if !plain {
                     return Err(
                         unsupported(text, directive.offset, "options of the grammar are")
@@ -122,12 +125,12 @@ fn import<'s>(
 /// The chunks of `%regex {"substring_…": …}`.
 pub(super) fn substring_chunks(
     text: &str,
-    json: &str,
+    written: &str,
     offset: usize,
     limits: &Limits,
 ) -> Result<Vec<String>, Error> {
     let hint = r#"known are {"substring_words": "…"}, {"substring_chars": "…"} and {"substring_chunks": ["…"]}"#;
-    let value: Value = serde_json::from_str(json)
+    let value = json::read(written, DEPTH)
         .map_err(|error| wrong(text, offset, &format!("no JSON: {error}")).with_hint(hint))?;
     let only = value.as_object().filter(|object| object.len() == 1);
     let entry = only.and_then(|object| object.iter().next());

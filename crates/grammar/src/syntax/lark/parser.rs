@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::directives::{self, Directives};
 use super::lexer::{Kind, Token};
 use super::statements::{Definition, Source, is_terminal, unsupported};
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
+use crate::maps::{SeededMap, SeededSet};
 use crate::syntax::json_schema;
 use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule};
 
@@ -19,9 +18,9 @@ struct Parser<'s> {
     limits: &'s Limits,
     groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
-    names: FxHashSet<&'s str>,
+    names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
-    terminals: FxHashMap<&'s str, (NodeId, u64)>,
+    terminals: SeededMap<&'s str, (NodeId, u64)>,
     /// What may be ignored, any number of times; none if nothing is.
     ignored: Option<NodeId>,
 }
@@ -38,7 +37,7 @@ pub(super) fn parse<'s>(
         limits,
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
-        terminals: FxHashMap::default(),
+        terminals: SeededMap::default(),
         ignored: None,
     };
     parser.read_imports(&directives, source)?;
@@ -72,8 +71,8 @@ pub(super) fn parse<'s>(
 /// Terminals, each behind those that it names.
 fn terminals_in_order<'s>(text: &str, source: &Source<'s>) -> Result<Vec<&'s str>, Error> {
     let mut order = Vec::new();
-    let mut done: FxHashSet<&str> = FxHashSet::default();
-    let mut open: FxHashSet<&str> = FxHashSet::default();
+    let mut done: SeededSet<&str> = SeededSet::default();
+    let mut open: SeededSet<&str> = SeededSet::default();
     for (&root, _) in source
         .definitions
         .iter()

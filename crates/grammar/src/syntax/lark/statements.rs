@@ -1,11 +1,9 @@
 //! Words to statements: rules, terminals and directives, each with the words that belong to it.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use super::lexer::{Kind, Token};
 use super::options::{Options, read_options};
 use crate::error::{Error, Place};
+use crate::maps::SeededIndexMap;
 use crate::syntax::rules::duplicate;
 
 /// Options of a rule have fewer words; so far is looked for their end.
@@ -31,7 +29,7 @@ pub(super) struct Directive<'s> {
 /// A whole source.
 #[derive(Debug, Default)]
 pub(super) struct Source<'s> {
-    pub(super) definitions: IndexMap<&'s str, Definition<'s>, FxBuildHasher>,
+    pub(super) definitions: SeededIndexMap<&'s str, Definition<'s>>,
     pub(super) directives: Vec<Directive<'s>>,
 }
 

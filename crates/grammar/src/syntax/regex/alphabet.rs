@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
 use regex_syntax::utf8::{Utf8Range, Utf8Sequences};
-use rustc_hash::FxBuildHasher;
 
 use crate::ir::{ByteSet, Regex};
+use crate::maps::SeededIndexMap;
 
 /// Spells classes of characters.
 pub(crate) trait Alphabet {
@@ -62,7 +61,7 @@ fn factored(sequences: &[&[Utf8Range]]) -> Regex {
                 .push(rest);
         }
     }
-    let mut by_rest: IndexMap<Regex, ByteSet, FxBuildHasher> = IndexMap::default();
+    let mut by_rest: SeededIndexMap<Regex, ByteSet> = SeededIndexMap::default();
     for ((first, last), rests) in by_first {
         let rest = if rests.iter().all(|rest| rest.is_empty()) {
             Regex::empty()

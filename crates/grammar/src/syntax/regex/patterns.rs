@@ -1,11 +1,10 @@
 //! What the patterns of one source share: classes that are spelled already, and fuel.
 
-use rustc_hash::FxHashMap;
-
 use super::alphabet::Alphabet;
 use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::{Fuel, Limits};
+use crate::maps::SeededMap;
 
 /// Units that it takes to spell one range of characters.
 const SPELLED: usize = 10;
@@ -14,14 +13,14 @@ const SPELLED: usize = 10;
 pub(crate) struct Patterns {
     pub(crate) fuel: Fuel,
     /// Classes of Unicode have hundreds of ranges, and patterns name the same one again and again.
-    classes: FxHashMap<Box<[(char, char)]>, Regex>,
+    classes: SeededMap<Box<[(char, char)]>, Regex>,
 }
 
 impl Patterns {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             fuel: Fuel::new(limits),
-            classes: FxHashMap::default(),
+            classes: SeededMap::default(),
         }
     }
 

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule};
 use super::findings;
 use super::groups::DEEPEST;
@@ -14,6 +11,7 @@ use crate::ir::text::{any_text, runs, utf8_character};
 use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
+use crate::maps::{IdIndexMap, SeededIndexMap};
 use crate::syntax::regex::{self, Dialect, Patterns, Utf8};
 
 /// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
@@ -63,17 +61,15 @@ enum Lowered {
     Expr(ExprId),
 }
 
-type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
-
 struct Lowering<'a> {
     text: &'a str,
     ast: &'a Ast,
     limits: &'a Limits,
     builder: GrammarBuilder,
     /// Grammars that the source may name.
-    given: FxHashMap<&'a str, &'a Arc<Grammar>>,
+    given: SeededIndexMap<&'a str, &'a Arc<Grammar>>,
     /// Grammars that stand in it.
-    embedded: FxIndexMap<*const Grammar, Arc<Grammar>>,
+    embedded: IdIndexMap<*const Grammar, Arc<Grammar>>,
     /// By the position of a rule.
     rules: Vec<RuleId>,
     positions: Positions<'a>,
@@ -134,7 +130,7 @@ pub(in crate::syntax) fn lower(
             .iter()
             .map(|(name, grammar)| (*name, grammar))
             .collect(),
-        embedded: FxIndexMap::default(),
+        embedded: IdIndexMap::default(),
         rules,
         positions,
         values,

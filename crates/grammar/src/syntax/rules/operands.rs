@@ -1,14 +1,12 @@
 //! The order in which a tree is lowered. Where `&`, `~` or a builtin wants something regular, a name stands for what its rule
 //! says, so that rule comes first; it must not contain itself.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
-
 use super::ast::{Ast, Node, NodeId};
 use crate::error::{Error, Place};
+use crate::maps::SeededIndexMap;
 
 /// The position of each rule in [`Ast::rules`], by its name.
-pub(super) type Positions<'a> = IndexMap<&'a str, usize, FxBuildHasher>;
+pub(super) type Positions<'a> = SeededIndexMap<&'a str, usize>;
 
 /// Nodes, each behind those that it is made of.
 pub(super) struct Order {

@@ -1,0 +1,45 @@
+//! The hash maps of this crate, by where their keys come from.
+//!
+//! What a grammar says is chosen by whoever sends it, perhaps so that a known hash function puts all of it into one place;
+//! each look-up then passes all others. Keys that hold any of it are hashed with a seed that is random in each process.
+//! Numbers that we give ourselves, and addresses, need no such care: they take the fastest hash.
+//!
+//! The order in which a seeded map iterates differs from process to process, so nothing that anybody sees may depend on it:
+//! where order matters, these are the variants that keep the order of insertion.
+
+use std::hash::{BuildHasher as _, Hash};
+use std::sync::LazyLock;
+
+pub(crate) use foldhash::fast::RandomState as Seeded;
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+pub(crate) use rustc_hash::FxHasher as IdHasher;
+
+/// By a number of ours or an address.
+pub(crate) type IdMap<K, V> = std::collections::HashMap<K, V, FxBuildHasher>;
+/// Numbers of ours, or addresses.
+pub(crate) type IdSet<K> = std::collections::HashSet<K, FxBuildHasher>;
+/// By a number of ours or an address, in order of insertion.
+pub(crate) type IdIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
+/// Numbers of ours, or addresses, in order of insertion.
+pub(crate) type IdIndexSet<K> = IndexSet<K, FxBuildHasher>;
+
+/// By something that a user may choose.
+pub(crate) type SeededMap<K, V> = std::collections::HashMap<K, V, Seeded>;
+/// Things that a user may choose.
+pub(crate) type SeededSet<K> = std::collections::HashSet<K, Seeded>;
+/// By something that a user may choose, in order of insertion.
+pub(crate) type SeededIndexMap<K, V> = IndexMap<K, V, Seeded>;
+/// Things that a user may choose, in order of insertion.
+pub(crate) type SeededIndexSet<K> = IndexSet<K, Seeded>;
+
+/// The seed of hashes that are kept in values, and so must be the same in all maps of a process.
+pub(crate) fn of_process() -> &'static Seeded {
+    static SEED: LazyLock<Seeded> = LazyLock::new(Seeded::default);
+    &SEED
+}
+
+/// What something hashes to, the same everywhere in a process.
+pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+    of_process().hash_one(value)
+}
