@@ -65,7 +65,7 @@ impl Schemas<'_> {
                     let circle = path[from..].iter().map(|&(id, _)| id);
                     let written = |id: &LocationId| self.locations.get(*id).value.is_some();
                     let id = circle.clone().find(written).unwrap_or(next);
-                    let reason = "the subschema applies to a value only if it applies to it";
+                    let reason = "the schema refers to itself, and nothing on the way leads into a part of the value";
                     let place = (self.pointer(id), reason.to_owned());
                     return Err(
                         Error::schema("E-SCHEMA-REF", reason, vec![place]).with_hint(
