@@ -14,6 +14,9 @@ __all__ = ["Diagnostic", "Message", "Tool", "ToolCall", "ToolChoice", "ToolLike"
 
 ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
 ToolChoice: TypeAlias = str | Mapping[str, Any]
+_MAPPING = (dict, Mapping)
+"""The plain class first: to ask the abstract one takes ten times as long."""
+_SEQUENCE = (list, tuple, Sequence)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,14 +191,14 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         """
         if isinstance(data, Tool):
             return data
-        function = data.get("function", data) if isinstance(data, Mapping) else None
-        if not isinstance(function, Mapping):
+        function = data.get("function", data) if isinstance(data, _MAPPING) else None
+        if not isinstance(function, _MAPPING):
             raise ArgumentError("E-TOOL-INVALID", "a tool is an object with a function", pointer="/function")
         name = function.get("name")
         if not isinstance(name, str) or not name:
             raise ArgumentError("E-TOOL-INVALID", "a tool needs a name", pointer="/function/name")
         parameters = function.get("parameters")
-        if parameters is not None and not isinstance(parameters, Mapping):
+        if parameters is not None and not isinstance(parameters, _MAPPING):
             raise ArgumentError("E-TOOL-INVALID", "parameters are a JSON Schema object", pointer="/function/parameters")
         description = function.get("description")
         if description is not None and not isinstance(description, str):
@@ -228,7 +231,7 @@ def tools_from(tools: Sequence[ToolLike] | None) -> tuple[Tool, ...] | None:
     """
     if tools is None:
         return None
-    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
+    if isinstance(tools, str | bytes) or not isinstance(tools, _SEQUENCE):
         raise ArgumentTypeError("E-TOOL-LIST", f"tools is a list, not {type(tools).__name__}")
     read: list[Tool] = []
     names: set[str] = set()
