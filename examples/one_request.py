@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import syntagma as sg
-from syntagma import embedded
-from syntagma.generation import Generator
 
 TOOLS = [
     {
@@ -21,17 +19,16 @@ TOOLS = [
     }
 ]
 
-model = embedded.load()
-codec = sg.ChatCodec.from_pretrained(model.path)
-turn = codec.prepare(
+model = sg.load("embedded")
+turn = model.codec.prepare(
     [{"role": "user", "content": "Set a reminder with name Emma and hour 9."}], tools=TOOLS, tool_choice="required"
 )
-generator = Generator(model)
-generation = generator.start(turn.prompt, grammar=turn.grammar)
+print(turn.prompt)
+generation = model.generator.start(turn.prompt, grammar=turn.grammar)
 parser = turn.parser()
 for _, events in generation.read(parser):
     for event in events:
         print(event)
 print(parser.message.tool_calls[0].parsed_arguments())
 print(generation.metrics)
-generator.close()
+model.close()

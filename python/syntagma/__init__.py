@@ -57,6 +57,8 @@ __all__ = [
     "ChatTemplate",
     "CompiledGrammar",
     "FormatError",
+    "GenerationOptions",
+    "Generator",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -65,11 +67,13 @@ __all__ = [
     "Limits",
     "MatcherError",
     "Message",
+    "Model",
     "ModelError",
     "ParseError",
     "Policies",
     "Prompt",
     "RequestError",
+    "Sampling",
     "StreamParser",
     "SyntagmaError",
     "TemplateError",
@@ -95,20 +99,26 @@ __all__ = [
 
 if _typing.TYPE_CHECKING:
     from syntagma import openchatml
-    from syntagma.generation import load
+    from syntagma.decoding.sampling import Sampling
+    from syntagma.generation import GenerationOptions, Generator, Model, load
 
 __version__ = "0.1.0"
 
+# Transcripts and models bring libraries along that most users of the rest do not need: imported when first used.
+_LATER = {
+    "GenerationOptions": "syntagma.generation",
+    "Generator": "syntagma.generation",
+    "Model": "syntagma.generation",
+    "Sampling": "syntagma.decoding.sampling",
+    "load": "syntagma.generation",
+    "openchatml": "syntagma.openchatml",
+}
+
 
 def __getattr__(name: str) -> _typing.Any:
-    # Transcripts bring asyncio and YAML along, which most users of the rest do not need.
-    if name == "openchatml":
-        from importlib import import_module
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return import_module("syntagma.openchatml")
-    # So do models.
-    if name == "load":
-        from syntagma.generation import load
-
-        return load
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    return module if name == "openchatml" else getattr(module, name)
