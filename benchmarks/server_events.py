@@ -21,6 +21,7 @@ import asyncio
 import json
 import statistics
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.tables import Table, number
@@ -36,14 +37,7 @@ from syntagma.testing import ScriptedBackend
 RUNS = 9
 SHORT = 8
 LONG = 500
-FORMAT = """
-end_of_turn = ["<end>"]
-[reasoning]
-block = "<note>{reasoning}</note>"
-[tools]
-call = "<call>{envelope}</call>"
-envelope = '{"name": "{name}", "arguments": {arguments}}'
-"""
+FORMAT = Path(__file__).resolve().parents[1] / "tests" / "serving" / "format.toml"
 TEMPLATE = """
 {%- if tools -%}<tools>{{ tools | tojson }}<end>{%- endif -%}
 {%- for message in messages -%}<{{ message.role }}>{{ message.content }}<end>{%- endfor -%}
@@ -98,7 +92,7 @@ class Served:
 
     def __init__(self, answer: Answer, size: int) -> None:
         self._answer = answer
-        codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(TEMPLATE))
+        codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT.read_text(encoding="utf-8")), ChatTemplate(TEMPLATE))
         self.model = ServedModel(ScriptedBackend(answer.script(size)), codec)
         self._generator = Generator(self.model.backend)
         self._app = create_app(self.model, answer.settings)

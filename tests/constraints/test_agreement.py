@@ -120,40 +120,38 @@ def _written(fmt: ChatFormat, grammar: Grammar, rng: random.Random, count: int) 
     return [text for text in walks if text is not None]
 
 
+def _read_back(fmt: ChatFormat, seed: str, count: int, **request: Any) -> list[tuple[str, Message]]:
+    """Texts of the grammar of a request, and what each is read as, which must be without diagnostics."""
+    found = []
+    for text in _written(fmt, fmt.grammar(TOOLS, **request), random.Random(seed), count):
+        message, problems = _read(fmt, text, **request)
+        assert not problems, (text, problems)
+        found.append((text, message))
+    return found
+
+
 @pytest.mark.parametrize("enforce", ["off", "parameters"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) -> None:
-    fmt = FORMATS[name]
-    grammar = fmt.grammar(TOOLS, enforce=enforce)
-    rng = random.Random(f"{name} {enforce}")
-    called = 0
-    texts = _written(fmt, grammar, rng, 25)
-    for text in texts:
-        message, problems = _read(fmt, text)
-        assert not problems, (text, problems)
+    found = _read_back(FORMATS[name], f"{name} {enforce}", 25, enforce=enforce)
+    for text, message in found:
         assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
-        called += bool(message.tool_calls)
-    assert len(texts) > 10
-    assert called or name not in CALLING
+    assert len(found) > 10
+    assert name not in CALLING or any(message.tool_calls for _, message in found)
 
 
 @pytest.mark.parametrize("choice", ["required", "weather"])
 @pytest.mark.parametrize("name", CALLING)
 def test_required_calls_are_valid(name: str, choice: str) -> None:
-    fmt = FORMATS[name]
-    grammar = fmt.grammar(TOOLS, tool_choice=choice)
-    rng = random.Random(f"{name} {choice}")
-    texts = _written(fmt, grammar, rng, 20)
-    for text in texts:
-        message, problems = _read(fmt, text, tool_choice=choice)
-        assert not problems, (text, problems)
+    found = _read_back(FORMATS[name], f"{name} {choice}", 20, tool_choice=choice)
+    for text, message in found:
         assert not message.content, text
         assert message.tool_calls, text
         assert choice == "required" or [call.name for call in message.tool_calls] == [choice]
         for call in message.tool_calls:
             assert call.complete
             jsonschema.validate(json.loads(call.arguments), SCHEMAS[call.name])
-    assert len(texts) > 5
+    assert len(found) > 5
 
 
 @pytest.mark.parametrize("name", CALLING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -14,14 +15,7 @@ from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
 
-FORMAT = """
-end_of_turn = ["<end>"]
-[reasoning]
-block = "<note>{reasoning}</note>"
-[tools]
-call = "<call>{envelope}</call>"
-envelope = '{"name": "{name}", "arguments": {arguments}}'
-"""
+FORMAT = (Path(__file__).parent / "format.toml").read_text(encoding="utf-8")
 
 NO_REASONING = FORMAT.replace('[reasoning]\nblock = "<note>{reasoning}</note>"\n', "")
 

@@ -48,9 +48,11 @@ class _Form(StrEnum):
     OPENAI = "openai"
 
 
-TextArgument = Annotated[str, typer.Argument(help="File with the transcript; - is standard input.")]
+TextInput = Annotated[str, typer.Argument(help="File with the transcript; - is standard input.")]
 ProfileOption = Annotated[_Profile | None, typer.Option(help="Profile to read with; by default the header's.")]
 LenientOption = Annotated[bool, typer.Option("--lenient", help="Continue after errors, and list them.")]
+HeaderOption = Annotated[bool, typer.Option("--require-header", help="Require the document header.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show hidden messages as well.")]
 
 
 def _read(source: str, profile: _Profile | None, *, lenient: bool) -> tuple[str, Transcript]:
@@ -91,11 +93,7 @@ def _print_problems(text: str, problems: tuple[Problem, ...], *, kind: str = "")
 @openchatml.command()
 @reported
 def parse(
-    text: TextArgument = "-",
-    *,
-    profile: ProfileOption = None,
-    lenient: LenientOption = False,
-    as_json: JsonOption = False,
+    text: TextInput = "-", *, profile: ProfileOption = None, lenient: LenientOption = False, as_json: JsonOption = False
 ) -> None:
     """Print the messages of a transcript; exit code 1 if text had to be skipped."""
     source, transcript = _read(text, profile, lenient=lenient)
@@ -121,7 +119,7 @@ def parse(
 
 @openchatml.command()
 @reported
-def render(text: TextArgument = "-", *, profile: ProfileOption = None, as_json: JsonOption = False) -> None:
+def render(text: TextInput = "-", *, profile: ProfileOption = None, as_json: JsonOption = False) -> None:
     """Print a transcript in its canonical form."""
     _, transcript = _read(text, profile, lenient=False)
     written = write_transcript(transcript)
@@ -134,10 +132,10 @@ def render(text: TextArgument = "-", *, profile: ProfileOption = None, as_json: 
 @openchatml.command()
 @reported
 def validate(
-    text: TextArgument = "-",
+    text: TextInput = "-",
     *,
     profile: ProfileOption = None,
-    require_header: Annotated[bool, typer.Option("--require-header", help="Require the document header.")] = False,
+    require_header: HeaderOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a transcript against every requirement; exit code 1 if a MUST is not met."""
@@ -162,11 +160,7 @@ def validate(
 @openchatml.command("visible")
 @reported
 def visible_(
-    text: TextArgument = "-",
-    *,
-    profile: ProfileOption = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show hidden messages as well.")] = False,
-    as_json: JsonOption = False,
+    text: TextInput = "-", *, profile: ProfileOption = None, debug: DebugOption = False, as_json: JsonOption = False
 ) -> None:
     """Print what an end user sees of a transcript."""
     _, transcript = _read(text, profile, lenient=False)
@@ -181,7 +175,7 @@ def visible_(
 @openchatml.command()
 @reported
 def convert(
-    text: TextArgument = "-",
+    text: TextInput = "-",
     *,
     source: Annotated[_Form, typer.Option("--from", help="Form of the input.")] = _Form.OPENCHATML,
     target: Annotated[_Form, typer.Option("--to", help="Form of the output.")] = _Form.JSON,

@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import read_structural_tag
@@ -181,16 +181,8 @@ class Grammar:
             LimitError: a schema that is too large or too deep.
         """
         text = schema_text(schema)
-        options = schema_options(
-            allow_widened=allow_widened,
-            whitespace=whitespace,
-            whitespace_pattern=whitespace_pattern,
-            separators=separators,
-            indent=indent,
-            order=order,
-            draft=draft,
-            notation=notation,
-        )
+        spacing = Spacing(whitespace, whitespace_pattern, separators, indent)
+        options = schema_options(spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation)
         bounds = limits or _DEFAULT_LIMITS
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)

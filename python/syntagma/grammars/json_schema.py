@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from syntagma.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Draft", "Order", "SchemaOptions", "ValueNotation", "Whitespace", "schema_options", "schema_text"]
+__all__ = ["Draft", "Order", "SchemaOptions", "Spacing", "ValueNotation", "Whitespace", "schema_options", "schema_text"]
 
 Whitespace: TypeAlias = Literal["flexible", "compact"]
 Order: TypeAlias = Literal["declared", "any"]
@@ -34,6 +34,15 @@ class ValueNotation(msgspec.Struct, frozen=True, kw_only=True):
     true: str = "true"
     false: str = "false"
     null: str = "null"
+
+
+class Spacing(NamedTuple):
+    """Where whitespace stands, as `Grammar.from_json_schema` takes it; at most one of the four asks for anything."""
+
+    whitespace: str
+    pattern: str | None
+    separators: tuple[str, str] | None
+    indent: int | None
 
 
 class SchemaOptions(msgspec.Struct, frozen=True):
@@ -61,21 +70,14 @@ class SchemaOptions(msgspec.Struct, frozen=True):
 
 
 def schema_options(
-    *,
-    allow_widened: bool,
-    whitespace: str,
-    whitespace_pattern: str | None,
-    separators: tuple[str, str] | None,
-    indent: int | None,
-    order: str,
-    draft: str | None,
-    notation: ValueNotation | None,
+    spacing: Spacing, *, allow_widened: bool, order: str, draft: str | None, notation: ValueNotation | None
 ) -> SchemaOptions:
     """Check the options of `Grammar.from_json_schema`.
 
     Raises:
         ArgumentError: `E-SCHEMA-OPTION`, a value that is not known, or two styles of whitespace at once.
     """
+    whitespace, whitespace_pattern, separators, indent = spacing
     for name, given, known in (
         ("order", order, ("declared", "any")),
         ("whitespace", whitespace, ("flexible", "compact")),

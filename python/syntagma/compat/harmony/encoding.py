@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from syntagma.compat.harmony.errors import HarmonyError, not_offered
 from syntagma.compat.harmony.messages import Conversation, Message, Role
@@ -44,6 +44,12 @@ class RenderOptions:
     """How one message is rendered: whether the conversation has the developer's functions."""
 
     conversation_has_function_tools: bool = False
+
+
+ConversationLike: TypeAlias = Conversation | Mapping[str, Any]
+"""a conversation, or its JSON object"""
+ConfigLike: TypeAlias = RenderConversationConfig | Mapping[str, Any]
+"""a configuration, or its JSON object"""
 
 
 class HarmonyEncoding:
@@ -97,9 +103,9 @@ class HarmonyEncoding:
 
     def render_conversation_for_completion(
         self,
-        conversation: Conversation | Mapping[str, Any],
+        conversation: ConversationLike,
         next_turn_role: Role | str = Role.ASSISTANT,
-        config: RenderConversationConfig | Mapping[str, Any] | None = None,
+        config: ConfigLike | None = None,
     ) -> list[int]:
         """Token ids of a conversation, with the header of the next message begun.
 
@@ -108,11 +114,7 @@ class HarmonyEncoding:
         """
         return self._render(conversation, config, completion=str(next_turn_role))
 
-    def render_conversation(
-        self,
-        conversation: Conversation | Mapping[str, Any],
-        config: RenderConversationConfig | Mapping[str, Any] | None = None,
-    ) -> list[int]:
+    def render_conversation(self, conversation: ConversationLike, config: ConfigLike | None = None) -> list[int]:
         """Token ids of a conversation.
 
         Raises:
@@ -121,9 +123,7 @@ class HarmonyEncoding:
         return self._render(conversation, config)
 
     def render_conversation_for_training(
-        self,
-        conversation: Conversation | Mapping[str, Any],
-        config: RenderConversationConfig | Mapping[str, Any] | None = None,
+        self, conversation: ConversationLike, config: ConfigLike | None = None
     ) -> list[int]:
         """Token ids of a conversation; a final message at its end keeps its stop token.
 
@@ -223,8 +223,8 @@ class HarmonyEncoding:
 
     def _render(
         self,
-        conversation: Conversation | Mapping[str, Any],
-        config: RenderConversationConfig | Mapping[str, Any] | None,
+        conversation: ConversationLike,
+        config: ConfigLike | None,
         *,
         completion: str | None = None,
         training: bool = False,

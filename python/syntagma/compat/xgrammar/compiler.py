@@ -7,7 +7,7 @@ from typing import Any
 
 from syntagma import _engine, decoding
 from syntagma.compat.xgrammar.exception import DeserializeFormatError
-from syntagma.compat.xgrammar.grammar import Grammar
+from syntagma.compat.xgrammar.grammar import Grammar, SchemaOptions, grammar_of_schema
 from syntagma.compat.xgrammar.serialization import read, write
 from syntagma.compat.xgrammar.support import errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
@@ -110,16 +110,8 @@ class GrammarCompiler:
         any_order: bool = False,
     ) -> CompiledGrammar:
         """As `Grammar.from_json_schema`, compiled."""
-        grammar = Grammar.from_json_schema(
-            schema,
-            any_whitespace=any_whitespace,
-            indent=indent,
-            separators=separators,
-            strict_mode=strict_mode,
-            max_whitespace_cnt=max_whitespace_cnt,
-            any_order=any_order,
-        )
-        return self._compile(grammar)
+        options = SchemaOptions(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
+        return self._compile(grammar_of_schema(schema, options))
 
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """As `Grammar.builtin_json_grammar`, compiled."""

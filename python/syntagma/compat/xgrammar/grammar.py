@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,10 +17,21 @@ from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.limits import Limits
 
-__all__ = ["Grammar", "StructuralTagItem", "structural_tag_value"]
+__all__ = ["Grammar", "SchemaOptions", "StructuralTagItem", "grammar_of_schema", "structural_tag_value"]
 
 
 _INDENTED = (",", ": ")
+
+
+class SchemaOptions(NamedTuple):
+    """Which documents are meant by a schema; `Grammar.from_json_schema` says what each option means."""
+
+    any_whitespace: bool
+    indent: int | None
+    separators: tuple[str, str] | None
+    strict_mode: bool
+    max_whitespace_cnt: int | None
+    any_order: bool
 
 
 class Grammar:
@@ -88,21 +99,8 @@ class Grammar:
             ValueError: no schema.
             NotImplementedError: an indent with separators of one's own.
         """
-        if not any_whitespace and indent is not None and tuple(separators or _INDENTED) != _INDENTED:
-            refuse("from_json_schema(indent, separators)")
-        text = schema_text(schema)
-        if max_whitespace_cnt is not None and max_whitespace_cnt < 1:
-            raise RuntimeError(f"max_whitespace_cnt is positive, not {max_whitespace_cnt}")
-        limits = Limits() if max_whitespace_cnt is None else Limits(json_whitespace=max_whitespace_cnt)
-        with errors():
-            inner = grammars.Grammar.from_json_schema(
-                strict_schema(text) if strict_mode else text,
-                separators=None if any_whitespace or indent is not None else separators or (", ", ": "),
-                indent=None if any_whitespace else indent,
-                order="any" if any_order else "declared",
-                limits=limits,
-            )
-        return _printed(Grammar._of(inner), print_converted_ebnf)
+        options = SchemaOptions(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
+        return _printed(grammar_of_schema(schema, options), print_converted_ebnf)
 
     @staticmethod
     def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
@@ -180,6 +178,30 @@ class Grammar:
             return Grammar._of(grammars.Grammar.from_ebnf(ebnf, start))
         except SyntagmaError as error:
             raise DeserializeFormatError(f"the text holds no grammar: {error}") from error
+
+
+def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
+    """As `Grammar.from_json_schema`, with the options as one value.
+
+    Raises:
+        RuntimeError, ValueError, NotImplementedError: as there.
+    """
+    any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order = options
+    if not any_whitespace and indent is not None and tuple(separators or _INDENTED) != _INDENTED:
+        refuse("from_json_schema(indent, separators)")
+    text = schema_text(schema)
+    if max_whitespace_cnt is not None and max_whitespace_cnt < 1:
+        raise RuntimeError(f"max_whitespace_cnt is positive, not {max_whitespace_cnt}")
+    limits = Limits() if max_whitespace_cnt is None else Limits(json_whitespace=max_whitespace_cnt)
+    with errors():
+        inner = grammars.Grammar.from_json_schema(
+            strict_schema(text) if strict_mode else text,
+            separators=None if any_whitespace or indent is not None else separators or (", ", ": "),
+            indent=None if any_whitespace else indent,
+            order="any" if any_order else "declared",
+            limits=limits,
+        )
+    return Grammar._of(inner)
 
 
 def _joined(how: str, parts: tuple[Grammar, ...]) -> Grammar:

@@ -9,7 +9,7 @@ import numpy as np
 
 from syntagma.compat.xgrammar.bitmask import allocate_token_bitmask, numpy_rows
 from syntagma.compat.xgrammar.compiler import CompiledGrammar, GrammarCompiler
-from syntagma.compat.xgrammar.grammar import Grammar
+from syntagma.compat.xgrammar.grammar import Grammar, SchemaOptions, grammar_of_schema
 from syntagma.compat.xgrammar.matcher import GrammarMatcher
 from syntagma.compat.xgrammar.support import refuse
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
@@ -31,16 +31,8 @@ def _json_schema_to_ebnf(
     """The grammar of a schema as text."""
     if json_format != "json":
         refuse("structural_tag(format)")
-    grammar = Grammar.from_json_schema(
-        schema,
-        any_whitespace=any_whitespace,
-        indent=indent,
-        separators=separators,
-        strict_mode=strict_mode,
-        max_whitespace_cnt=max_whitespace_cnt,
-        any_order=any_order,
-    )
-    return str(grammar)
+    options = SchemaOptions(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
+    return str(grammar_of_schema(schema, options))
 
 
 def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:
