@@ -58,8 +58,11 @@ struct Names {
 }
 
 /// A block after which letters and digits are kept, and these.
-fn searched(old: u64) -> ([u8; 16], [u8; 8]) {
-    static FOUND: Mutex<BTreeMap<u64, ([u8; 16], [u8; 8])>> = Mutex::new(BTreeMap::new());
+type Searched = ([u8; 16], [u8; 8]);
+
+/// Finds one.
+fn searched(old: u64) -> Searched {
+    static FOUND: Mutex<BTreeMap<u64, Searched>> = Mutex::new(BTreeMap::new());
     let mut found = FOUND.lock().unwrap();
     *found.entry(old).or_insert_with(|| {
         let mut block = *b"searchedaaaaaaaa";
@@ -123,7 +126,7 @@ fn check(what: &str, before: &str, read: impl Fn(&[String])) {
     let took = |names: &[String], least: &mut Duration| {
         let start = worked();
         read(names);
-        *least = (*least).min(worked() - start);
+        *least = (*least).min(worked().saturating_sub(start));
     };
     let (mut crafted, mut ordinary) = (Duration::MAX, Duration::MAX);
     for _ in 0..TRIES {
@@ -187,10 +190,10 @@ fn definitions() {
     for before in ["", "#/$defs/", "/$defs/"] {
         check("definitions", before, |names| {
             let definitions = written(names, |out, name| {
-                write!(out, r#""{name}":{{"minLength":{}}},"#, out.len()).unwrap()
+                write!(out, r#""{name}":{{"minLength":{}}},"#, out.len()).unwrap();
             });
             let uses = written(names, |out, name| {
-                write!(out, r##"{{"$ref":"#/$defs/{name}"}},"##).unwrap()
+                write!(out, r##"{{"$ref":"#/$defs/{name}"}},"##).unwrap();
             });
             schema(&format!(
                 r#"{{"prefixItems":[{uses}],"$defs":{{{definitions}}}}}"#
@@ -203,7 +206,7 @@ fn definitions() {
 fn identifiers() {
     check("$id", "", |names| {
         let definitions = written(names, |out, name| {
-            write!(out, r#""{name}":{{"$id":"{name}"}},"#).unwrap()
+            write!(out, r#""{name}":{{"$id":"{name}"}},"#).unwrap();
         });
         schema(&format!(r#"{{"$defs":{{{definitions}}}}}"#));
     });
@@ -213,7 +216,7 @@ fn identifiers() {
 fn patterns() {
     check("pattern", "", |names| {
         let patterns = written(&names[..NAMES / 4], |out, name| {
-            write!(out, r#"{{"pattern":"{name}"}},"#).unwrap()
+            write!(out, r#"{{"pattern":"{name}"}},"#).unwrap();
         });
         schema(&format!(r#"{{"prefixItems":[{patterns}]}}"#));
     });
@@ -223,7 +226,7 @@ fn patterns() {
 fn rules(names: &[String], is: &str, end: &str) -> String {
     let all = written(names, |out, name| write!(out, "{name} | ").unwrap());
     let each = written(names, |out, name| {
-        writeln!(out, "{name} {is} \"x\" {end}").unwrap()
+        writeln!(out, "{name} {is} \"x\" {end}").unwrap();
     });
     format!("{all}{end}\n{each}")
 }
