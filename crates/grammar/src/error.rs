@@ -243,6 +243,18 @@ impl Error {
         error
     }
 
+    /// Refuses more than is allowed; `limit` is the code and the field of [`crate::Limits`].
+    pub(crate) fn check_limit(
+        (code, limit): (&'static str, &'static str),
+        given: usize,
+        allowed: usize,
+    ) -> Result<(), Self> {
+        if given > allowed {
+            return Err(Self::limit(code, limit, given as u64, allowed as u64));
+        }
+        Ok(())
+    }
+
     /// The same error at a place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {

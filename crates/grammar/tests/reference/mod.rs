@@ -8,12 +8,36 @@ pub mod schemas;
 
 use std::collections::HashMap;
 
+use syntagma_grammar::Error;
 use syntagma_grammar::ir::{Expr, ExprId, Grammar, Lnf, Regex, Symbol, TokenSet};
 
 type Ends = u128;
 
 fn each(set: Ends) -> impl Iterator<Item = usize> {
     (0..128).filter(move |at| set >> at & 1 == 1)
+}
+
+/// (pattern or grammar, what it matches, what it does not)
+pub type Meaning = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+/// Every pattern matches the texts of its row as a whole that it should, and no others.
+pub fn check_regexes(parse: impl Fn(&str) -> Result<Regex, Error>, table: &[Meaning]) {
+    for (pattern, matching, other) in table {
+        let regex = parse(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        for (texts, wanted) in [(matching, true), (other, false)] {
+            for text in *texts {
+                assert_eq!(
+                    regex_matches(&regex, text.as_bytes()),
+                    wanted,
+                    "{pattern} on {text:?}"
+                );
+            }
+        }
+    }
 }
 
 /// Where a match that starts at `start` may end.

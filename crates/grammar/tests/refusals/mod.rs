@@ -3,12 +3,15 @@
 
 use syntagma_grammar::{Error, Grammar, Limits, Place};
 
-/// (source, code, line, column)
-pub type Refused = (&'static str, &'static str, usize, usize);
+/// (code, (source, line, column) of what is refused with it)
+pub type Refused = (&'static str, &'static [(&'static str, usize, usize)]);
 
 /// Every source is refused at its place, and the line is shown with a caret under it.
 pub fn check(parse: impl Fn(&str) -> Result<Grammar, Error>, table: &[Refused]) {
-    for &(text, code, line, column) in table {
+    let rows = table
+        .iter()
+        .flat_map(|&(code, sources)| sources.iter().map(move |&source| (code, source)));
+    for (code, (text, line, column)) in rows {
         let error = parse(text).expect_err(text);
         assert_eq!(error.code(), code, "{text}: {error}");
         let Some(Place::Text {

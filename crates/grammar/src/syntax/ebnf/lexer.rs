@@ -199,14 +199,7 @@ impl Lexer<'_> {
         let mut bytes = Vec::new();
         loop {
             let at = self.cursor.at;
-            let Some(c) = self.cursor.next().filter(|&c| c != '\n') else {
-                return Err(self
-                    .cursor
-                    .error(start, "the string is not closed")
-                    .with_hint(format!(
-                        "close it with {quote} on the same line; a line break is \\n"
-                    )));
-            };
+            let c = self.cursor.in_string(start, quote)?;
             if c == quote {
                 return Ok(bytes);
             }
@@ -241,10 +234,8 @@ impl Lexer<'_> {
                 return Ok(());
             }
             _ => {
-                return Err(self
-                    .cursor
-                    .error(start, format!("unknown escape \\{c}"))
-                    .with_hint(r#"known are \n \t \r \0 \\ \" \' \xHH \uHHHH \u{…}"#));
+                let hint = r#"known are \n \t \r \0 \\ \" \' \xHH \uHHHH \u{…}"#;
+                return Err(self.cursor.unknown_escape(start, c, hint));
             }
         };
         bytes.push(plain);

@@ -6,8 +6,7 @@ use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::SeededIndexMap;
 use crate::syntax::rules::{
-    Ast, Constant, Function, Node, NodeId, Rule, check_alternatives, check_nesting,
-    check_repetition,
+    Ast, Constant, Function, Node, NodeId, Rule, check_nesting, check_repetition, count_alternative,
 };
 
 /// What a group becomes when it is closed.
@@ -252,17 +251,9 @@ impl Parser<'_> {
     }
 
     fn end_of_alternative(&mut self, offset: usize) -> Result<(), Error> {
-        self.alternatives += 1;
-        check_alternatives(self.text, self.limits, self.alternatives, offset)?;
+        count_alternative(self.text, self.limits, &mut self.alternatives, offset)?;
         let operands = std::mem::take(&mut self.frame().operands);
-        let alternative = match operands[..] {
-            [only] => only,
-            [first, ..] => {
-                let start = self.ast.nodes[first.0 as usize].1;
-                self.ast.add(Node::And(operands), start)
-            }
-            [] => self.ast.add(Node::And(operands), offset),
-        };
+        let alternative = self.ast.intersection(operands, offset);
         self.frame().alternatives.push(alternative);
         Ok(())
     }
@@ -272,10 +263,7 @@ impl Parser<'_> {
         self.end_of_operand(offset)?;
         self.end_of_alternative(offset)?;
         let frame = self.frames.pop().expect("a body has a frame");
-        Ok(match frame.alternatives[..] {
-            [only] => only,
-            _ => self.ast.add(Node::Alt(frame.alternatives), frame.offset),
-        })
+        Ok(self.ast.choice(frame.alternatives, frame.offset))
     }
 
     fn close(&mut self, sign: char, offset: usize) -> Result<(), Error> {

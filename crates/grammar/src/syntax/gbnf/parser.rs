@@ -8,6 +8,8 @@ use crate::limits::Limits;
 use crate::maps::SeededMap;
 use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate};
 
+const ESCAPES: &str = r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#;
+
 struct Parser<'t> {
     cursor: Cursor<'t>,
     groups: Groups<'t>,
@@ -265,23 +267,13 @@ impl<'t> Parser<'t> {
             return Ok(c);
         }
         let c = self.cursor.escaped(start)?;
-        let digits = match c {
-            'n' => return Ok('\n'),
-            'r' => return Ok('\r'),
-            't' => return Ok('\t'),
-            '\\' | '"' | '[' | ']' | '-' => return Ok(c),
-            'x' => 2,
-            'u' => 4,
-            'U' => 8,
-            _ => {
-                return Err(self
-                    .cursor
-                    .error(start, format!("unknown escape \\{c}"))
-                    .with_hint(r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#));
-            }
-        };
-        let code = self.cursor.hex(start, digits)?;
-        self.cursor.character(start, code)
+        Ok(match c {
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            '\\' | '"' | '[' | ']' | '-' => c,
+            _ => self.cursor.numbered(start, c, ESCAPES)?,
+        })
     }
 
     fn token(&mut self, start: usize) -> Result<Node, Error> {

@@ -75,6 +75,7 @@ impl Lowering<'_> {
             };
             parts.clear();
             let mut at_end = true;
+            let list = (shape, place, state.count);
             match &memory.bits {
                 None => {
                     let at = state.written as usize;
@@ -85,14 +86,7 @@ impl Lowering<'_> {
                             ..next
                         };
                         if !full {
-                            self.listed(
-                                (shape, place),
-                                at,
-                                state.count,
-                                then,
-                                &mut rules,
-                                &mut parts,
-                            )?;
+                            self.listed(list, at, then, &mut rules, &mut parts)?;
                         }
                         if !property.required {
                             let then = State {
@@ -114,14 +108,7 @@ impl Lowering<'_> {
                                 written: state.written | bit,
                                 ..next
                             };
-                            self.listed(
-                                (shape, place),
-                                at,
-                                state.count,
-                                then,
-                                &mut rules,
-                                &mut parts,
-                            )?;
+                            self.listed(list, at, then, &mut rules, &mut parts)?;
                         }
                     }
                 }
@@ -248,9 +235,8 @@ impl Lowering<'_> {
     /// One listed property and what follows it.
     fn listed(
         &mut self,
-        (shape, place): (&Shape, Place),
+        (shape, place, count): (&Shape, Place, u64),
         at: usize,
-        count: u64,
         then: State,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,

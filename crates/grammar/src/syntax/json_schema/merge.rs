@@ -275,16 +275,9 @@ impl Schemas<'_> {
                     vec![(pointer, reason.to_owned())],
                 ));
             }
-            let allowed = self.limits.schema_ref_hops;
-            if passed.len() > allowed {
-                return Err(Error::limit(
-                    "E-LIMIT-SCHEMA-REFS",
-                    "schema_ref_hops",
-                    passed.len() as u64,
-                    allowed as u64,
-                )
-                .at(Place::Pointer(self.pointer(start))));
-            }
+            let limit = ("E-LIMIT-SCHEMA-REFS", "schema_ref_hops");
+            Error::check_limit(limit, passed.len(), self.limits.schema_ref_hops)
+                .map_err(|error| error.at(Place::Pointer(self.pointer(start))))?;
             id = target;
         }
     }

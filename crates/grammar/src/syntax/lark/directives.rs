@@ -149,15 +149,9 @@ pub(super) fn substring_chunks(
         return Err(unsupported(text, offset, "this %regex is").with_hint(hint));
     };
     let allowed = CHUNKS.min(limits.grammar_nesting);
-    if chunks.len() > allowed {
-        return Err(Error::limit(
-            "E-LIMIT-GRAMMAR-NESTING",
-            "grammar_nesting",
-            chunks.len() as u64,
-            allowed as u64,
-        )
-        .at(Place::in_text(text, offset)));
-    }
+    let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
+    Error::check_limit(limit, chunks.len(), allowed)
+        .map_err(|error| error.at(Place::in_text(text, offset)))?;
     Ok(chunks)
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Sign(char),
 }
 
+const ESCAPES: &str = r#"known are \n \t \r \f \b \0 \\ \" \' \/ \xHH \uHHHH \UHHHHHHHH"#;
+
 /// A word and where it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
@@ -215,15 +217,7 @@ impl Lexer<'_> {
         let mut text = String::new();
         loop {
             let at = self.cursor.at;
-            let Some(c) = self.cursor.next().filter(|&c| c != '\n') else {
-                return Err(self
-                    .cursor
-                    .error(start, "the string is not closed")
-                    .with_hint(format!(
-                        "close it with {quote} on the same line; a line break is \\n"
-                    )));
-            };
-            match c {
+            match self.cursor.in_string(start, quote)? {
                 '\\' => text.push(self.escape(at)?),
                 c if c == quote => break,
                 c => text.push(c),
@@ -236,28 +230,16 @@ impl Lexer<'_> {
 
     fn escape(&mut self, start: usize) -> Result<char, Error> {
         let c = self.cursor.escaped(start)?;
-        let digits = match c {
-            'n' => return Ok('\n'),
-            't' => return Ok('\t'),
-            'r' => return Ok('\r'),
-            'f' => return Ok('\u{C}'),
-            'b' => return Ok('\u{8}'),
-            '0' => return Ok('\0'),
-            '\\' | '"' | '\'' | '/' => return Ok(c),
-            'x' => 2,
-            'u' => 4,
-            'U' => 8,
-            _ => {
-                return Err(self
-                    .cursor
-                    .error(start, format!("unknown escape \\{c}"))
-                    .with_hint(
-                        r#"known are \n \t \r \f \b \0 \\ \" \' \/ \xHH \uHHHH \UHHHHHHHH"#,
-                    ));
-            }
-        };
-        let code = self.cursor.hex(start, digits)?;
-        self.cursor.character(start, code)
+        Ok(match c {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'f' => '\u{C}',
+            'b' => '\u{8}',
+            '0' => '\0',
+            '\\' | '"' | '\'' | '/' => c,
+            _ => self.cursor.numbered(start, c, ESCAPES)?,
+        })
     }
 
     /// The text of an object, up to the bracket that closes it.

@@ -136,6 +136,30 @@ impl Ast {
         self.nodes.push((node, offset));
         NodeId(self.nodes.len() as u32 - 1)
     }
+
+    /// The intersection of operands; `offset` is where it stands if there are none.
+    pub(in crate::syntax) fn intersection(
+        &mut self,
+        operands: Vec<NodeId>,
+        offset: usize,
+    ) -> NodeId {
+        match operands[..] {
+            [only] => only,
+            [first, ..] => {
+                let start = self.nodes[first.0 as usize].1;
+                self.add(Node::And(operands), start)
+            }
+            [] => self.add(Node::And(operands), offset),
+        }
+    }
+
+    /// The choice between alternatives, which starts at `offset`.
+    pub(in crate::syntax) fn choice(&mut self, alternatives: Vec<NodeId>, offset: usize) -> NodeId {
+        match alternatives[..] {
+            [only] => only,
+            _ => self.add(Node::Alt(alternatives), offset),
+        }
+    }
 }
 
 /// Refuses a rule at `offset` that is defined at `first` already.

@@ -70,6 +70,20 @@ impl<'t> Cursor<'t> {
         None
     }
 
+    /// Takes the next character of a string that begins at `start` and ends on the same line.
+    pub(in crate::syntax) fn in_string(
+        &mut self,
+        start: usize,
+        quote: char,
+    ) -> Result<char, Error> {
+        self.next().filter(|&c| c != '\n').ok_or_else(|| {
+            self.error(start, "the string is not closed")
+                .with_hint(format!(
+                    "close it with {quote} on the same line; a line break is \\n"
+                ))
+        })
+    }
+
     /// Takes the character behind the backslash of an escape that begins at `start`.
     pub(in crate::syntax) fn escaped(&mut self, start: usize) -> Result<char, Error> {
         self.next().ok_or_else(|| {
@@ -124,6 +138,30 @@ impl<'t> Cursor<'t> {
         })?;
         self.at += digits;
         Ok(code)
+    }
+
+    /// Takes what follows `\x`, `\u` or `\U`, whose letter is `kind`, and gives the character of that number. Every other
+    /// letter is refused with `hint`, which says what is known.
+    pub(in crate::syntax) fn numbered(
+        &mut self,
+        start: usize,
+        kind: char,
+        hint: &str,
+    ) -> Result<char, Error> {
+        let digits = match kind {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => return Err(self.unknown_escape(start, kind, hint)),
+        };
+        let code = self.hex(start, digits)?;
+        self.character(start, code)
+    }
+
+    /// The refusal of an escape; `hint` says which are known.
+    pub(in crate::syntax) fn unknown_escape(&self, start: usize, kind: char, hint: &str) -> Error {
+        self.error(start, format!("unknown escape \\{kind}"))
+            .with_hint(hint)
     }
 
     /// The character with a number that [`Self::hex`] read.

@@ -9,16 +9,8 @@ pub(in crate::syntax) const DEEPEST: usize = 1_000;
 
 /// Refuses a source that is too long.
 pub(in crate::syntax) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
-    let (given, allowed) = (text.len() as u64, limits.grammar_bytes as u64);
-    if given > allowed {
-        return Err(Error::limit(
-            "E-LIMIT-GRAMMAR-BYTES",
-            "grammar_bytes",
-            given,
-            allowed,
-        ));
-    }
-    Ok(())
+    let limit = ("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes");
+    Error::check_limit(limit, text.len(), limits.grammar_bytes)
 }
 
 /// Refuses a group that is nested too deep, `depth` of them being open; the body of a rule is no group.
@@ -28,27 +20,22 @@ pub(in crate::syntax) fn check_nesting(
     depth: usize,
     offset: usize,
 ) -> Result<(), Error> {
-    let allowed = limits.grammar_nesting.min(DEEPEST);
-    if depth <= allowed {
-        return Ok(());
-    }
-    let (code, limit) = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
-    Err(Error::limit(code, limit, depth as u64, allowed as u64).at(Place::in_text(text, offset)))
+    let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
+    Error::check_limit(limit, depth, limits.grammar_nesting.min(DEEPEST))
+        .map_err(|error| error.at(Place::in_text(text, offset)))
 }
 
-/// Refuses one alternative too many, `count` being all of them.
-pub(in crate::syntax) fn check_alternatives(
+/// Counts one alternative more in `count`, and refuses one too many.
+pub(in crate::syntax) fn count_alternative(
     text: &str,
     limits: &Limits,
-    count: usize,
+    count: &mut usize,
     offset: usize,
 ) -> Result<(), Error> {
-    let allowed = limits.grammar_alternatives;
-    if count <= allowed {
-        return Ok(());
-    }
-    let (code, limit) = ("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives");
-    Err(Error::limit(code, limit, count as u64, allowed as u64).at(Place::in_text(text, offset)))
+    *count += 1;
+    let limit = ("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives");
+    Error::check_limit(limit, *count, limits.grammar_alternatives)
+        .map_err(|error| error.at(Place::in_text(text, offset)))
 }
 
 /// Refuses a repetition with too large a bound.
@@ -219,17 +206,9 @@ impl<'t> Groups<'t> {
     /// Ends an alternative.
     pub(in crate::syntax) fn end_alternative(&mut self, offset: usize) -> Result<(), Error> {
         self.end_operand(offset)?;
-        self.alternatives += 1;
-        check_alternatives(self.text, self.limits, self.alternatives, offset)?;
+        count_alternative(self.text, self.limits, &mut self.alternatives, offset)?;
         let operands = std::mem::take(&mut self.frame().operands);
-        let alternative = match operands[..] {
-            [only] => only,
-            [first, ..] => {
-                let start = self.ast.nodes[first.0 as usize].1;
-                self.ast.add(Node::And(operands), start)
-            }
-            [] => self.ast.add(Node::And(operands), offset),
-        };
+        let alternative = self.ast.intersection(operands, offset);
         self.frame().alternatives.push(alternative);
         Ok(())
     }
@@ -238,9 +217,6 @@ impl<'t> Groups<'t> {
     pub(in crate::syntax) fn close(&mut self, offset: usize) -> Result<NodeId, Error> {
         self.end_alternative(offset)?;
         let frame = self.frames.pop().expect("a body has a frame");
-        Ok(match frame.alternatives[..] {
-            [only] => only,
-            _ => self.ast.add(Node::Alt(frame.alternatives), frame.offset),
-        })
+        Ok(self.ast.choice(frame.alternatives, frame.offset))
     }
 }

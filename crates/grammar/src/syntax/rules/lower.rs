@@ -263,16 +263,9 @@ impl Lowering<'_> {
             }
             Node::Parts(pieces) => {
                 let given: usize = pieces.iter().map(Vec::len).sum();
-                let allowed = self.limits.regex_bytes;
-                if given > allowed {
-                    return Err(Error::limit(
-                        "E-LIMIT-REGEX-BYTES",
-                        "regex_bytes",
-                        given as u64,
-                        allowed as u64,
-                    )
-                    .at(Place::in_text(self.text, offset)));
-                }
+                let limit = ("E-LIMIT-REGEX-BYTES", "regex_bytes");
+                Error::check_limit(limit, given, self.limits.regex_bytes)
+                    .map_err(|error| error.at(Place::in_text(self.text, offset)))?;
                 // One optional whole: alternatives would be taken apart.
                 leaf(Regex::repeat(runs(pieces), 0, Some(1)))
             }

@@ -9,5 +9,5 @@ mod operands;
 
 pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, duplicate};
 pub(super) use cursor::Cursor;
-pub(super) use groups::{Groups, check_alternatives, check_nesting, check_repetition, check_size};
+pub(super) use groups::{Groups, check_nesting, check_repetition, check_size, count_alternative};
 pub(super) use lower::lower;
