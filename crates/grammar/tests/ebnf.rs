@@ -221,7 +221,7 @@ fn what_is_printed_starts_at_start_whatever_the_rule_was_called() {
         ("root", "start"),
         ("start", "root"),
         ("start-2", "start"),
-        ("r.1", "start"),
+        ("début", "start"),
     ] {
         let text = format!("{name} ::= \"a\" {other} ;\n{other} ::= \"b\" [{name}] ;");
         let grammar = ebnf::parse(&text, name, &Limits::default()).unwrap();
