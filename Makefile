@@ -60,6 +60,7 @@ exactness: toolchain ## 10,000 random grammars against naive recognisers (minute
 lint: build ## check style, types, stubs, floors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --package syntagma-python --no-default-features --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
