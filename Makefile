@@ -52,6 +52,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 
 fuzz: toolchain ## look for crashes and broken promises with random input
+	cargo test --release --quiet --package syntagma-grammar --test random_schemas
 	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)

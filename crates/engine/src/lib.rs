@@ -33,10 +33,11 @@ mod generation;
 mod jump;
 mod layers;
 mod limits;
-mod maps;
 mod mask;
 mod matcher;
 mod vocabulary;
+
+use syntagma_grammar::maps;
 
 pub use budget::{Bound, Unit};
 pub use compiled::{CompiledGrammar, CompiledStats};

@@ -24,7 +24,8 @@ pub mod error;
 pub mod ir;
 pub mod json;
 pub mod limits;
-mod maps;
+#[doc(hidden)]
+pub mod maps;
 pub mod print;
 pub mod syntax;
 

@@ -1,4 +1,4 @@
-//! The hash maps of this crate, by where their keys come from.
+//! The hash maps of both core crates, by where their keys come from.
 //!
 //! Names, patterns and rules are written by whoever sends a grammar, who may choose them so that a known hash function puts
 //! all of them into one place; each look-up then passes all others. Keys that hold any of it are hashed with a seed that is
@@ -10,35 +10,37 @@
 use std::hash::{BuildHasher as _, Hash};
 use std::sync::LazyLock;
 
-pub(crate) use foldhash::fast::RandomState as Seeded;
+pub use foldhash::fast::RandomState as Seeded;
 use indexmap::{IndexMap, IndexSet};
-pub(crate) use rustc_hash::FxBuildHasher as IdHash;
+pub use rustc_hash::{FxBuildHasher as IdHash, FxHasher as IdHasher};
 
 /// By a number of ours or an address.
-pub(crate) type IdMap<K, V> = std::collections::HashMap<K, V, IdHash>;
+pub type IdMap<K, V> = std::collections::HashMap<K, V, IdHash>;
 /// Numbers of ours, or addresses.
-pub(crate) type IdSet<K> = std::collections::HashSet<K, IdHash>;
+pub type IdSet<K> = std::collections::HashSet<K, IdHash>;
 /// By a number of ours or an address, in order of insertion.
-pub(crate) type IdIndexMap<K, V> = IndexMap<K, V, IdHash>;
+pub type IdIndexMap<K, V> = IndexMap<K, V, IdHash>;
 /// Numbers of ours, or addresses, in order of insertion.
-pub(crate) type IdIndexSet<K> = IndexSet<K, IdHash>;
+pub type IdIndexSet<K> = IndexSet<K, IdHash>;
 
 /// By something that a user may choose.
-pub(crate) type SeededMap<K, V> = std::collections::HashMap<K, V, Seeded>;
+pub type SeededMap<K, V> = std::collections::HashMap<K, V, Seeded>;
 /// Things that a user may choose.
-pub(crate) type SeededSet<K> = std::collections::HashSet<K, Seeded>;
+pub type SeededSet<K> = std::collections::HashSet<K, Seeded>;
 /// By something that a user may choose, in order of insertion.
-pub(crate) type SeededIndexMap<K, V> = IndexMap<K, V, Seeded>;
+pub type SeededIndexMap<K, V> = IndexMap<K, V, Seeded>;
 /// Things that a user may choose, in order of insertion.
-pub(crate) type SeededIndexSet<K> = IndexSet<K, Seeded>;
+pub type SeededIndexSet<K> = IndexSet<K, Seeded>;
 
 /// The seed of hashes that are kept in values, and so must be the same in all maps of a process.
-pub(crate) fn of_process() -> &'static Seeded {
+#[must_use]
+pub fn of_process() -> &'static Seeded {
     static SEED: LazyLock<Seeded> = LazyLock::new(Seeded::default);
     &SEED
 }
 
 /// What something hashes to, the same everywhere in a process.
-pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+#[must_use]
+pub fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     of_process().hash_one(value)
 }

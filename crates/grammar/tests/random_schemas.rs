@@ -318,7 +318,7 @@ fn worked() -> Duration {
 #[test]
 fn no_schema_takes_what_is_not_paid_for() {
     // Without optimisation, all fuel takes some seconds.
-    let most = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
+    let most = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 1 });
     let only: Option<u64> = std::env::var("SCHEMA_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok());

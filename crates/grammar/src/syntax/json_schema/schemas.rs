@@ -22,9 +22,6 @@ use crate::limits::{Fuel, Limits};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
 use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
 
-/// Steps for a unit of fuel.
-const STEPS: usize = 4;
-
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
 pub(super) struct Readings {
@@ -54,8 +51,6 @@ pub(super) struct Schemas<'d> {
     pub(super) demands: SeededMap<Conjunction, Rc<Demands>>,
     /// Which subschemas apply themselves.
     pub(super) circles: Circles,
-    /// Steps that are not paid for yet.
-    steps: usize,
     /// How many questions about conjunctions were looked into.
     pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
@@ -85,7 +80,6 @@ impl<'d> Schemas<'d> {
             left_out: SeededSet::default(),
             demands: SeededMap::default(),
             circles: Circles::default(),
-            steps: 0,
             questions: 0,
             impossible: SeededIndexMap::default(),
             singles: Vec::new(),
@@ -125,12 +119,9 @@ impl<'d> Schemas<'d> {
         told.into_iter().collect()
     }
 
-    /// Pays for steps that are much shorter than what a unit of fuel stands for elsewhere.
+    /// Pays for steps of reading: visited subschemas, compared and copied parts.
     pub(super) fn work(&mut self, steps: usize) -> Result<(), Error> {
-        self.steps += steps;
-        let units = self.steps / STEPS;
-        self.steps %= STEPS;
-        self.read.fuel.spend(units)
+        self.read.fuel.spend(steps)
     }
 
     /// What a subschema says.
