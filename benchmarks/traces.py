@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 import server_events
-from support.tables import Table, number
+from support.tables import Table
 
 import syntagma as sg
 
@@ -82,8 +82,7 @@ def main() -> None:
     actions["analysis of a template"] = lambda: sg.analyze(template)
     for name, action in actions.items():
         trace = traced(action)
-        table.row(name, number(trace.calls), len(trace.files), number(trace.switches))
-    served.model.generator.close()
+        table.row(name, f"{trace.calls:,}", len(trace.files), f"{trace.switches:,}")
 
 
 if __name__ == "__main__":
