@@ -16,7 +16,7 @@ pub struct Unreadable {
 /// What is wrong with a text that is to be JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Problem {
-    /// There is nothing but blanks.
+    /// There is nothing but whitespace.
     Empty,
     /// What should stand there, or what must not.
     Syntax(&'static str),
@@ -82,7 +82,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a sign after blanks; false if something else stands there.
+    /// Reads this punctuation mark, with whitespace before it; false if something else comes next.
     fn takes(&mut self, sign: u8) -> bool {
         self.blanks();
         let found = self.peek() == Some(sign);
