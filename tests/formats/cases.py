@@ -37,6 +37,7 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     raw: str
     write: bool = False
     prompt: str | None = None
+    template_kwargs: dict[str, Any] | None = None
     content: str = ""
     reasoning: str = ""
     calls: list[WantedCall] = []

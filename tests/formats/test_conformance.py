@@ -25,7 +25,7 @@ def test_every_format_has_cases(name: str) -> None:
 
 
 def _read(fmt: ChatFormat, case: Case, chunks: list[str]) -> Message:
-    parser = fmt.parser(TOOLS, prompt=case.prompt, id_seed="cases")
+    parser = fmt.parser(TOOLS, prompt=case.prompt, template_kwargs=case.template_kwargs, id_seed="cases")
     for chunk in chunks:
         parser.feed(chunk)
     parser.finish()

@@ -1,9 +1,14 @@
-"""Keys of calls that contradict each other are refused where the file is read, with the line."""
+"""What is wrong with a file is said where the file is loaded, with its name, the line and a hint."""
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+import syntagma as sg
+from syntagma.cli.app import app
 from syntagma.errors import FormatError
 from syntagma.format_schema import read_toml
 
@@ -30,3 +35,85 @@ def test_keys_that_contradict_each_other(toml: str, line: int) -> None:
     with pytest.raises(FormatError) as raised:
         read_toml(toml)
     assert (raised.value.code, raised.value.line) == ("E-FORMAT-CONFLICT", line)
+
+
+ENVELOPE = '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = '
+MISSPELT = [
+    ('[tools]\ncall = "<call>{name}{args}</call>"\n', 2, "{arguments}"),
+    ('[tools]\ncall = "<call>{name}{Arguments}</call>"\n', 2, "{arguments}"),
+    ('[tools]\ncall = "<call>{name}{ arguments }</call>"\n', 2, "{arguments}"),
+    ('[tools]\ncall = "<call>{tool_name}{arguments}</call>"\n', 2, "{name}"),
+    ('[tools]\ncall = "<call>{name}{params}</call>"\n', 2, ""),
+    ('[tools]\ncall = "<call>{tool}{arguments}</call>"\n', 2, ""),
+    ('[tools]\ncall = "<call>{name}{arguments}<id>{call_id}</id></call>"\n', 2, "{id}"),
+    (ENVELOPE + '\'{"n": "{name}", "a": {args}}\'\n', 3, "{arguments}"),
+    (ENVELOPE + '\'{"n": "{tool}", "a": {arguments}}\'\n', 3, ""),
+    (CALL + 'argument = "<k>{key}</k><v>{val}</v>"\n', 3, "{value}"),
+    (CALL + '[[tools.also]]\ncall = "<other>{name}{argument}</other>"\n', 4, "{arguments}"),
+    ('[tools]\ncall = "<call>{name}{arguments}</call>"\nsection = "<calls>{call}</calls>"\n', 3, "{calls}"),
+    ('# reasoning\n\n[reasoning]\nblock = "<think>{thinking}</think>"\n', 4, ""),
+    ('[content]\nblock = "<say>{contents}</say>"\n', 2, "{content}"),
+]
+
+
+@pytest.mark.parametrize(("toml", "line", "near"), MISSPELT)
+def test_a_misspelt_placeholder(toml: str, line: int, near: str) -> None:
+    with pytest.raises(FormatError) as raised:
+        sg.ChatFormat.from_toml(toml, source="mine.toml")
+    error = raised.value
+    assert (error.code, error.source, error.line) == ("E-FORMAT-PATTERN", "mine.toml", line)
+    assert error.hint is not None
+    assert error.hint.startswith(f"did you mean {near}?" if near else "known here: {")
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        '[tools]\ncall = \'{"{name}": {arguments}}\'\nsection = "<s>{calls}</s>"\n',
+        ENVELOPE + '\'{"n": "{name}", "kind": {"a": [{}]}, "a": {arguments}}\'\n',
+        '[tools]\ncall = "{call}{name} {arguments}{/call}"\n',
+        '[reasoning]\nblock = "{{note}}{reasoning}{{/note}}"\n',
+    ],
+)
+def test_braces_that_are_text(toml: str) -> None:
+    sg.ChatFormat.from_toml(toml)
+
+
+UNUSABLE = [
+    ('[tools]\ncall = "<call>{arguments}</call>"\n', 2),
+    ('[tools]\nsection = "<s>{calls}</s{suffix}>"\ncall = "<call>{name}{arguments}</call>"\n', 2),
+    (CALL + 'argument = ["<k>{key}<v>{value}</v>", "<k={key}>{value}</k>"]\n', 3),
+    (CALL + '[[tools.also]]\ncall = "<other>{name}{arguments}"\nargument = "<k>{key}<v>{value}</v>"\n', 4),
+    (CALL + 'argument = "<k {type}>{key}<v>{value}</v>"\ntypes = { s = "string" }\n', 4),
+    (
+        '[tools]\ncall = "<c>{name}({arguments})"\nargument = "{key}={value}"\n'
+        'argument_separator = "e"\nvalues = "literal"\n',
+        4,
+    ),
+    ('[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n[tools]\ncall = "<to>{name}<m>{arguments}<e>"\n', 2),
+    (
+        '[content]\nblock = "<to>you<m><q>{content}</q><e>"\n'
+        '[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n',
+        2,
+    ),
+]
+
+
+@pytest.mark.parametrize(("toml", "line"), UNUSABLE)
+def test_what_reader_or_grammar_cannot_hold(toml: str, line: int, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(toml)
+    found = []
+    with pytest.raises(FormatError) as raised:
+        sg.ChatFormat.from_toml(toml, source=str(path))
+    found.append(raised.value)
+    with pytest.raises(FormatError) as raised:
+        sg.formats.register(path)
+    found.append(raised.value)
+    for error in found:
+        assert (error.code, error.source, error.line) == ("E-FORMAT-UNSUPPORTED", str(path), line)
+        assert error.hint
+    assert "mine" not in sg.formats.names()
+    answered = CliRunner().invoke(app, ["parse", "--format", str(path), "--json"], input="text")
+    assert answered.exit_code != 0
+    assert "E-FORMAT-UNSUPPORTED" in answered.output + answered.stderr

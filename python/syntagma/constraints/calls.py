@@ -129,7 +129,8 @@ class _CallWriter:
         self.names = (*placeholders, *shape).count("name")
         """how often the name stands in a call"""
         if not self.names:
-            raise unsupported("a call that does not say its tool's name")
+            hint = "{name} in the first pattern of `call`, or in what stands in it"
+            raise unsupported("a call that does not say its tool's name", "/tools/call", hint)
         self.encoded = self._envelope is not None and any(
             placeholder.name == "arguments" and placeholder.quoted for placeholder in _placeholders(self._envelope.root)
         )
@@ -188,7 +189,7 @@ class _CallWriter:
             case "index" | "ordinal":
                 return [Grammar.from_regex(_NUMBER)]
             case _:
-                raise unsupported(f"{{{placeholder}}} in a call")
+                raise unsupported(f"{{{placeholder}}} in a call", "/tools/call")
 
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:

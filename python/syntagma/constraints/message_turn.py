@@ -51,7 +51,10 @@ class _MessageTurn:
             return turn.forced_calls
         if content is None or not content.block:
             if turn.calls is None:
-                raise FormatError("E-FORMAT-UNSUPPORTED", "the format has no answers")
+                hint = "content.block, an example of a message that is an answer"
+                raise FormatError(
+                    "E-FORMAT-UNSUPPORTED", "the format has no answers", hint=hint, pointer="/messages/fields"
+                )
             return turn.calls
         answer = content.block[0]
         alternatives = [Grammar.concat(*literal(answer.opener), *self._answer(answer, turn.answer))]

@@ -130,6 +130,11 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """The form itself and the further ones, in the order in which they are tried."""
         return (self, *self.also)
 
+    @property
+    def placed_forms(self) -> tuple[tuple[str, ToolsSpec], ...]:
+        """The same forms, each with its JSON pointer in the format."""
+        return (("/tools", self), *((f"/tools/also/{index}", form) for index, form in enumerate(self.also)))
+
 
 class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Headers of messages, for turns that are a sequence of messages."""

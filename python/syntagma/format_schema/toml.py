@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from syntagma.errors import FormatError
+from syntagma.format_schema.misspelt import check_words
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
@@ -86,17 +87,25 @@ class FormatFile(msgspec.Struct, frozen=True):
         listed = self.tables.get("aliases", [])
         return tuple(alias for alias in listed if isinstance(alias, str)) if isinstance(listed, list) else ()
 
-    def spec(self, base: Callable[[str], Tables] | None = None) -> FormatSpec:
+    def spec(
+        self, base: Callable[[str], Tables] | None = None, check: Callable[[FormatSpec], None] | None = None
+    ) -> FormatSpec:
         """The format in the file.
 
         Args:
             base: the tables of another file by its name, for `from`; raises KeyError if there is none.
+            check: what else must be right about the format; raises a FormatError with a pointer where it is not.
 
         Raises:
-            FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN`, `-CONFLICT` or `-FROM`, with line.
+            FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN`, `-CONFLICT`, `-FROM`, or of `check`, with line.
         """
         try:
-            return _spec(self.tables, base)
+            resolved = _resolved(self.tables, base)
+            check_words(resolved)
+            spec = _converted(resolved)
+            if check is not None:
+                check(spec)
+            return spec
         except FormatError as error:
             error.source = self.source
             error.line = _line_of(error.pointer or "", self.text.splitlines())
@@ -104,18 +113,25 @@ class FormatFile(msgspec.Struct, frozen=True):
             raise
 
 
-def read_toml(text: str, *, source: str = "<string>", base: Callable[[str], Tables] | None = None) -> FormatSpec:
+def read_toml(
+    text: str,
+    *,
+    source: str = "<string>",
+    base: Callable[[str], Tables] | None = None,
+    check: Callable[[FormatSpec], None] | None = None,
+) -> FormatSpec:
     """Read the text of a format file.
 
     Args:
         text: the TOML text.
         source: its name, for errors.
         base: as for `FormatFile.spec`.
+        check: the same.
 
     Raises:
         FormatError: as `FormatFile.parse` and `FormatFile.spec`.
     """
-    return FormatFile.parse(text, source).spec(base)
+    return FormatFile.parse(text, source).spec(base, check)
 
 
 def read_tables(tables: Tables) -> FormatSpec:
@@ -124,14 +140,19 @@ def read_tables(tables: Tables) -> FormatSpec:
     Raises:
         FormatError: as `FormatFile.spec`, with the JSON pointer of the key in place of a line.
     """
-    return _spec(tables, None)
+    return _converted(_resolved(tables, None))
 
 
-def _spec(tables: Tables, base: Callable[[str], Tables] | None) -> FormatSpec:
+def _resolved(tables: Tables, base: Callable[[str], Tables] | None) -> dict[str, Any]:
+    """The tables as the spec has them, without what only files have."""
     resolved = dict(tables)
     for part in _PARTS:
         if part in tables:
             resolved[part] = _spelled_out(part, _inherited(part, tables[part], base, ()), f"/{part}")
+    return resolved
+
+
+def _converted(resolved: dict[str, Any]) -> FormatSpec:
     try:
         return msgspec.convert(resolved, FormatSpec, dec_hook=decode_spelled)
     except msgspec.ValidationError as error:

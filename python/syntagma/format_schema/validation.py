@@ -17,16 +17,27 @@ from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, Reason
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.json_pointer import steps_of
 
-__all__ = ["check_headers", "check_part", "check_types", "decode_spelled", "format_error", "key_names", "type_error"]
+__all__ = [
+    "ALLOWED_PLACEHOLDERS",
+    "check_headers",
+    "check_part",
+    "check_types",
+    "decode_spelled",
+    "format_error",
+    "key_names",
+    "type_error",
+]
 
-_ALLOWED_PLACEHOLDERS = {
+ALLOWED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
     "tools.section": ("calls", "suffix"),
     "tools.call": ("name", "arguments", "envelope", "id", "index", "ordinal", "suffix"),
     "tools.id": ("name", "index", "ordinal"),
     "tools.argument": ("key", "value", "type", "suffix"),
+    "tools.envelope": ("name", "arguments", "id", "index", "ordinal"),
 }
+"""the placeholders that have a meaning in each kind of pattern"""
 _REQUIRED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
@@ -134,9 +145,10 @@ def check_part(name: str, part: Part, pointer: str) -> None:
         if not getattr(part, key):
             raise format_error("E-FORMAT-KEY", f"{pointer}/{key}", "is required")
     for key in _types(type(part)):
-        if f"{name}.{key}" in _ALLOWED_PLACEHOLDERS:
+        if f"{name}.{key}" in ALLOWED_PLACEHOLDERS:
             for pattern in getattr(part, key):
-                _check_pattern(f"{name}.{key}", pattern, f"{pointer}/{key}")
+                if isinstance(pattern, Pattern):
+                    _check_pattern(f"{name}.{key}", pattern, f"{pointer}/{key}")
     if isinstance(part, ToolsSpec):
         _check_tools(part, pointer)
 
@@ -165,7 +177,7 @@ def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
         hint = "TOML reads \\n in \"…\" only; '…' keeps it as it stands"
         raise format_error("E-FORMAT-PATTERN", pointer, "holds a backslash", hint)
     for placeholder in pattern.placeholders:
-        if placeholder not in _ALLOWED_PLACEHOLDERS[kind]:
+        if placeholder not in ALLOWED_PLACEHOLDERS[kind]:
             raise format_error("E-FORMAT-PATTERN", pointer, f"{{{placeholder}}} has no meaning here")
     for placeholder in _REQUIRED_PLACEHOLDERS.get(kind, ()):
         if placeholder not in pattern.placeholders:
@@ -223,8 +235,7 @@ def check_headers(
     if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
         key = "interrupt" if reasoning.interrupt else "start"
         raise format_error("E-FORMAT-CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
-    forms = [] if tools is None else [("/tools", tools)]
-    forms += [(f"/tools/also/{index}", form) for index, form in enumerate(tools.also if tools is not None else ())]
+    forms = tools.placed_forms if tools is not None else ()
     for pointer, form in forms:
         if any(pattern.text != "{calls}" for pattern in form.section):
             message = "has no meaning beside [messages]; the header stands in `call`"

@@ -14,6 +14,7 @@ from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
+from syntagma.formats.usable import check_usable
 from syntagma.grammars import Grammar
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, StreamParser, start_state
@@ -41,9 +42,9 @@ class ChatFormat:
         """Read a format file; `from` may name registered formats.
 
         Raises:
-            FormatError: `E-FORMAT-…`, with line.
+            FormatError: `E-FORMAT-…`, with line; `E-FORMAT-UNSUPPORTED`, the reader or the grammar cannot hold it.
         """
-        return cls(read_toml(text, source=source, base=registry.tables))
+        return cls(read_toml(text, source=source, base=registry.tables, check=check_usable))
 
     def to_toml(self) -> str:
         """The format as a file without `from`; reading it gives an equal format."""

@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from syntagma.errors import ArgumentError, FormatError
 from syntagma.forks import ForkSafeLock
 from syntagma.format_schema import FormatFile, FormatSpec, Tables
+from syntagma.formats.usable import check_usable
 
 __all__ = ["PLUGIN_GROUP", "FormatRegistry", "registry"]
 
@@ -70,7 +71,7 @@ class FormatRegistry:
             key = self.canonical(name)
             if key not in self._specs:
                 file = self._own()[key]
-                self._specs[key] = file.spec(self.tables)
+                self._specs[key] = file.spec(self.tables, check_usable)
             return self._specs[key]
 
     def tables(self, name: str) -> Tables:
@@ -106,7 +107,7 @@ class FormatRegistry:
             path = pathlib.Path(path_or_text)
             text, source, given = _read(path), str(path), name or path.stem
         file = FormatFile.parse(text, source)
-        spec = file.spec(self.tables)
+        spec = file.spec(self.tables, check_usable)
         key = given or next(iter(spec.aliases), None)
         if key is None:
             raise ArgumentError("E-FORMAT-NAME", "a format given as text needs a name or an alias")

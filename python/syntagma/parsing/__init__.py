@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.header_router import is_name
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
@@ -27,6 +28,7 @@ __all__ = [
     "State",
     "StreamParser",
     "Transitions",
+    "compiled_format",
     "is_name",
     "marker_effect",
     "read_header",

@@ -253,8 +253,8 @@ def _fits(route: Route, values: dict[str, str]) -> tuple[Score, str | None] | No
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
     found = []
-    for form in spec.tools.forms if spec.tools is not None else ():
-        found += [_call(form, pattern, messages) for pattern in form.call]
+    for pointer, form in spec.tools.placed_forms if spec.tools is not None else ():
+        found += [_call(form, pattern, messages, pointer) for pattern in form.call]
     for pattern in spec.reasoning.block if spec.reasoning is not None else ():
         found.append(_text("reasoning", pattern, messages))
     for number, pattern in enumerate(spec.content.block if spec.content is not None else ()):
@@ -268,12 +268,17 @@ def _text(
     header = split_header(pattern, messages)
     block = msgspec.structs.replace(block_of(header.body, kind), after_opener=header.body.opener)
     if not _is_end(block.closer, messages) or block.opener:
-        raise FormatError("E-FORMAT-UNSUPPORTED", f"the body of {pattern.text!r} is more than its text")
+        raise FormatError(
+            "E-FORMAT-UNSUPPORTED",
+            f"the body of {pattern.text!r} is more than its text",
+            hint=f"{{{kind}}} follows the header, and one of `messages.end` follows it",
+            pointer=f"/{kind}/block",
+        )
     fields = dict(header.fields)
     return Route(kind, fields, _shapes(fields, messages), block, end=block.closer, exact=exact)
 
 
-def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
+def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, pointer: str) -> Route:
     header = split_header(pattern, messages)
     text = header.body.text.rstrip()
     end = next((one for one in messages.end if text.endswith(one)), "")
@@ -284,7 +289,7 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec) -> Route:
     named = any(shape.placeholders for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
     # Between the header and what is read there may be whitespace.
-    calls = form_parts(alone, named=named)[2]
+    calls = form_parts(alone, pointer, named=named)[2]
     others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
     spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)
     fields = dict(header.fields)

@@ -63,12 +63,12 @@ def _edges(pattern: Pattern) -> tuple[str, str]:
     return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
 
 
-def _section(pattern: Pattern) -> Section:
+def _section(pattern: Pattern, pointer: str) -> Section:
     ops = compile_ops(pattern)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
     before, after = _edges(pattern)
     if any(op.kind == "placeholder" for op in ops[at + 1 :]):
-        raise _unsupported("captures after the calls of a section")
+        raise _unsupported("placeholders after {calls}", f"{pointer}/section", "only text may close a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
 
 
@@ -92,30 +92,30 @@ def _trim(ops: tuple[Op, ...]) -> tuple[Op, ...]:
     return ops[:-1] if ops and ops[-1].kind == "whitespace" else ops
 
 
-def _unsupported(what: str) -> FormatError:
-    return FormatError("E-FORMAT-UNSUPPORTED", f"the reader does not know {what} yet")
+def _unsupported(what: str, pointer: str, hint: str | None = None) -> FormatError:
+    return FormatError("E-FORMAT-UNSUPPORTED", f"the reader does not know {what}", hint=hint, pointer=pointer)
 
 
-def _check(spec: ToolsSpec, *, named: bool) -> None:
+def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
     if len(spec.argument) > 1:
-        raise _unsupported("several ways to write an argument")
+        hint = "each further way is a further form, [[tools.also]]"
+        raise _unsupported("several ways to write an argument", f"{pointer}/argument", hint)
     if spec.argument and spec.values == "literal":
-        _check_keywords(spec)
+        _check_keywords(spec, pointer)
     elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
-        raise _unsupported("arguments without a marker before the key or after the value")
+        raise _unsupported("arguments without a marker before the key or after the value", f"{pointer}/argument")
     if spec.argument and not all("arguments" not in call.placeholders or call.closer.strip() for call in spec.call):
-        raise _unsupported("arguments without a marker after them")
+        hint = "text after {arguments} in `call`, which ends them"
+        raise _unsupported("arguments without a marker after them", f"{pointer}/call", hint)
     for call in spec.call:
         says = named or "name" in call.placeholders or any("name" in one.pattern.placeholders for one in spec.envelope)
         if not says and not any("name" in one.placeholders for one in spec.id):
-            raise _unsupported("calls without a name")
-        if (
-            call.placeholders
-            and call.placeholders[0] in ("name", "id")
-            and not call.opener
-            and spec.section[0].opener == ""
-        ):
-            raise _unsupported("calls that begin with a name, without a marker before it")
+            hint = "{name} in `call`, in `envelope`, or in `id`"
+            raise _unsupported("calls without a name", f"{pointer}/call", hint)
+        begins_bare = call.placeholders[:1] in (("name",), ("id",)) and not call.opener
+        if begins_bare and spec.section[0].opener == "":
+            hint = "text before it in `call`, or a `section` that begins with text"
+            raise _unsupported("calls that begin with a name, without a marker before it", f"{pointer}/call", hint)
 
 
 def _nesting(spec: ToolsSpec) -> Nesting | None:
@@ -134,14 +134,15 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
     )
 
 
-def _check_keywords(spec: ToolsSpec) -> None:
+def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
     """Literal values stand between keys and separators, as in a call of a program."""
     pattern = spec.argument[0]
     between = pattern.around("value")[0].strip()
     if pattern.placeholders != ("key", "value") or pattern.opener or pattern.closer or not between:
-        raise _unsupported("literal values in other arguments than `key, mark, value`")
+        hint = "{key}, text, {value}, and nothing before or after"
+        raise _unsupported("literal values in other arguments than `key, mark, value`", f"{pointer}/argument", hint)
     if not spec.argument_separator.strip():
-        raise _unsupported("literal values without a separator")
+        raise _unsupported("literal values without a separator", f"{pointer}/argument_separator")
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:
@@ -152,17 +153,22 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
     """
     # After headers no call begins by itself.
     tools = spec.tools if spec.messages is None else None
-    return [form_parts(form) for form in (tools.forms if tools is not None else ())]
+    return [form_parts(form, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
 
 
-def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
-    """One form of calls; `named`: the tool's name stands in front of them.
+def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormParts:
+    """One form of calls.
+
+    Args:
+        tools: the form.
+        pointer: its JSON pointer in the format.
+        named: the tool's name stands in front of the calls.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`.
+        FormatError: `E-FORMAT-UNSUPPORTED`, with the pointer of the key.
     """
-    _check(tools, named=named)
-    sections = tuple(map(_section, tools.section))
+    _check(tools, pointer, named=named)
+    sections = tuple(_section(pattern, pointer) for pattern in tools.section)
     sectionless = any(not section.opener for section in sections)
     form = Form(
         separator=tools.separator.strip(),
@@ -194,7 +200,7 @@ def form_parts(tools: ToolsSpec, *, named: bool = False) -> FormParts:
         before, after = _edges(pattern)
         rest = _closers(ops[cut:])
         if any(op.kind == "placeholder" for op in rest):
-            raise _unsupported("captures after the arguments of a call")
+            raise _unsupported("placeholders after the arguments of a call", f"{pointer}/call")
         call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
         calls.append(call)
         if header and call.ops[-1].text == "arguments":

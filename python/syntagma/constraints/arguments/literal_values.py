@@ -32,13 +32,13 @@ class LiteralValues:
     def __init__(self, tools: ToolsSpec, writer: ValueWriter) -> None:
         self._writer = writer
         if tools.item is not None:
-            raise unsupported("literals that nest")
-        after = (tools.argument_separator, tools.call[0].around("arguments")[1])
-        if any(not text or _CONTINUES_LITERAL.match(text) for text in after):
+            raise unsupported("literals that nest", "/tools/item")
+        if any(map(_continues_literal, (tools.argument_separator, tools.call[0].around("arguments")[1]))):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
                 "what follows a literal would be read as more of a number, so no grammar of literals is exact",
                 hint="a separator or closer that begins with neither a letter, a digit, a sign nor a point",
+                pointer="/tools/argument_separator" if _continues_literal(tools.argument_separator) else "/tools/call",
             )
 
     def any_value(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
@@ -58,3 +58,8 @@ class LiteralValues:
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
         return is_keyword(key)
+
+
+def _continues_literal(after: str) -> bool:
+    """Whether what follows a literal could be more of it."""
+    return not after or _CONTINUES_LITERAL.match(after) is not None

@@ -52,7 +52,7 @@ class TextValues:
         before, after = pattern.around("value")
         self._closer = after.strip()
         if not before.strip() or not set(self._closer) - _IN_JSON:
-            raise unsupported("arguments whose values have no marker on both sides")
+            raise unsupported("arguments whose values have no marker on both sides", "/tools/argument")
 
     def any_value(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
         """Any value: as text, as JSON."""

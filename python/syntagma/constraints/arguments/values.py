@@ -120,6 +120,6 @@ def with_definitions(schema: Any, root: Mapping[str, Any]) -> Any:
     return {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
 
 
-def unsupported(what: str) -> FormatError:
-    """The error of a form that has no strict reading."""
-    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be constrained by a grammar yet")
+def unsupported(what: str, pointer: str | None = None, hint: str | None = None) -> FormatError:
+    """The error of what has no strict reading; the pointer is that of a key of the format, if that is the reason."""
+    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar", hint=hint, pointer=pointer)

@@ -1,0 +1,29 @@
+"""What a format must allow before it is taken in: that its calls can be read, and that a grammar can hold them."""
+
+from __future__ import annotations
+
+from syntagma.constraints import build_grammar
+from syntagma.errors import FormatError
+from syntagma.format_schema import FormatSpec, StartState
+from syntagma.parsing import compiled_format
+from syntagma.request import resolve_request
+
+__all__ = ["check_usable"]
+
+
+def check_usable(spec: FormatSpec) -> None:
+    """Refuse a format that the reader or the grammar cannot hold, whatever is asked of it.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSUPPORTED`, with the JSON pointer of the key, and a hint.
+    """
+    compiled_format(spec)
+    for choice in ("none", "auto"):
+        build_grammar(spec, resolve_request(None, tool_choice=choice), StartState())
+    if spec.tools is not None and spec.tools.types and set(spec.tools.types.values()) != {"string", "json"}:
+        raise FormatError(
+            "E-FORMAT-UNSUPPORTED",
+            "values of some types have no word, so that no grammar can hold them",
+            hint='one word for strings and one for all else: types = { text = "string", "*" = "json" }',
+            pointer="/tools/types",
+        )
