@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from syntagma.constraints import build_grammar
+from syntagma.constraints import build_call_grammar, build_grammar
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
@@ -59,6 +59,19 @@ class Turn:
         """
         return build_grammar(self.format.spec, self.request, self.start) if self.request.constrains else None
 
+    @functools.cached_property
+    def call_grammar(self) -> Grammar | None:
+        """What the model may write from the first of `triggers` on, built when first asked for.
+
+        For engines that constrain lazily: they let the model write freely, reasoning included, until a trigger appears,
+        and hold it to this grammar from the trigger's first character on. None where no call may come, where no text
+        begins one, or where `grammar` is None.
+
+        Raises:
+            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
+        """
+        return build_call_grammar(self.format.spec, self.request) if self.request.constrains else None
+
     def parser(self) -> StreamParser:
         """A fresh parser for one answer to the prompt."""
         try:
@@ -71,7 +84,7 @@ class Turn:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """What begins a call as the format writes it."""
+        """What begins the calls as the format writes them; `call_grammar` begins there."""
         return self.format.triggers
 
     @property

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from syntagma.constraints.arguments import arguments_grammar
 from syntagma.constraints.arguments.values import unsupported
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.literals import literal
+from syntagma.constraints.literals import from_trigger, literal
 from syntagma.constraints.schemas import arguments_schema
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
@@ -40,11 +40,14 @@ _ANY_ID = r"[A-Za-z0-9_\-]+"
 _NUMBER = r"0|[1-9][0-9]*"
 
 
-def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits, labels: BudgetLabels) -> Grammar:
+def calls_grammar(
+    spec: FormatSpec, request: ResolvedRequest, *, limits: Limits, labels: BudgetLabels, triggered: bool = False
+) -> Grammar:
     """One or more calls with everything around them, as the first form of the format writes them.
 
     Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
-    of the first; what opens a message stands between them.
+    of the first; what opens a message stands between them. With `triggered` the text begins with a trigger: whitespace
+    before it is not part of it.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading yet; `E-FORMAT-NAME`, a tool's name cannot
@@ -53,14 +56,23 @@ def calls_grammar(spec: FormatSpec, request: ResolvedRequest, *, limits: Limits,
     """
     tools, messages = spec.tools, spec.messages
     assert tools is not None
-    call = _any_call(_CallWriter(spec, tools, labels), request, tools, limits)
+    section, pattern = tools.section[0].written, tools.call[0].written
+    call = first = _any_call(_CallWriter(spec, tools, pattern, labels), request, tools, limits)
+    if triggered:
+        section = Pattern(from_trigger(spec, section.text))
+        begun = Pattern(from_trigger(spec, pattern.text))
+        if begun != pattern and not section.opener:
+            first = _any_call(_CallWriter(spec, tools, begun, labels), request, tools, limits)
     if request.parallel_tool_calls and request.choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
-        calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
+        if first is call:
+            calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
+        else:
+            calls = Grammar.concat(first, Grammar.repeat(Grammar.concat(*separator, call)))
     else:
-        calls = call
+        calls = first
     parts: list[Grammar] = []
-    for item in tools.section[0].written.items:
+    for item in section.items:
         match item:
             case LiteralItem(text):
                 parts += literal(text)
@@ -113,13 +125,12 @@ class _Item(NamedTuple):
 
 
 class _CallWriter:
-    """Fills the placeholders of the first call pattern."""
+    """Fills the placeholders of a call pattern."""
 
-    def __init__(self, spec: FormatSpec, tools: ToolsSpec, labels: BudgetLabels) -> None:
+    def __init__(self, spec: FormatSpec, tools: ToolsSpec, shown: Pattern, labels: BudgetLabels) -> None:
         self._tools = tools
         self._labels = labels
         self._headers = shown_headers(spec)
-        shown = tools.call[0].written
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
         self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.placeholders else None
         inner = self._envelope.pattern.placeholders if self._envelope else ()

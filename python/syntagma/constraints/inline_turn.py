@@ -8,7 +8,7 @@ from syntagma.constraints.turn_context import TurnContext
 from syntagma.format_schema import Pattern
 from syntagma.grammars import Grammar
 
-__all__ = ["inline_parts"]
+__all__ = ["calls_and_rest", "inline_parts"]
 
 
 def inline_parts(turn: TurnContext) -> list[Grammar]:
@@ -73,11 +73,23 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
     if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
         # A call without opener is one only where the answer begins.
         return content if begun else Grammar.union(content, calls)
-    tail = [calls]
-    if ends_in_marker(tools) and wrapper is None and not has_bare_calls(turn.spec):
-        tail.append(Grammar.optional(turn.labels.content(answer_text(turn.spec))))
     first = content if wrapper is None or begun else Grammar.optional(content)
-    return Grammar.concat(first, Grammar.optional(Grammar.concat(*tail)))
+    return Grammar.concat(first, Grammar.optional(_with_text_after(turn, calls, wrapper)))
+
+
+def calls_and_rest(turn: TurnContext, calls: Grammar) -> Grammar:
+    """The calls of a turn and what may follow them, whatever stood before."""
+    if turn.forced or turn.answer is not None:
+        return calls
+    return _with_text_after(turn, calls, _wrapper(turn, after_reasoning=False))
+
+
+def _with_text_after(turn: TurnContext, calls: Grammar, wrapper: Pattern | None) -> Grammar:
+    """The calls, and text of the answer after them where it cannot be taken for a part of the last one."""
+    spec = turn.spec
+    if spec.tools is None or wrapper is not None or not ends_in_marker(spec.tools) or has_bare_calls(spec):
+        return calls
+    return Grammar.concat(calls, Grammar.optional(turn.labels.content(answer_text(spec))))
 
 
 def _wrapped(content: Grammar, wrapper: Pattern | None, *, begun: bool) -> Grammar:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from syntagma.format_schema import FormatSpec, MessagesSpec, Pattern, Placeholder, ToolsSpec, message_ends, pieces
+from syntagma.format_schema import (
+    FormatSpec,
+    MessagesSpec,
+    Pattern,
+    Placeholder,
+    ToolsSpec,
+    message_ends,
+    pieces,
+    shown_headers,
+)
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
 
@@ -12,6 +21,7 @@ __all__ = [
     "answer_text",
     "forbidden_in_content",
     "forbidden_in_reasoning",
+    "from_trigger",
     "has_bare_calls",
     "literal",
     "preserved_tokens",
@@ -39,20 +49,26 @@ def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def triggers(spec: FormatSpec) -> tuple[str, ...]:
-    """What begins a call as the format writes it: the literal before the first placeholder, its end stripped."""
-    if spec.tools is None:
+    """What begins the calls of a turn as the format writes them: the literals before the first placeholder.
+
+    They have no whitespace at their edges, except where it is part of a header's field.
+    """
+    tools = spec.tools
+    if tools is None:
         return ()
-    found = []
-    for section in spec.tools.section:
-        if section.opener.strip():
-            found.append(section.opener.rstrip())
-            continue
-        for call in spec.tools.call:
-            if call.opener.strip():
-                found.append(call.opener.rstrip())
-            elif call.placeholders[:1] == ("envelope",):
-                found += [envelope.pattern.opener.rstrip() for envelope in spec.tools.envelope]
-    return _unique(found)
+    if spec.messages is not None:
+        openers = [header.opener for header in shown_headers(spec)]
+    else:
+        section, call = tools.section[0].written.opener, tools.call[0].written
+        bare = tools.envelope[0].pattern.opener if call.placeholders[:1] == ("envelope",) else ""
+        openers = [section if section.strip() else call.opener or bare]
+    return _unique(from_trigger(spec, opener).rstrip() for opener in openers)
+
+
+def from_trigger(spec: FormatSpec, opener: str) -> str:
+    """The opener of calls from its trigger on: without whitespace before it that is not part of a header's field."""
+    fields = () if spec.messages is None else spec.messages.fields
+    return opener if opener.startswith(fields) else opener.lstrip()
 
 
 def stop_strings(spec: FormatSpec) -> tuple[str, ...]:

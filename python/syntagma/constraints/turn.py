@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.calls import calls_grammar
-from syntagma.constraints.inline_turn import inline_parts
-from syntagma.constraints.literals import literal
+from syntagma.constraints.inline_turn import calls_and_rest, inline_parts
+from syntagma.constraints.literals import literal, triggers
 from syntagma.constraints.message_turn import message_parts
 from syntagma.constraints.schemas import model_limits, shaped_answer
 from syntagma.constraints.turn_context import TurnContext
@@ -14,7 +14,7 @@ from syntagma.format_schema import FormatSpec, StartState
 from syntagma.grammars import Grammar
 from syntagma.request import ResolvedRequest
 
-__all__ = ["build_grammar"]
+__all__ = ["build_call_grammar", "build_grammar"]
 
 
 def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
@@ -44,6 +44,29 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
         GrammarError: a schema or grammar of the request that is refused, with its pointer.
         LimitError: `E-LIMIT-…`.
     """
+    context = _context(spec, request, start)
+    parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
+    return context.labels.bounded(Grammar.concat(*literal(start.pending), *parts))
+
+
+def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | None:
+    """What the model may write from a trigger on: calls, and what may follow them; None where no call may come.
+
+    It does not depend on what stands before the trigger, such as reasoning that the prompt has opened. Engines that
+    constrain lazily let a model write freely until a trigger appears; the grammar begins with its first character.
+
+    Raises:
+        FormatError, GrammarError, LimitError: as `build_grammar`.
+    """
+    context = _context(spec, request, StartState(), triggered=True)
+    if context.calls is None or not triggers(spec):
+        return None
+    grammar = calls_and_rest(context, context.calls) if spec.messages is None else context.calls
+    return context.labels.bounded(grammar)
+
+
+def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False) -> TurnContext:
+    """The parts of a turn that depend on the request; `triggered`: its calls begin with their trigger."""
     labels = BudgetLabels(request.budgets)
     limits = model_limits(request.limits)
     forced = request.choice.forced
@@ -51,10 +74,8 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
     calls = None
     if spec.tools is not None and request.allows_calls:
-        calls = calls_grammar(spec, request, limits=limits, labels=labels)
+        calls = calls_grammar(spec, request, limits=limits, labels=labels, triggered=triggered)
     answer = None
     if not request.response_format.is_text and not (forced and calls is not None):
         answer = labels.content(shaped_answer(request.response_format, limits))
-    context = TurnContext(spec, start, calls, forced, answer, labels)
-    parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
-    return labels.bounded(Grammar.concat(*literal(start.pending), *parts))
+    return TurnContext(spec, start, calls, forced, answer, labels)

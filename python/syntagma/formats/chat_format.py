@@ -173,7 +173,7 @@ class ChatFormat:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """The texts that begin a call, as the format writes it."""
+        """The texts that begin the calls of a turn, as the format writes them."""
         return triggers(self.spec)
 
     @property
