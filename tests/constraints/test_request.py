@@ -8,7 +8,7 @@ import pytest
 
 from syntagma.constraints import build_grammar
 from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
-from syntagma.format_schema import FormatSpec, StartState, pieces, read_toml
+from syntagma.format_schema import FormatSpec, Markers, StartState, read_toml
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, tools_from
@@ -222,10 +222,10 @@ def test_a_refused_schema_points_into_the_request() -> None:
 
 
 def test_markers_stand_whole_in_a_literal() -> None:
-    assert [(p.text, p.is_marker) for p in pieces("<a>\n[B c] x[ ] <d e='")] == [
+    assert [(p.text, p.is_marker) for p in Markers().pieces("<a>\n[B c] x[ ] <d e='")] == [
         ("<a>", True),
         ("\n", False),
         ("[B c]", True),
         (" x[ ] <d e='", False),
     ]
-    assert pieces("") == ()
+    assert Markers().pieces("") == ()

@@ -154,6 +154,25 @@ fn a_marker_is_its_token_alone_where_there_is_one_and_its_bytes_where_not() {
 }
 
 #[test]
+fn a_marker_without_a_token_of_its_own_is_the_tokens_inside_of_it() {
+    let mut b = Builder::default();
+    let s = b.nonterminal("s");
+    let symbol = b.marker("<call>\n<added><call>x");
+    b.rule(s, &[symbol]);
+    let mut m = matcher(&b.finish());
+    for (id, next) in [
+        (CALL, byte(b'\n')),
+        (byte(b'\n'), ADDED),
+        (ADDED, CALL),
+        (CALL, byte(b'x')),
+    ] {
+        assert!(m.accept_token(id).unwrap());
+        assert_eq!(allowed(&m), [next]);
+    }
+    assert!(m.accept_bytes(b"x").unwrap() && m.is_accepting().unwrap());
+}
+
+#[test]
 fn text_never_matches_a_special_token_but_an_added_one() {
     let mut b = Builder::default();
     let s = b.nonterminal("s");

@@ -17,11 +17,11 @@ from syntagma.format_schema import (
     EnvelopeNode,
     EnvelopePlaceholder,
     FormatSpec,
+    Markers,
     Members,
     Pattern,
     Placeholder,
     ToolsSpec,
-    pieces,
     shown_headers,
     split_header,
 )
@@ -81,10 +81,10 @@ def calls_grammar(
     return Grammar.concat(*parts)
 
 
-def ends_in_marker(tools: ToolsSpec) -> bool:
+def ends_in_marker(spec: FormatSpec, tools: ToolsSpec) -> bool:
     """Whether the last thing of a section is a marker, so that text after it cannot be taken for a part of it."""
     closer = tools.section[0].closer.strip() or tools.call[0].closer.strip()
-    return bool(closer) and pieces(closer)[-1].is_marker
+    return bool(closer) and Markers(spec.markers).pieces(closer)[-1].is_marker
 
 
 def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> Grammar:

@@ -87,7 +87,7 @@ def calls_and_rest(turn: TurnContext, calls: Grammar) -> Grammar:
 def _with_text_after(turn: TurnContext, calls: Grammar, wrapper: Pattern | None) -> Grammar:
     """The calls, and text of the answer after them where it cannot be taken for a part of the last one."""
     spec = turn.spec
-    if spec.tools is None or wrapper is not None or not ends_in_marker(spec.tools) or has_bare_calls(spec):
+    if spec.tools is None or wrapper is not None or not ends_in_marker(spec, spec.tools) or has_bare_calls(spec):
         return calls
     return Grammar.concat(calls, Grammar.optional(turn.labels.content(answer_text(spec))))
 

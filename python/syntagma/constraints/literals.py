@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from syntagma.format_schema import (
     FormatSpec,
+    Markers,
     MessagesSpec,
     Pattern,
     Placeholder,
     ToolsSpec,
     message_ends,
-    pieces,
     shown_headers,
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
 
 __all__ = [
+    "LiteralPart",
     "answer_text",
     "forbidden_in_content",
     "forbidden_in_reasoning",
     "from_trigger",
     "has_bare_calls",
     "literal",
+    "literal_parts",
     "preserved_tokens",
     "quoted",
     "reasoning_text",
@@ -34,10 +37,10 @@ __all__ = [
 ]
 
 
-def _search_key(literal: str) -> str:
+def _search_key(spec: FormatSpec, literal: str) -> str:
     """What a reader looks for to find an opener: its first marker, or its text up to the first whitespace."""
     bare = literal.strip()
-    first = next(iter(pieces(bare)), None)
+    first = next(iter(Markers(spec.markers).pieces(bare)), None)
     if first is None:
         return ""
     return first.text if first.is_marker else bare.split(maxsplit=1)[0]
@@ -45,7 +48,7 @@ def _search_key(literal: str) -> str:
 
 def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
     """Every marker of the format, once, in the order of the file: tokens that a detokenizer must not drop."""
-    return _unique(_markers(_literals(spec)))
+    return _unique(_markers(spec, _literals(spec)))
 
 
 def triggers(spec: FormatSpec) -> tuple[str, ...]:
@@ -87,12 +90,12 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
     """
     if spec.messages is not None:
         return _framing(spec)
-    found = list(_markers(_structure(spec)))
-    found += [_search_key(literal) for literal in _openers(spec)]
+    found = list(_markers(spec, _structure(spec)))
+    found += [_search_key(spec, literal) for literal in _openers(spec)]
     if spec.reasoning is not None:
-        found += [_search_key(block.closer) for block in spec.reasoning.block]
+        found += [_search_key(spec, block.closer) for block in spec.reasoning.block]
     if spec.content is not None:
-        found += [_search_key(block.closer) for block in spec.content.block]
+        found += [_search_key(spec, block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
     return _shortest(found)
@@ -104,8 +107,8 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
         return ()
     if spec.messages is not None:
         return _framing(spec)
-    found = [_search_key(marker) for marker in spec.reasoning.interrupt]
-    found += [_search_key(block.closer) for block in spec.reasoning.block]
+    found = [_search_key(spec, marker) for marker in spec.reasoning.interrupt]
+    found += [_search_key(spec, block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
     return _shortest(found)
 
@@ -113,7 +116,7 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
 def _framing(spec: FormatSpec) -> tuple[str, ...]:
     """The markers of headers, what ends messages, and the end of the turn."""
     assert spec.messages is not None
-    found = [*_markers(_headers(spec.messages)), *spec.messages.end, *_ends(spec)]
+    found = [*_markers(spec, _headers(spec.messages)), *spec.messages.end, *_ends(spec)]
     if spec.content is not None:
         found += [sentinel.strip() for sentinel in spec.content.drop]
     return _shortest(found)
@@ -178,9 +181,10 @@ def _of(patterns: Iterable[Pattern]) -> Iterator[str]:
                     pass
 
 
-def _markers(literals: Iterable[str]) -> Iterator[str]:
+def _markers(spec: FormatSpec, literals: Iterable[str]) -> Iterator[str]:
+    markers = Markers(spec.markers)
     for literal in literals:
-        for piece in pieces(literal):
+        for piece in markers.pieces(literal):
             if piece.is_marker:
                 yield piece.text
 
@@ -195,21 +199,47 @@ def _shortest(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text for text in unique if not any(other != text and other in text for other in unique))
 
 
+class LiteralPart(NamedTuple):
+    """A part of a literal in a grammar.
+
+    Attributes:
+        text: the part.
+        may_be_tokens: where a vocabulary has special tokens in it, they are what is written.
+    """
+
+    text: str
+    may_be_tokens: bool
+
+
+def literal_parts(text: str) -> Iterator[LiteralPart]:
+    """A literal, cut into what may be special tokens and what is text in any vocabulary: whitespace, single signs."""
+    at = 0
+    for piece in Markers().placed(text):
+        if piece.at > at:
+            yield LiteralPart(text[at : piece.at], False)
+        yield LiteralPart(piece.text, True)
+        at = piece.at + len(piece.text)
+    if at < len(text):
+        yield LiteralPart(text[at:], False)
+
+
 def literal(text: str) -> list[Grammar]:
-    """A literal as its pieces: markers, and the text between them with its whitespace as written."""
-    return [Grammar.marker(piece.text) if piece.is_marker else Grammar.literal(piece.text) for piece in pieces(text)]
+    """A literal with its whitespace as written."""
+    return [
+        Grammar.marker(part.text) if part.may_be_tokens else Grammar.literal(part.text) for part in literal_parts(text)
+    ]
 
 
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     """Reasoning up to (and without) the closer of `block`."""
-    return _free(forbidden_in_reasoning(spec), _search_key(block.closer))
+    return _free(forbidden_in_reasoning(spec), _search_key(spec, block.closer))
 
 
 def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
     """Text of the answer that no reader takes for anything else; `closer` is the literal that follows it."""
     forbidden = forbidden_in_content(spec)
     if not has_bare_calls(spec):
-        return _free(forbidden, _search_key(closer))
+        return _free(forbidden, _search_key(spec, closer))
     # A call without opener is tried at the first character that is no whitespace: no object may begin there.
     listed = " | ".join(quoted(text) for text in forbidden)
     free = f"except!({listed})" if listed else "any!"
@@ -218,7 +248,7 @@ def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
 
 def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
     """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
-    ends = message_ends(messages)
+    ends = message_ends(messages, Markers(spec.markers))
     return Grammar.from_ebnf(f"start ::= {text_without(ends, forbidden_in_content(spec), followed=followed)} ;")
 
 

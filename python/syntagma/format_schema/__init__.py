@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeNode, EnvelopePlaceholder, Members
 from syntagma.format_schema.header import HeaderPattern, message_ends, opening, split_header
-from syntagma.format_schema.markers import LiteralPiece, pieces
+from syntagma.format_schema.markers import LiteralPiece, Markers, PlacedPiece
 from syntagma.format_schema.parts import (
     ContentSpec,
     MessagesSpec,
@@ -14,7 +14,14 @@ from syntagma.format_schema.parts import (
     ToolsSpec,
 )
 from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
-from syntagma.format_schema.spec import FormatSpec, answer_before_calls, as_data, required_fields, shown_headers
+from syntagma.format_schema.spec import (
+    FormatSpec,
+    answer_before_calls,
+    as_data,
+    required_fields,
+    shown_headers,
+    used_markers,
+)
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
 
@@ -31,10 +38,12 @@ __all__ = [
     "Item",
     "Literal",
     "LiteralPiece",
+    "Markers",
     "Members",
     "MessagesSpec",
     "Notation",
     "Pattern",
+    "PlacedPiece",
     "Placeholder",
     "ReasoningSpec",
     "ReasoningState",
@@ -45,11 +54,11 @@ __all__ = [
     "as_data",
     "message_ends",
     "opening",
-    "pieces",
     "read_tables",
     "read_toml",
     "required_fields",
     "shown_headers",
     "split_header",
+    "used_markers",
     "write_toml",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from syntagma.format_schema.markers import pieces
+from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import MessagesSpec
 from syntagma.format_schema.pattern import Pattern
 
@@ -24,17 +24,17 @@ class HeaderPattern(msgspec.Struct, frozen=True):
     body: Pattern
 
 
-def opening(start: str) -> tuple[str, str]:
+def opening(start: str, markers: Markers) -> tuple[str, str]:
     """The marker that a message is recognised by, and the role after it: `<begin>writer` is both."""
-    first = next(iter(pieces(start.strip())), None)
+    first = next(iter(markers.pieces(start.strip())), None)
     if first is None or not first.is_marker:
         return start.strip(), ""
     return first.text, start.strip()[len(first.text) :].strip()
 
 
-def message_ends(messages: MessagesSpec) -> tuple[str, ...]:
+def message_ends(messages: MessagesSpec, markers: Markers) -> tuple[str, ...]:
     """The texts that end a message; if the format names none, those that begin the next."""
-    begins = tuple(dict.fromkeys(opening(start)[0] for start in messages.start))
+    begins = tuple(dict.fromkeys(opening(start, markers)[0] for start in messages.start))
     return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
 

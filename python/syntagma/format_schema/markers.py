@@ -1,32 +1,84 @@
-"""Markers: a `<…>` or `[…]` inside one literal, without a bracket of the other kind in it."""
+"""Markers in literals: what a format's file names as one, and every `<…>` and `[…]` that stands whole in a literal."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
-__all__ = ["LiteralPiece", "pieces"]
+__all__ = ["LiteralPiece", "Markers", "PlacedPiece"]
 
-_MARKER = re.compile(r"<[^<>\[\]\s][^<>\[\]]*>|\[[^\[\]\s][^\[\]]*\]")
+_BRACKETED = re.compile(r"(<+)[^<>\[\]\s][^<>\[\]]*(>+)|(\[+)[^\[\]\s][^\[\]]*(\]+)")
 
 
 class LiteralPiece(msgspec.Struct, frozen=True):
-    """A part of a literal: a marker (a token of its own where a vocabulary has it) or plain text."""
+    """A part of a literal: a marker, or other text.
+
+    Wherever a vocabulary has special tokens of a marker's text, or inside of other text, these tokens are what is
+    written and read. Without a vocabulary only markers are known to be more than text.
+    """
 
     text: str
     is_marker: bool
 
 
-def pieces(literal: str) -> tuple[LiteralPiece, ...]:
-    """Split a literal at its markers. `< a>` and `[ a]`, which begin with whitespace, are plain text."""
-    found: list[LiteralPiece] = []
+class PlacedPiece(NamedTuple):
+    """A part of a literal, and the index in the literal where it begins."""
+
+    at: int
+    text: str
+    is_marker: bool
+
+
+class Markers:
+    """Cuts the literals of one format at its markers.
+
+    Args:
+        named: the markers that the format's file names.
+    """
+
+    def __init__(self, named: tuple[str, ...] = ()) -> None:
+        self._named = sorted(named, key=len, reverse=True)
+
+    def pieces(self, literal: str) -> tuple[LiteralPiece, ...]:
+        """Split a literal at its markers. `< a>` and `[ a]`, which begin with whitespace, are plain text.
+
+        Brackets may be doubled: `<<a>>` is one marker. Of `<<a>` the first bracket is plain text.
+        """
+        found: list[LiteralPiece] = []
+        rest = literal
+        while rest:
+            places = ((at, one) for one in self._named if (at := rest.find(one)) >= 0)
+            at, marker = min(places, key=lambda place: place[0], default=(len(rest), ""))
+            found += _bracketed(rest[:at])
+            if marker:
+                found.append(LiteralPiece(marker, True))
+            rest = rest[at + len(marker) :]
+        return tuple(found)
+
+    def placed(self, literal: str) -> tuple[PlacedPiece, ...]:
+        """The parts of a literal that may be tokens: its markers, and other text of two characters or more."""
+        found: list[PlacedPiece] = []
+        at = 0
+        for piece in self.pieces(literal):
+            text = piece.text.strip()
+            if len(text) > 1:
+                found.append(PlacedPiece(at + piece.text.index(text), text, piece.is_marker))
+            at += len(piece.text)
+        return tuple(found)
+
+
+def _bracketed(text: str) -> Iterator[LiteralPiece]:
+    """Split text at what stands in brackets, as many as close it."""
     end = 0
-    for match in _MARKER.finditer(literal):
-        if match.start() > end:
-            found.append(LiteralPiece(literal[end : match.start()], False))
-        found.append(LiteralPiece(match[0], True))
-        end = match.end()
-    if end < len(literal):
-        found.append(LiteralPiece(literal[end:], False))
-    return tuple(found)
+    for match in _BRACKETED.finditer(text):
+        opened, closed = len(match[1] or match[3]), len(match[2] or match[4])
+        start, stop = match.start() + max(0, opened - closed), match.end() - max(0, closed - opened)
+        if start > end:
+            yield LiteralPiece(text[end:start], False)
+        yield LiteralPiece(text[start:stop], True)
+        end = stop
+    if end < len(text):
+        yield LiteralPiece(text[end:], False)

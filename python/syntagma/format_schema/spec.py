@@ -6,6 +6,7 @@ leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,10 +14,10 @@ import msgspec
 from syntagma.format_schema.envelope import Envelope
 from syntagma.format_schema.header import split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, ReasoningSpec, ToolsSpec
-from syntagma.format_schema.pattern import Pattern
-from syntagma.format_schema.validation import check_headers, check_part, check_types
+from syntagma.format_schema.pattern import Pattern, Spelled
+from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
 
-__all__ = ["FormatSpec", "answer_before_calls", "as_data", "required_fields", "shown_headers"]
+__all__ = ["FormatSpec", "answer_before_calls", "as_data", "required_fields", "shown_headers", "used_markers"]
 
 
 class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -32,6 +33,8 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """where the assistant's turn begins in a prompt; what follows its last occurrence is read before the output"""
     end_of_turn: tuple[str, ...] = ()
     """the texts that end the turn, in order; the reader removes any leading part of them from the end of the output"""
+    markers: tuple[str, ...] = ()
+    """markers beside every `<…>` and `[…]` that stands whole in a literal"""
     reasoning: ReasoningSpec | None = None
     content: ContentSpec | None = None
     tools: ToolsSpec | None = None
@@ -39,12 +42,46 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         check_types(self, "")
+        _check_markers(self)
         for name in ("reasoning", "content", "tools", "messages"):
             part = getattr(self, name)
             if part is not None:
                 check_part(name, part, f"/{name}")
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
+
+
+def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
+    """Those of the markers that stand in a text of the format, each once."""
+    parts = (spec.end_of_turn, spec.reasoning, spec.content, spec.tools, spec.messages)
+    texts = list(_texts(parts))
+    return tuple(marker for marker in dict.fromkeys(markers) if any(marker in text for text in texts))
+
+
+def _check_markers(spec: FormatSpec) -> None:
+    used = used_markers(spec, spec.markers)
+    for marker in spec.markers:
+        if len(marker) < 2 or marker != marker.strip():
+            hint = "a marker has two characters or more, and no whitespace at its edges"
+            raise format_error("E-FORMAT-VALUE", "/markers", f"{marker!r} cannot be told from text", hint)
+        if marker not in used:
+            raise format_error("E-FORMAT-VALUE", "/markers", f"{marker!r} stands nowhere in the format")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a part of a format."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Spelled):
+        yield value.text
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            yield from _texts(getattr(value, field.name))
+    elif isinstance(value, dict):
+        yield from _texts(tuple(value.items()))
+    elif isinstance(value, tuple | frozenset):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def as_data(spec: FormatSpec) -> dict[str, Any]:

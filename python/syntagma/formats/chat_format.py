@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
 from syntagma.errors import FormatError
-from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, write_toml
+from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, used_markers, write_toml
 from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
@@ -96,16 +96,16 @@ class ChatFormat:
         if content is not None or dropped:
             content = content or ContentSpec()
             content = msgspec.structs.replace(content, drop=tuple(dict.fromkeys((*content.drop, *dropped))))
-        return ChatFormat(
-            FormatSpec(
-                anchor=first.anchor,
-                end_of_turn=first.end_of_turn or second.end_of_turn,
-                reasoning=second.reasoning,
-                content=content,
-                tools=first.tools,
-                messages=first.messages,
-            )
+        whole = FormatSpec(
+            anchor=first.anchor,
+            end_of_turn=first.end_of_turn or second.end_of_turn,
+            reasoning=second.reasoning,
+            content=content,
+            tools=first.tools,
+            messages=first.messages,
         )
+        markers = used_markers(whole, (*first.markers, *second.markers))
+        return ChatFormat(msgspec.structs.replace(whole, markers=markers))
 
     def parser(self, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> StreamParser:
         """A parser for one turn.

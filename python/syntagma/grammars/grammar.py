@@ -50,7 +50,8 @@ class Gbnf(msgspec.Struct, frozen=True):
 class Grammar:
     """A context-free grammar over bytes, markers and tokens. Immutable; grammars share their parts.
 
-    A *marker* is the special token of exactly its text where a vocabulary has one, else the bytes of its text. Text
+    A *marker* is the special token of exactly its text where a vocabulary has one, else the bytes of its text, with
+    special tokens inside of it (of two characters or more, without whitespace at the edges) as these tokens. Text
     never matches a special token.
     """
 
@@ -212,7 +213,7 @@ class Grammar:
 
     @classmethod
     def marker(cls, text: str) -> Grammar:
-        """A marker: the special token of exactly this text where the vocabulary has one, else its bytes."""
+        """A marker: the special token of exactly this text where there is one, else its bytes and the tokens inside."""
         return cls(_engine.Grammar.marker(_text(text, "text")))
 
     @classmethod

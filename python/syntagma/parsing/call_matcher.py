@@ -144,7 +144,7 @@ class CallMatcher:
 
     def _literal(self, step: Step, window: Window, index: int) -> None:
         found = window.text.startswith(step.text, index)
-        if found and (not step.is_marker or window.is_marker(index, step.text)):
+        if found and window.are_markers(index, step.pieces):
             self.pos += len(step.text)
             self._at += 1
         elif found or not window.cut_at(index, step.text):

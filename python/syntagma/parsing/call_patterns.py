@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import Envelope, Notation, Pattern, pieces
+from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -22,27 +22,23 @@ __all__ = [
     "Op",
     "Section",
     "block_of",
-    "marker_pieces",
 ]
 
 OpKind: TypeAlias = OneOf["literal", "whitespace", "placeholder"]
 
 
-class Op(msgspec.Struct, frozen=True, dict=True):
+class Op(msgspec.Struct, frozen=True):
     """A step of a pattern: a literal without whitespace, whitespace (any run or none), or a placeholder."""
 
     kind: OpKind
     text: str = ""
     marker: bool = False
-    """a whole `<…>` or `[…]`: where tokens are known, only the token matches"""
-
-    @cached_property
-    def pieces(self) -> tuple[tuple[int, str], ...]:
-        """The markers in it, each with its index."""
-        return marker_pieces(self.text) if self.marker else ()
+    """a whole marker"""
+    pieces: tuple[PlacedPiece, ...] = ()
+    """of a literal: what may be tokens"""
 
 
-class Block(msgspec.Struct, frozen=True, dict=True):
+class Block(msgspec.Struct, frozen=True):
     """Free text between two markers. Exactly the whitespace shown beside it is taken off, if it is there."""
 
     opener: str
@@ -53,11 +49,8 @@ class Block(msgspec.Struct, frozen=True, dict=True):
     before_closer: str
     after: str
     """whitespace after the closer"""
-
-    @cached_property
-    def pieces(self) -> tuple[tuple[int, str], ...]:
-        """The markers in the closer, each with its index."""
-        return marker_pieces(self.closer)
+    pieces: tuple[PlacedPiece, ...] = ()
+    """of the closer: what may be tokens"""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -176,7 +169,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         if op.kind == "whitespace":
             return Step("whitespace")
         if op.kind == "literal":
-            return Step("literal", op.text, is_marker=op.marker)
+            return Step("literal", op.text, pieces=op.pieces)
         if op.text == "envelope":
             return Step("envelope", first_chars=frozenset("{"))
         if op.text == "value":
@@ -213,7 +206,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[CallPattern, ...]]
 
 
-def block_of(pattern: Pattern, placeholder: str) -> Block:
+def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
     """The block that a pattern with one free-text placeholder describes."""
     opener, closer = pattern.around(placeholder)
     core, end = opener.strip(), closer.strip()
@@ -224,15 +217,5 @@ def block_of(pattern: Pattern, placeholder: str) -> Block:
         after_opener=opener[len(opener.rstrip()) :] if core else "",
         before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
         after=closer[len(closer.rstrip()) :] if end else "",
+        pieces=markers.placed(end),
     )
-
-
-def marker_pieces(text: str) -> tuple[tuple[int, str], ...]:
-    """The markers inside a literal, each with its index."""
-    found = []
-    at = 0
-    for piece in pieces(text):
-        if piece.is_marker:
-            found.append((at, piece.text))
-        at += len(piece.text)
-    return tuple(found)

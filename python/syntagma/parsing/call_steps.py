@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from syntagma.format_schema import PlacedPiece
 from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
 
 __all__ = ["CallSteps", "Step", "characters_of"]
@@ -30,7 +31,7 @@ class Step(NamedTuple):
         kind: a `literal`; `whitespace`, which may be missing; a `capture`; or the place of the `envelope`, the
             `arguments` or the first `value`.
         text: the literal, or the name of the capture.
-        is_marker: where tokens are known, only the token is this literal.
+        pieces: what may be tokens in the literal.
         characters: what the capture may consist of.
         end: the literal that ends the capture; empty if its characters alone end it.
         is_element: the capture is the name of an element, which does not begin with a slash.
@@ -40,7 +41,7 @@ class Step(NamedTuple):
 
     kind: Literal["literal", "whitespace", "capture", "envelope", "arguments", "value"]
     text: str = ""
-    is_marker: bool = False
+    pieces: tuple[PlacedPiece, ...] = ()
     characters: re.Pattern[str] = _WORD
     end: str = ""
     is_element: bool = False

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import FormatSpec
+from syntagma.format_schema import FormatSpec, Markers, PlacedPiece
 from syntagma.parsing.call_patterns import (
     Block,
     CallPattern,
@@ -15,7 +15,6 @@ from syntagma.parsing.call_patterns import (
     Op,
     Section,
     block_of,
-    marker_pieces,
 )
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
@@ -32,14 +31,14 @@ class Exit(msgspec.Struct, frozen=True):
     Attributes:
         kind: what begins or ends with it.
         edge: how many characters of the text are whitespace before the marker.
-        pieces: the markers in the text: offset, text.
+        pieces: what may be tokens in the text.
         block: the block that it opens or closes.
         opens: it opens the block.
     """
 
     kind: ExitKind
     edge: int
-    pieces: tuple[tuple[int, str], ...]
+    pieces: tuple[PlacedPiece, ...]
     block: Block | None = None
     opens: bool = False
 
@@ -60,6 +59,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """What the readers of turns look for. Immutable; threads may share it.
 
     Attributes:
+        markers: cuts literals at the markers of the format.
         calls: calls are looked for.
         forms: every form of calls.
         starts: every way in which calls can begin.
@@ -73,6 +73,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         end_of_turn: what ends the turn.
     """
 
+    markers: Markers
     calls: bool
     forms: tuple[FormParts, ...]
     starts: tuple[CallPattern, ...]
@@ -126,18 +127,22 @@ def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
 
 
 def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
+    markers = Markers(spec.markers)
     known = forms_of(spec)  # also where calls are not read: a format that cannot be read is refused
     forms = tuple(known) if calls else ()
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
     reasoning, content = spec.reasoning, spec.content
-    blocks = tuple(block_of(pattern, "reasoning") for pattern in reasoning.block) if reasoning is not None else ()
-    wrappers = tuple(block_of(pattern, "content") for pattern in content.block) if content is not None else ()
+    blocks = (
+        tuple(block_of(pattern, "reasoning", markers) for pattern in reasoning.block) if reasoning is not None else ()
+    )
+    wrappers = tuple(block_of(pattern, "content", markers) for pattern in content.block) if content is not None else ()
     drop = content.drop if content is not None else ()
     interrupts = reasoning.interrupt if reasoning is not None else ()
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
     return CompiledFormat(
+        markers=markers,
         calls=calls,
         forms=forms,
         starts=starts,
@@ -154,13 +159,15 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
         end_of_turn=spec.end_of_turn,
         answer_exits={
-            (may_reason, section): _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop)
+            (may_reason, section): _exits(
+                _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop), markers
+            )
             for may_reason in (False, True)
             for section in sections
         },
         reasoning_exits={
-            (block, may_interrupt): _reasoning_exits(
-                blocks if block is None else (block,), interrupts if may_interrupt else ()
+            (block, may_interrupt): _exits(
+                _reasoning_exits(blocks if block is None else (block,), interrupts if may_interrupt else ()), markers
             )
             for may_interrupt in (False, True)
             for block in (None, *blocks)
@@ -174,36 +181,39 @@ def _answer_exits(
     section: Section | None,
     wrappers: tuple[Block, ...],
     drop: tuple[str, ...],
-) -> Exits:
+) -> list[_Leaving]:
     """What leaves the answer; the closer of a section that is open is removed from it."""
-    exits: dict[str, list[Exit]] = {}
-    for start in starts:
-        _add(exits, start.first, start.before, Exit("call", 0, ()))
-    for block in blocks:
-        _add(exits, block.opener, block.before, Exit("reasoning", 0, (), block))
-    for op in section.closer if section is not None else ():
-        if op.marker:
-            _add(exits, op.text, "", Exit("section", 0, ()))
-    for block in wrappers:
-        _add(exits, block.opener, block.before, Exit("wrapper", 0, (), block, opens=True))
-        _add(exits, block.closer, block.before_closer, Exit("wrapper", 0, (), block))
-    for text in drop:
-        _add(exits, text, "", Exit("drop", 0, ()))
-    return Exits(exits, MarkerSet(exits))
+    closers = section.closer if section is not None else ()
+    return [
+        *(_Leaving(start.first, start.before, "call") for start in starts),
+        *(_Leaving(block.opener, block.before, "reasoning", block) for block in blocks),
+        *(_Leaving(op.text, "", "section") for op in closers if op.marker),
+        *(_Leaving(block.opener, block.before, "wrapper", block, opens=True) for block in wrappers),
+        *(_Leaving(block.closer, block.before_closer, "wrapper", block) for block in wrappers),
+        *(_Leaving(text, "", "drop") for text in drop),
+    ]
 
 
-def _reasoning_exits(blocks: tuple[Block, ...], interrupts: tuple[str, ...]) -> Exits:
+def _reasoning_exits(blocks: tuple[Block, ...], interrupts: tuple[str, ...]) -> list[_Leaving]:
     """What leaves reasoning: the closers of these blocks, and what interrupts it."""
-    exits: dict[str, list[Exit]] = {}
-    for block in blocks:
-        _add(exits, block.closer, block.before_closer, Exit("close", 0, (), block))
-    for text in interrupts:
-        _add(exits, text, "", Exit("interrupt", 0, ()))
-    return Exits(exits, MarkerSet(exits))
+    closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
+    return [*closers, *(_Leaving(text, "", "interrupt") for text in interrupts)]
 
 
-def _add(exits: dict[str, list[Exit]], text: str, edge: str, one: Exit) -> None:
-    for before in {edge, ""} if text else ():
-        whole = before + text
-        pieces = marker_pieces(whole)
-        exits.setdefault(whole, []).append(msgspec.structs.replace(one, edge=len(before), pieces=pieces))
+class _Leaving(NamedTuple):
+    """A marker that leaves a state, and the whitespace before it that belongs to it; further fields as of `Exit`."""
+
+    marker: str
+    edge: str
+    kind: ExitKind
+    block: Block | None = None
+    opens: bool = False
+
+
+def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
+    by_text: dict[str, list[Exit]] = {}
+    for marker, edge, kind, block, opens in leaving:
+        for before in {edge, ""} if marker else ():
+            text = before + marker
+            by_text.setdefault(text, []).append(Exit(kind, len(before), markers.placed(text), block, opens))
+    return Exits(by_text, MarkerSet(by_text))

@@ -9,6 +9,7 @@ import msgspec
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     FormatSpec,
+    Markers,
     MessagesSpec,
     Pattern,
     ToolsSpec,
@@ -132,6 +133,7 @@ class HeaderRouter:
         stops: those of them after which the turn may be over.
         keeps_ends: what ends a message belongs to the next one.
         otherwise: where a message goes whose header leads nowhere.
+        markers: cuts literals at the markers of the format.
         kinds: what each of the markers is; one that ends a message and begins the next is what it begins.
         frame_markers: every marker around and in headers.
         end_markers: `ends`, to be looked for.
@@ -148,7 +150,8 @@ class HeaderRouter:
         self._needed = required_fields(spec)
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
         self._prefixes = {**keys, **{field: field for field in self.sections}}
-        openings = [opening(start) for start in messages.start]
+        self.markers = markers = Markers(spec.markers)
+        openings = [opening(start, markers) for start in messages.start]
         self.begins = tuple(dict.fromkeys(begin for begin, _ in openings))
         self.role = openings[0][1] if openings else ""
         self.shape = HeaderShape(
@@ -159,7 +162,7 @@ class HeaderRouter:
         self.starts = messages.start
         self.body = messages.body
         self.keeps_ends = not messages.end
-        self.ends = message_ends(messages)
+        self.ends = message_ends(messages, markers)
         self.stops = frozenset(messages.end[1:])
         self.otherwise: RouteKind = messages.otherwise
         self.kinds: dict[str, MarkerKind] = {
@@ -252,21 +255,27 @@ def _fits(route: Route, values: dict[str, str]) -> tuple[Score, str | None] | No
 
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
+    markers = Markers(spec.markers)
     found = []
     for pointer, form in spec.tools.placed_forms if spec.tools is not None else ():
-        found += [_call(form, pattern, messages, pointer) for pattern in form.call]
+        found += [_call(form, pattern, messages, markers, pointer) for pattern in form.call]
     for pattern in spec.reasoning.block if spec.reasoning is not None else ():
-        found.append(_text("reasoning", pattern, messages))
+        found.append(_text("reasoning", pattern, messages, markers))
     for number, pattern in enumerate(spec.content.block if spec.content is not None else ()):
-        found.append(_text("content", pattern, messages, exact=number > 0))
+        found.append(_text("content", pattern, messages, markers, exact=number > 0))
     return found
 
 
 def _text(
-    kind: Literal["reasoning", "content"], pattern: Pattern, messages: MessagesSpec, *, exact: bool = False
+    kind: Literal["reasoning", "content"],
+    pattern: Pattern,
+    messages: MessagesSpec,
+    markers: Markers,
+    *,
+    exact: bool = False,
 ) -> Route:
     header = split_header(pattern, messages)
-    block = msgspec.structs.replace(block_of(header.body, kind), after_opener=header.body.opener)
+    block = msgspec.structs.replace(block_of(header.body, kind, markers), after_opener=header.body.opener)
     if not _is_end(block.closer, messages) or block.opener:
         raise FormatError(
             "E-FORMAT-UNSUPPORTED",
@@ -278,7 +287,7 @@ def _text(
     return Route(kind, fields, _shapes(fields, messages), block, end=block.closer, exact=exact)
 
 
-def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, pointer: str) -> Route:
+def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, markers: Markers, pointer: str) -> Route:
     header = split_header(pattern, messages)
     text = header.body.text.rstrip()
     end = next((one for one in messages.end if text.endswith(one)), "")
@@ -289,8 +298,10 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, pointer: st
     named = any(shape.placeholders for _, shape in header.fields)
     alone = msgspec.structs.replace(form, call=(body,), also=())
     # Between the header and what is read there may be whitespace.
-    calls = form_parts(alone, pointer, named=named)[2]
-    others = tuple(Op("literal", one, marker=True) for one in messages.end if one != end) if open_ended else ()
+    calls = form_parts(alone, markers, pointer, named=named)[2]
+    others = (
+        tuple(Op("literal", one, True, markers.placed(one)) for one in messages.end if one != end) if open_ended else ()
+    )
     spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)
     fields = dict(header.fields)
     return Route("call", fields, _shapes(fields, messages), None, spaced, end)

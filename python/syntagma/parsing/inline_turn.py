@@ -149,7 +149,7 @@ class InlineTurnReader:
     def _repeated_opener(self, final: bool) -> bool:
         """Reasoning is open already; an opener that is written all the same is taken off."""
         blocks = self._compiled.blocks if self._block is None else (self._block,)
-        end = end_of_first(self.window, tuple(block.opener for block in blocks), final=final)
+        end = end_of_first(self.window, tuple(block.opener for block in blocks), self._compiled.markers, final=final)
         if end is None:
             return False
         if not end:
@@ -161,7 +161,7 @@ class InlineTurnReader:
     def _unmatched_closer(self, final: bool) -> bool:
         """Reasoning is closed already; a closer that is written first closes nothing."""
         blocks = self._compiled.blocks
-        end = end_of_first(self.window, tuple(block.closer for block in blocks), final=final)
+        end = end_of_first(self.window, tuple(block.closer for block in blocks), self._compiled.markers, final=final)
         if end is None:
             return False
         if not end:

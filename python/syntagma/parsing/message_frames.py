@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from syntagma.parsing.call_patterns import marker_pieces
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
@@ -16,10 +15,11 @@ __all__ = ["MessageFrames"]
 class MessageFrames:
     """Finds the markers around messages in the text of a window. Look-alikes that are text tokens are passed over."""
 
-    __slots__ = ("_all", "_ends", "_window")
+    __slots__ = ("_all", "_ends", "_markers", "_window")
 
     def __init__(self, window: Window, router: HeaderRouter) -> None:
         self._window = window
+        self._markers = router.markers
         self._all = Scanner(router.frame_markers)
         self._ends = Scanner(router.end_markers)
 
@@ -47,6 +47,6 @@ class MessageFrames:
         start = window.pos
         while True:
             at, marker = scanner.search(window.text, start, final=final)
-            if marker is None or not window.knows_tokens or window.are_markers(at, marker_pieces(marker)):
+            if marker is None or not window.knows_tokens or window.are_markers(at, self._markers.placed(marker)):
                 return at, marker
             start = at + 1

@@ -118,7 +118,7 @@ class MessageTurnReader:
         router = self._router
         words = tuple(field for field in router.fields if field not in router.sections)
         texts = (*router.begins, *router.sections, *(word.strip() for word in words))
-        end = end_of_first(self.window, texts, final=final)
+        end = end_of_first(self.window, texts, router.markers, final=final)
         if end is None:
             return False
         if end:

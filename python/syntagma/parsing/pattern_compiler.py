@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Pattern, Placeholder, ToolsSpec, pieces
+from syntagma.format_schema import FormatSpec, Markers, Pattern, Placeholder, ToolsSpec
 from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
 
 __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
@@ -16,18 +16,18 @@ __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
 _WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
 
 
-def _ops(text: str) -> Iterator[Op]:
+def _ops(text: str, markers: Markers) -> Iterator[Op]:
     """A literal's steps.
 
     Whitespace may stand where none is shown: after a marker, between `>` and `<`, between a bracket and a code fence.
     """
     steps: list[Op] = []
-    for piece in pieces(text):
+    for piece in markers.pieces(text):
         last = steps[-1] if steps else Op("whitespace")
         if piece.is_marker:
             if last.text.endswith(">"):
                 steps.append(Op("whitespace"))
-            steps.append(Op("literal", piece.text, marker=True))
+            steps.append(Op("literal", piece.text, True, markers.placed(piece.text)))
             continue
         for word in _WORD.findall(piece.text):
             if word.isspace():
@@ -35,15 +35,15 @@ def _ops(text: str) -> Iterator[Op]:
                 continue
             if steps and steps[-1].kind == "literal":
                 steps.append(Op("whitespace"))
-            steps.append(Op("literal", word))
+            steps.append(Op("literal", word, False, markers.placed(word)))
     yield from steps
 
 
-def compile_ops(pattern: Pattern) -> tuple[Op, ...]:
+def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
     """All steps of a pattern, optional whitespace between literals and placeholders."""
     ops: list[Op] = []
     for item in pattern.items:
-        steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text))
+        steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text, markers))
         for step in steps:
             kinds = {step.kind, ops[-1].kind} if ops else set()
             if "placeholder" in kinds and "whitespace" not in kinds and "suffix" not in (step.text, ops[-1].text):
@@ -63,16 +63,16 @@ def _edges(pattern: Pattern) -> tuple[str, str]:
     return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
 
 
-def _section(pattern: Pattern, pointer: str) -> Section:
-    ops = compile_ops(pattern)
+def _section(pattern: Pattern, markers: Markers, pointer: str) -> Section:
+    ops = compile_ops(pattern, markers)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
     before, after = _edges(pattern)
     if any(op.kind == "placeholder" for op in ops[at + 1 :]):
         raise _unsupported("placeholders after {calls}", f"{pointer}/section", "only text may close a section")
-    return Section(_trim(ops[:at]), _closers(ops[at + 1 :]), before, after)
+    return Section(_trim(ops[:at]), _closers(ops[at + 1 :], markers), before, after)
 
 
-def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+def _closers(ops: tuple[Op, ...], markers: Markers) -> tuple[Op, ...]:
     """What closes, without whitespace; a bracket that opens goes with what it opens."""
     found: list[Op] = []
     glued = False
@@ -81,7 +81,8 @@ def _closers(ops: tuple[Op, ...]) -> tuple[Op, ...]:
             glued = False
             continue
         if glued:
-            found[-1] = Op("literal", found[-1].text + op.text, marker=True)
+            text = found[-1].text + op.text
+            found[-1] = Op("literal", text, True, markers.placed(text))
         else:
             found.append(op)
         glued = op.kind == "literal" and op.text.endswith(("[", "<", "{", "("))
@@ -153,14 +154,16 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
     """
     # After headers no call begins by itself.
     tools = spec.tools if spec.messages is None else None
-    return [form_parts(form, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
+    markers = Markers(spec.markers)
+    return [form_parts(form, markers, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
 
 
-def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormParts:
+def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool = False) -> FormParts:
     """One form of calls.
 
     Args:
         tools: the form.
+        markers: how the format's literals are cut.
         pointer: its JSON pointer in the format.
         named: the tool's name stands in front of the calls.
 
@@ -168,7 +171,7 @@ def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormPa
         FormatError: `E-FORMAT-UNSUPPORTED`, with the pointer of the key.
     """
     _check(tools, pointer, named=named)
-    sections = tuple(_section(pattern, pointer) for pattern in tools.section)
+    sections = tuple(_section(pattern, markers, pointer) for pattern in tools.section)
     sectionless = any(not section.opener for section in sections)
     form = Form(
         separator=tools.separator.strip(),
@@ -176,7 +179,7 @@ def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormPa
         id=tools.id,
         argument=None,
         argument_separator=tools.argument_separator.strip(),
-        value=block_of(tools.argument[0], "value") if tools.argument else None,
+        value=block_of(tools.argument[0], "value", markers) if tools.argument else None,
         values=tools.values,
         types=tools.types,
         notation=tools.literals,
@@ -186,7 +189,7 @@ def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormPa
     )
     header: tuple[Op, ...] = ()
     if tools.argument and tools.values != "literal":
-        ops = compile_ops(tools.argument[0])
+        ops = compile_ops(tools.argument[0], markers)
         at = next(i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text == "value")
         # Whitespace before a value is data, and not the header's.
         header = (*_trim(ops[:at]), ops[at])
@@ -194,11 +197,11 @@ def form_parts(tools: ToolsSpec, pointer: str, *, named: bool = False) -> FormPa
         form = msgspec.structs.replace(form, argument=argument)
     calls = []
     for pattern in tools.call:
-        ops = compile_ops(pattern)
+        ops = compile_ops(pattern, markers)
         ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
         before, after = _edges(pattern)
-        rest = _closers(ops[cut:])
+        rest = _closers(ops[cut:], markers)
         if any(op.kind == "placeholder" for op in rest):
             raise _unsupported("placeholders after the arguments of a call", f"{pointer}/call")
         call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
-from syntagma.parsing.call_patterns import block_of
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.inline_turn import InlineTurnReader
@@ -90,7 +89,7 @@ def read_prompt_tail(
     into_content = block is not None and block.to == "content"
     if block is not None and into_content and _in_reasoning(reader):
         # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
-        opener = opener or block_of(block.block[0], "reasoning").opener
+        opener = opener or block.block[0].opener.strip()
     out.resume(opener, at_once=into_content)
     return _start_state(reader, spec, off=off, prompted=prompt is not None)
 

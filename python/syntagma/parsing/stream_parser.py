@@ -220,6 +220,7 @@ class StreamParser:
             texts = frozenset(info.token_bytes(token).decode("utf-8", "replace") for token in special)
             self._vocabulary = (info, special, TokenKind(texts))
         _, special, kind = self._vocabulary
+        self._turn.window.vocabulary = kind
         plain: list[bytes] = []
         for token in ids:
             if token not in special:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from syntagma.parsing.call_patterns import marker_pieces
+from syntagma.format_schema import Markers
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.states import State
@@ -107,7 +107,7 @@ class EdgeWhitespace:
         return None if not final and window.cut_at(window.pos, self.text) else ""
 
 
-def end_of_first(window: Window, texts: tuple[str, ...], *, final: bool) -> int | None:
+def end_of_first(window: Window, texts: tuple[str, ...], markers: Markers, *, final: bool) -> int | None:
     """The index after the first of `texts`, if the unread text begins with it, or with whitespace and it.
 
     0: it begins with none of them. None: more text decides.
@@ -118,7 +118,7 @@ def end_of_first(window: Window, texts: tuple[str, ...], *, final: bool) -> int 
     at = pos + whitespace
     for one in texts:
         if one and text.startswith(one, at):
-            if window.are_markers(at, marker_pieces(one)):
+            if window.are_markers(at, markers.placed(one)):
                 return at + len(one)
         elif one and not final and whitespace < _MAX_WHITESPACE and window.cut_at(at, one):
             return None

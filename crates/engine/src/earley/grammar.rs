@@ -10,7 +10,7 @@ use crate::automaton::{Built, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{MarkerPiece, Vocabulary};
 
 /// A symbol in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,6 +156,7 @@ impl Dots {
             residuals,
             fuel,
             seen: IdMap::default(),
+            seen_markers: IdMap::default(),
             built: Built::default(),
             terminals: Vec::new(),
             of_residual: IdMap::default(),
@@ -288,6 +289,8 @@ struct Resolver<'a> {
     fuel: &'a mut Fuel,
     /// What a symbol became; None where nothing matches it.
     seen: IdMap<Symbol, Option<Sym>>,
+    /// What a marker became.
+    seen_markers: IdMap<u32, Option<Box<[Sym]>>>,
     built: Built,
     terminals: Vec<Terminal>,
     of_residual: IdMap<RegexId, u32>,
@@ -301,98 +304,118 @@ impl Resolver<'_> {
         out.clear();
         self.fuel.spend(1 + rhs.len())?;
         for &symbol in rhs {
-            if let Symbol::Marker(index) = symbol
-                && self.lnf.symbols.markers[index as usize].is_empty()
-            {
-                continue;
-            }
-            let resolved = match symbol {
-                Symbol::Nonterminal(id) => Some(Sym::new(View::Nonterminal(id.0 + 1))),
-                _ => {
-                    if let Some(&resolved) = self.seen.get(&symbol) {
-                        resolved
-                    } else {
-                        let resolved = self.terminal_symbol(symbol)?;
-                        self.seen.insert(symbol, resolved);
-                        resolved
-                    }
-                }
-            };
-            match resolved {
-                Some(sym) => out.push(sym),
-                None => return Ok(false),
+            match symbol {
+                Symbol::Nonterminal(id) => out.push(Sym::new(View::Nonterminal(id.0 + 1))),
+                Symbol::Marker(index) => match self.marker(index)? {
+                    Some(syms) => out.extend_from_slice(syms),
+                    None => return Ok(false),
+                },
+                Symbol::Regex(_) | Symbol::Token(_) => match self.terminal_symbol(symbol)? {
+                    Some(sym) => out.push(sym),
+                    None => return Ok(false),
+                },
             }
         }
         Ok(true)
     }
 
+    /// The tokens and texts that a marker stands for; empty where it is empty, None where nothing matches it.
+    fn marker(&mut self, index: u32) -> Result<Option<&[Sym]>, Error> {
+        if !self.seen_markers.contains_key(&index) {
+            let syms = self.marker_syms(index)?;
+            self.seen_markers.insert(index, syms);
+        }
+        Ok(self.seen_markers[&index].as_deref())
+    }
+
+    fn marker_syms(&mut self, index: u32) -> Result<Option<Box<[Sym]>>, Error> {
+        let (lnf, vocabulary) = (self.lnf, self.vocabulary);
+        let text = lnf.symbols.markers[index as usize].as_bytes();
+        let mut syms = Vec::new();
+        for piece in vocabulary.marker_pieces(text) {
+            let sym = match piece {
+                MarkerPiece::Tokens(ids) => Some(self.marker_token(ids)),
+                MarkerPiece::Text(text) => {
+                    let bytes: Arc<[u8]> = text.into();
+                    let residual = self.residuals.literal(&bytes, self.fuel)?;
+                    self.terminal(residual, Regex::Literal(bytes))?
+                }
+            };
+            match sym {
+                Some(sym) => syms.push(sym),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(syms.into()))
+    }
+
+    /// Any of the tokens that have the same text.
+    fn marker_token(&mut self, ids: &[u32]) -> Sym {
+        let text = String::from_utf8_lossy(self.vocabulary.token(ids[0]));
+        self.token(ids.iter().map(|&id| (id, id)).collect(), || {
+            format!("token {text:?}")
+        })
+    }
+
     fn terminal_symbol(&mut self, symbol: Symbol) -> Result<Option<Sym>, Error> {
-        let symbols = &self.lnf.symbols;
-        match symbol {
-            Symbol::Nonterminal(id) => Ok(Some(Sym::new(View::Nonterminal(id.0 + 1)))),
-            Symbol::Regex(index) => {
-                let regex = &symbols.regexes[index as usize];
-                let next = Sym::new(View::Terminal(self.terminals.len() as u32));
-                if self.terminals.len() >= EAGER
-                    && regex.weight() <= LIGHT
-                    && let Some(wordless) = regex.is_wordless()
-                {
-                    self.fuel.spend(LATE_FUEL)?;
-                    if wordless {
-                        return Ok(None);
-                    }
-                    self.terminals.push(Terminal {
-                        residual: OnceLock::new(),
-                        source: regex.clone(),
-                    });
-                    return Ok(Some(next));
-                }
-                self.residuals.set_owner(next.0);
-                let residual = self.residuals.build(regex, &mut self.built, self.fuel)?;
-                self.terminal(residual, regex.clone())
+        if let Some(&resolved) = self.seen.get(&symbol) {
+            return Ok(resolved);
+        }
+        let resolved = match symbol {
+            Symbol::Regex(index) => self.regex_symbol(index)?,
+            Symbol::Token(index) => Some(self.token_symbol(index)?),
+            Symbol::Nonterminal(_) | Symbol::Marker(_) => None,
+        };
+        self.seen.insert(symbol, resolved);
+        Ok(resolved)
+    }
+
+    fn regex_symbol(&mut self, index: u32) -> Result<Option<Sym>, Error> {
+        let lnf = self.lnf;
+        let regex = &lnf.symbols.regexes[index as usize];
+        let next = Sym::new(View::Terminal(self.terminals.len() as u32));
+        if self.terminals.len() >= EAGER
+            && regex.weight() <= LIGHT
+            && let Some(wordless) = regex.is_wordless()
+        {
+            self.fuel.spend(LATE_FUEL)?;
+            if wordless {
+                return Ok(None);
             }
-            Symbol::Marker(index) => {
-                let text = &symbols.markers[index as usize];
-                match self.vocabulary.marker_tokens(text.as_bytes()) {
-                    [] => {
-                        let bytes: Arc<[u8]> = text.as_bytes().into();
-                        let residual = self.residuals.literal(&bytes, self.fuel)?;
-                        self.terminal(residual, Regex::Literal(bytes))
-                    }
-                    ids => {
-                        let ids = ids.iter().map(|&id| (id, id)).collect();
-                        Ok(Some(self.token(ids, || format!("token {text:?}"))))
-                    }
-                }
-            }
-            Symbol::Token(index) => match &symbols.tokens[index as usize] {
-                TokenSet::Text(text) => match self.vocabulary.marker_tokens(text.as_bytes()) {
-                    [] => Err(Error::grammar(
-                        "E-VOCAB-TOKEN",
-                        format!("the vocabulary has no special or added token {text:?}"),
-                    )
-                    .with_hint("write it as text, or as a marker that may be either")),
-                    ids => {
-                        let ids = ids.iter().map(|&id| (id, id)).collect();
-                        Ok(Some(self.token(ids, || format!("token {text:?}"))))
-                    }
-                },
-                TokenSet::Ids(ranges) => {
-                    let ids = self.usable(ranges)?;
-                    if ids.is_empty() {
-                        return Err(Error::grammar(
-                            "E-VOCAB-TOKEN",
-                            format!(
-                                "the vocabulary has no usable token of the ids {}",
-                                describe_ids(ranges)
-                            ),
-                        ));
-                    }
-                    Ok(Some(
-                        self.token(ids, || format!("tokens {}", describe_ids(ranges))),
-                    ))
-                }
+            self.terminals.push(Terminal {
+                residual: OnceLock::new(),
+                source: regex.clone(),
+            });
+            return Ok(Some(next));
+        }
+        self.residuals.set_owner(next.0);
+        let residual = self.residuals.build(regex, &mut self.built, self.fuel)?;
+        self.terminal(residual, regex.clone())
+    }
+
+    fn token_symbol(&mut self, index: u32) -> Result<Sym, Error> {
+        match &self.lnf.symbols.tokens[index as usize] {
+            TokenSet::Text(text) => match self.vocabulary.marker_tokens(text.as_bytes()) {
+                [] => Err(Error::grammar(
+                    "E-VOCAB-TOKEN",
+                    format!("the vocabulary has no special or added token {text:?}"),
+                )
+                .with_hint("write it as text, or as a marker that may be either")),
+                ids => Ok(self.marker_token(ids)),
             },
+            TokenSet::Ids(ranges) => {
+                let ids = self.usable(ranges)?;
+                if ids.is_empty() {
+                    return Err(Error::grammar(
+                        "E-VOCAB-TOKEN",
+                        format!(
+                            "the vocabulary has no usable token of the ids {}",
+                            describe_ids(ranges)
+                        ),
+                    ));
+                }
+                Ok(self.token(ids, || format!("tokens {}", describe_ids(ranges))))
+            }
         }
     }
 

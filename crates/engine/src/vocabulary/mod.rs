@@ -6,6 +6,7 @@ mod tokens;
 mod trie;
 
 pub(crate) use below::{ASCII, Below, Kinds, PLACES, kinds, kinds_of, lead, place_behind};
+pub(crate) use tokens::MarkerPiece;
 pub use tokens::{Vocabulary, VocabularyParts};
 pub(crate) use trie::Trie;
 

@@ -35,6 +35,8 @@ pub struct Vocabulary {
     special: Vec<bool>,
     eos: Vec<u32>,
     markers: SeededMap<Box<[u8]>, Vec<u32>>,
+    /// How long the longest of their texts is, in bytes.
+    longest_marker: usize,
     named: Vec<bool>,
     size: usize,
     trie: Trie,
@@ -45,6 +47,20 @@ pub struct Vocabulary {
     fingerprint: OnceLock<u128>,
     /// What grammars have found out about terminals, once there is a compiler.
     terminals: OnceLock<Arc<Shared>>,
+}
+
+/// A part of a marker, see [`Vocabulary::marker_pieces`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum MarkerPiece<'a> {
+    /// One of these tokens.
+    Tokens(&'a [u32]),
+    /// Bytes of text.
+    Text(&'a [u8]),
+}
+
+/// Whether a token of this text can only be meant as a token: two characters or more, no whitespace at the edges.
+fn stands_alone(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.trim() == text && text.chars().nth(1).is_some())
 }
 
 impl Vocabulary {
@@ -129,6 +145,7 @@ impl Vocabulary {
             ends,
             special,
             eos,
+            longest_marker: markers.keys().map(|text| text.len()).max().unwrap_or(0),
             markers,
             named,
             size,
@@ -185,6 +202,40 @@ impl Vocabulary {
     #[must_use]
     pub fn marker_tokens(&self, text: &[u8]) -> &[u32] {
         self.markers.get(text).map_or(&[], Vec::as_slice)
+    }
+
+    /// A marker as the vocabulary writes it: the tokens of exactly its text; without any, the special, added and
+    /// user-defined tokens inside of it, the longest at each place, and the bytes between them.
+    ///
+    /// Inside, a token counts if it has two characters or more and no whitespace at its edges: anything less may be
+    /// ordinary text.
+    pub(crate) fn marker_pieces<'a>(&'a self, text: &'a [u8]) -> Vec<MarkerPiece<'a>> {
+        if let ids @ [_, ..] = self.marker_tokens(text) {
+            return vec![MarkerPiece::Tokens(ids)];
+        }
+        let mut pieces = Vec::new();
+        let (mut start, mut at) = (0, 0);
+        while at < text.len() {
+            let longest = self.longest_marker.min(text.len() - at);
+            let found = (2..=longest)
+                .rev()
+                .map(|size| &text[at..at + size])
+                .find(|part| stands_alone(part) && self.markers.contains_key(*part));
+            let Some(part) = found else {
+                at += 1;
+                continue;
+            };
+            if start < at {
+                pieces.push(MarkerPiece::Text(&text[start..at]));
+            }
+            pieces.push(MarkerPiece::Tokens(self.marker_tokens(part)));
+            at += part.len();
+            start = at;
+        }
+        if start < text.len() {
+            pieces.push(MarkerPiece::Text(&text[start..]));
+        }
+        pieces
     }
 
     /// The same for the same vocabulary in every process.

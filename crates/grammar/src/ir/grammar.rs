@@ -65,7 +65,8 @@ pub enum Expr {
     Regex(Regex),
     /// Another rule.
     Rule(RuleId),
-    /// A marker of a format: the vocabulary's special token of exactly this text where there is one, else its bytes.
+    /// A marker of a format: the vocabulary's special token of exactly this text where there is one, else its bytes, with
+    /// special tokens that the text holds as tokens.
     Marker(Arc<str>),
     /// A token that text never matches.
     Token(TokenSet),

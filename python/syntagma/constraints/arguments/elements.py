@@ -15,9 +15,9 @@ from syntagma.constraints.arguments.values import (
     unsupported,
     with_definitions,
 )
-from syntagma.constraints.literals import quoted
+from syntagma.constraints.literals import literal_parts, quoted
 from syntagma.constraints.schemas import ValueWriter
-from syntagma.format_schema import ToolsSpec, pieces
+from syntagma.format_schema import ToolsSpec
 from syntagma.format_schema.names import is_element
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
@@ -222,6 +222,7 @@ def _is_text(schema: Any) -> bool:
 
 
 def _text(literal: str) -> str:
-    """A literal, its markers as markers."""
-    parts = [f"@marker({quoted(piece.text)})" if piece.is_marker else quoted(piece.text) for piece in pieces(literal)]
-    return " ".join(parts)
+    """A literal."""
+    return " ".join(
+        f"@marker({quoted(part.text)})" if part.may_be_tokens else quoted(part.text) for part in literal_parts(literal)
+    )

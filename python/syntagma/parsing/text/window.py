@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import re
 
+from syntagma.format_schema import PlacedPiece
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.token_kind import SPECIAL, UNKNOWN, TokenKind
 
@@ -26,14 +27,16 @@ class Window:
         text: the text at hand.
         pos: index of the first unread character in `text`.
         base: absolute position of `text[0]`, code points.
+        vocabulary: the kind of the text tokens of a vocabulary, once tokens of it were read.
     """
 
-    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "pos", "text")
+    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "pos", "text", "vocabulary")
 
     def __init__(self) -> None:
         self.text = ""
         self.pos = 0
         self.base = 0
+        self.vocabulary: TokenKind | None = None
         # What was read since the mark and is no longer in `text`.
         self._kept: TextBuffer | None = None
         self._mark: int | None = None
@@ -143,9 +146,16 @@ class Window:
         """Whether the text ends, at or after `index`, inside what may be this literal."""
         return len(self.text) - index < len(literal) and literal.startswith(self.text[index:])
 
-    def are_markers(self, index: int, pieces: tuple[tuple[int, str], ...]) -> bool:
-        """Whether every one of `pieces` (offset from `index`, text) may be a marker."""
-        return not self._kinds or all(self.is_marker(index + offset, text) for offset, text in pieces)
+    def are_markers(self, index: int, pieces: tuple[PlacedPiece, ...]) -> bool:
+        """Whether the literal that was found at `index` may be one: every piece of it, by its tokens if known."""
+        return not self._kinds or all(self._is_spelled(index + offset, text, marker) for offset, text, marker in pieces)
+
+    def _is_spelled(self, index: int, text: str, marker: bool) -> bool:
+        """Whether the piece of a literal at `index` is spelled as the vocabulary spells it."""
+        inside = self.vocabulary.tokens_in(text) if self.vocabulary is not None else ()
+        if marker and not any(token != text for _, token in inside):
+            return self.is_marker(index, text)
+        return all(self.is_marker(index + offset, token) for offset, token in inside)
 
     def is_token(self, index: int) -> bool:
         """Whether a special token is known to begin at `index`."""
