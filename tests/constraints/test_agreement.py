@@ -22,7 +22,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
 from tests.constraints.walks import accepts, walk
-from tests.formats.cases import TOOLS
+from tests.formats.cases import SHAPES, TOOLS, Loaded, load, shape_of
 from tests.formats.messages import MESSAGES
 
 OWN = {
@@ -72,6 +72,8 @@ OWN = {
 }
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
+FORMATS |= {f"shape {path.stem}": shape_of(path) for path in sorted(SHAPES.glob("*.toml"))}
+SHAPE_CASES = [one for one in load() if one.id.startswith("shape ")]
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
@@ -164,6 +166,16 @@ def test_without_parallel_calls_there_is_one(name: str) -> None:
         assert accepts(grammar, fmt.write(one, TOOLS))
         assert not accepts(grammar, fmt.write(two, TOOLS))
         assert accepts(fmt.grammar(TOOLS, tool_choice=choice), fmt.write(two, TOOLS))
+
+
+@pytest.mark.parametrize("one", [one for one in SHAPE_CASES if one.case.write], ids=lambda one: one.id)
+def test_what_a_shape_writes_is_accepted(one: Loaded) -> None:
+    case = one.case
+    for enforce in ("off", "parameters"):
+        options: Any = {"prompt": case.prompt, "template_kwargs": case.template_kwargs, "enforce": enforce}
+        grammar = one.fmt.grammar(TOOLS, **options)
+        assert accepts(grammar, case.raw), enforce
+        assert not any(accepts(grammar, text) for text in case.refused), enforce
 
 
 @pytest.mark.parametrize("name", FORMATS)

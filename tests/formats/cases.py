@@ -1,4 +1,4 @@
-"""Cases of the named formats, and every way to cut their text into chunks."""
+"""Cases of the named formats and of the shapes of our own, and every way to cut their text into chunks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from syntagma import formats
 from syntagma.formats import ChatFormat
 
 FOLDER = Path(__file__).resolve().parents[2] / "conformance" / "formats"
+SHAPES = FOLDER.parent / "shapes"
 TOOLS: list[dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text())
 
 
@@ -42,11 +43,14 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     reasoning: str = ""
     calls: list[WantedCall] = []
     odd: bool | None = None
+    refused: list[str] = []
+    diagnostics: list[str] = []
 
 
 class CaseFile(msgspec.Struct, forbid_unknown_fields=True):
     case: list[Case]
     format: str | None = None
+    shape: str | None = None
     reasoning: str | None = None
 
 
@@ -59,19 +63,25 @@ class Loaded(NamedTuple):
     place: str
 
 
+def shape_of(path: Path) -> ChatFormat:
+    """The format of our own that a file of `conformance/shapes` holds."""
+    return ChatFormat.from_toml(tomllib.loads(path.read_text())["shape"], source=path.name)
+
+
 def load() -> Iterator[Loaded]:
     """Every case. A file that cannot be read stops here, with its name."""
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in (*sorted(FOLDER.glob("*.toml")), *sorted(SHAPES.glob("*.toml"))):
         text = path.read_text()
         try:
             file = msgspec.convert(tomllib.loads(text), CaseFile)
         except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
             raise ValueError(f"{path.relative_to(FOLDER.parents[1])}: {error}") from None
-        fmt = formats.get(file.format or path.stem, file.reasoning)
+        fmt = shape_of(path) if file.shape else formats.get(file.format or path.stem, file.reasoning)
         starts = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[case]]"]
         for line, case in zip(starts, file.case, strict=True):
             place = f"{path.relative_to(FOLDER.parents[1])}:{line}"
-            yield Loaded(f"{path.stem}: {case.name}", fmt, case, place)
+            prefix = "shape " if file.shape else ""
+            yield Loaded(f"{prefix}{path.stem}: {case.name}", fmt, case, place)
 
 
 def chunkings(text: str) -> Iterator[list[str]]:

@@ -289,7 +289,7 @@ def test_whitespace_before_what_was_no_call_stays() -> None:
         '[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',
         '[tools]\nsection = "<s>{calls}</s{suffix}>"\ncall = "<call>{name}{arguments}</call>"\n',
-        '[tools]\ncall = "<call>{name}{arguments}<id>{id}</call>"\n',
+        '[tools]\ncall = "<call>{arguments}<name>{name}</name></call>"\n',
     ],
 )
 def test_what_the_reader_does_not_know_is_refused(toml: str) -> None:

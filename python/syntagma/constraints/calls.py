@@ -9,7 +9,7 @@ from typing import NamedTuple
 from syntagma.constraints.arguments import arguments_grammar
 from syntagma.constraints.arguments.values import unsupported
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.literals import from_trigger, literal
+from syntagma.constraints.literals import from_trigger, literal, text_without
 from syntagma.constraints.schemas import arguments_schema
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
@@ -139,6 +139,10 @@ class _CallWriter:
         self._differing = ("header", "name", "arguments", *(("id",) if "name" in shape else ()))
         self.names = (*placeholders, *shape).count("name")
         """how often the name stands in a call"""
+        if placeholders.count("id") > 1:
+            raise unsupported("an id that is written twice", "/tools/call", "one {id} in a call and what stands in it")
+        self._id_ends = "".join(self._pattern.around("id")[1].split()[:1]) if "id" in self._pattern.placeholders else ""
+        """what ends an id that nothing encloses"""
         if not self.names:
             hint = "{name} in the first pattern of `call`, or in what stands in it"
             raise unsupported("a call that does not say its tool's name", "/tools/call", hint)
@@ -204,7 +208,9 @@ class _CallWriter:
 
     def _id(self, names: Sequence[str] | None) -> Grammar:
         if not self._tools.id:
-            return Grammar.from_regex(_ANY_ID)
+            if not is_word(self._id_ends[:1]):
+                return Grammar.from_regex(_ANY_ID)
+            return Grammar.from_ebnf(f"start ::= {text_without([self._id_ends])} & #'{_ANY_ID}' ;")
         shape = self._tools.id[0]
         parts: list[Grammar] = []
         for item in shape.items:

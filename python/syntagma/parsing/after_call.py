@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NeedMore
+from syntagma.parsing.call_steps import Step as PatternStep
+from syntagma.parsing.call_steps import characters_of
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.text.window import Window
@@ -32,16 +35,22 @@ Step: TypeAlias = NextCall | CallsOver | NeedMore | None
 class AfterCall:
     """Reads on after a call, and remembers the section that is open.
 
+    Args:
+        window: the text.
+        compiled: the format.
+        out: what is told what was read.
+        max_capture: code points, at most, of an id or a name after the arguments.
+
     Attributes:
         section: the section that calls were read in, or whose opener was; None outside.
     """
 
     __slots__ = (
-        *("_after_edge", "_call_closer", "_compiled", "_edge", "_implied", "_live", "_next", "_out", "_section_closer"),
-        *("_separated", "_separator", "_window", "section"),
+        *("_after_edge", "_call_closer", "_compiled", "_edge", "_implied", "_live", "_max_capture", "_name", "_next"),
+        *("_out", "_owes_end", "_section_closer", "_separated", "_separator", "_unescapes", "_window", "section"),
     )
 
-    def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter) -> None:
+    def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
         self._window = window
         self._compiled = compiled
         self._out = out
@@ -50,6 +59,10 @@ class AfterCall:
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
         self._implied: tuple[Op, ...] = ()
+        self._max_capture = max_capture
+        self._name = ""
+        self._owes_end = False
+        self._unescapes = False
         self._edge = ""
         self._after_edge = ""
         self._separator = ""
@@ -72,8 +85,16 @@ class AfterCall:
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
-    def begin(self, call: CallPattern) -> None:
-        """The arguments of a call, or its object, have just ended."""
+    def begin(self, call: CallPattern, name: str, *, owes_end: bool = False) -> None:
+        """The arguments of a call, or its object, have just ended.
+
+        Args:
+            call: the way in which the call is written.
+            name: the tool's name.
+            owes_end: an id may still come, so that the end of the call was not reported.
+        """
+        self._name, self._owes_end = name, owes_end
+        self._unescapes = "attributes" in call.form.escape
         if call.section is not None:
             self.section = call.section
         self._live = self.section is not None
@@ -106,12 +127,54 @@ class AfterCall:
                 return NEED_MORE
             found = self._step(final=final)
             if found is not None:
+                if found is not NEED_MORE:
+                    self.report_end()
                 return found
+
+    def report_end(self, late_id: str | None = None) -> None:
+        """The call is over, if that was not reported yet; with the id that was read after its arguments."""
+        if self._owes_end:
+            self._owes_end = False
+            here = self._window.here
+            self._out.call_end(complete=True, span=(here, here), late_id=late_id)
+
+    def _capture(self, op: Op, *, final: bool) -> NeedMore | bool:
+        """An id, a name or a number after the arguments; whether there is one."""
+        window = self._window
+        text, pos = window.text, window.pos
+        following = self._call_closer[1] if len(self._call_closer) > 1 else None
+        ends = following.text if following is not None and following.kind == "literal" else ""
+        step = PatternStep("capture", op.text, characters=characters_of(op.text), end=ends)
+        end = step.end_of_capture(text, pos, len(text))
+        if end - pos > self._max_capture:
+            return False
+        if not final and (end == len(text) or _ends_inside(text, pos, end, ends)):
+            return NEED_MORE
+        if end == pos and not step.may_be_empty:
+            return False
+        captured = unescaped(text[pos:end]) if self._unescapes else text[pos:end]
+        window.pos = end
+        window.unmark()
+        window.mark()
+        self._call_closer = self._call_closer[1:]
+        self._edge = "" if self._call_closer else self._after_edge
+        if op.text == "id":
+            self.report_end(captured)
+        elif op.text == "name" and captured != self._name:
+            span = (window.here - len(captured), window.here)
+            self._out.malformed("E-PARSE-NAME", f"{self._name!r} and {captured!r} name one call", span)
+        return True
 
     def _step(self, *, final: bool) -> Step:
         window = self._window
+        if self._call_closer and self._call_closer[0].kind == "placeholder":
+            found = self._capture(self._call_closer[0], final=final)
+            if found is not False:
+                return NEED_MORE if found is NEED_MORE else None
         text, pos = window.text, window.pos
         for n, op in enumerate((*self._call_closer, *self._section_closer)):
+            if op.kind == "placeholder":
+                continue
             if text.startswith(op.text, pos):
                 if window.are_markers(pos, op.pieces):
                     self._closed(n, op)
@@ -177,5 +240,14 @@ class AfterCall:
 
     def _missing(self, how: str) -> None:
         here = self._window.here
+        self.report_end()
         self._call_closer = ()
         self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", (here, here))
+
+
+def _ends_inside(text: str, start: int, end: int, literal: str) -> bool:
+    """Whether the text ends inside what may be the literal that follows a capture of `text[start:end]`."""
+    if not literal or text.startswith(literal, end):
+        return False
+    first = max(start, len(text) - len(literal) + 1)
+    return any(literal.startswith(text[at:]) for at in range(first, min(end + 1, len(text))))

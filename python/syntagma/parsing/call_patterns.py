@@ -114,7 +114,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     ops: tuple[Op, ...]
     """up to and with the placeholder that holds the arguments, or all of the call if it has none"""
     closer: tuple[Op, ...]
-    """literals after the arguments"""
+    """what stands after the arguments: literals, and an id, a name or a number between them"""
     form: Form
     section: Section | None
     before: str
@@ -130,11 +130,17 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         opener = self.form.argument.ops if self.form.argument is not None else ()
         begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "placeholder", opener))
         read = ""
-        for n, op in enumerate(self.closer):
+        literals = tuple(itertools.takewhile(lambda op: op.kind == "literal", self.closer))
+        for n, op in enumerate(literals):
             read += op.text
             if not begins.startswith(read):
-                return self.closer[: n + 1]
-        return self.closer
+                return literals[: n + 1]
+        return literals
+
+    @cached_property
+    def late_id(self) -> bool:
+        """An id stands after the arguments."""
+        return any(op.kind == "placeholder" and op.text == "id" for op in self.closer)
 
     @cached_property
     def first(self) -> str:
@@ -195,7 +201,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
                 return op.text
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
                 return ""
-        return self.closer[0].text if self.closer else ""
+        return self.closer[0].text if self.closer and self.closer[0].kind == "literal" else ""
 
     @cached_property
     def weight(self) -> int:

@@ -71,7 +71,7 @@ class CallReader:
     def __init__(self, window: Window, parts: ReaderParts) -> None:
         self._window = window
         self._compiled, self._out, self._limits, self._policies, self._tools = parts
-        self._after = AfterCall(window, parts.compiled, parts.emitter)
+        self._after = AfterCall(window, parts.compiled, parts.emitter, parts.limits.parser_header_chars)
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
         self._start = 0
@@ -263,7 +263,7 @@ class CallReader:
     def closers(self) -> set[str]:
         """The literals that close the call."""
         assert self.call is not None
-        return {op.text for op in self.call.pattern.closer}
+        return {op.text for op in self.call.pattern.closer if op.kind == "literal"}
 
     def read_arguments(self, *, final: bool, end: int | None = None) -> NeedMore | Call:
         """Read the arguments.
@@ -328,21 +328,29 @@ class CallReader:
         assert self.call is not None
         self._after.section_seen(self.call.pattern.section, live=True)
 
-    def close(self) -> State:
-        """The arguments are whole: the state in which what belongs to the call is read on."""
+    def close(self, *, may_have_id: bool = True) -> State:
+        """The arguments are whole: the state in which what belongs to the call is read on.
+
+        Args:
+            may_have_id: what follows is read, so that an id after the arguments is found.
+        """
         call = self.call
         assert call is not None
         here = (self._window.here, self._window.here)
         envelope = call.envelope
         goes_on = envelope is not None and envelope.status == "commit"
-        self._end_reported = not (goes_on and call.pattern.form.late_id and not call.id)
+        late_id = (goes_on and call.pattern.form.late_id) or call.pattern.late_id
+        self._end_reported = call.id is not None or not (late_id and may_have_id)
         if self._end_reported:
             self._out.call_end(complete=True, span=here)
         if envelope is not None and goes_on:
             envelope.resume()
             return State.ENVELOPE
-        self._after.begin(call.pattern)
+        self._begin_closers(call)
         return State.CLOSERS
+
+    def _begin_closers(self, call: CallMatcher) -> None:
+        self._after.begin(call.pattern, call.name or "", owes_end=not self._end_reported)
 
     def read_envelope(self, *, final: bool) -> NeedMore | Call:
         """Read the rest of the object that holds the call."""
@@ -354,11 +362,12 @@ class CallReader:
         if reader.status == "more" and not final:
             return NEED_MORE
         here = (window.here, window.here)
-        if not self._end_reported:
+        if not self._end_reported and (reader.id or not call.pattern.late_id):
             self._out.call_end(complete=True, span=here, late_id=reader.id)
+            self._end_reported = True
         if reader.status != "end":
             self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
-        self._after.begin(call.pattern)
+        self._begin_closers(call)
         return Call("whole")
 
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:

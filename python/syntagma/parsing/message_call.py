@@ -172,17 +172,21 @@ class MessageCallReader:
         """The arguments are whole."""
         self._end_reported = self._call.has_closer
         if self._end_reported:
-            return self._call.close()
+            return self._call.close(may_have_id=self._reads_closers)
         self._window.mark()
         return State.AFTER_ARGUMENTS
 
     def _envelope(self, final: bool) -> Next:
         return NEED_MORE if self._call.read_envelope(final=final) is NEED_MORE else State.CLOSERS
 
-    def _closers(self, final: bool) -> Next:
+    @property
+    def _reads_closers(self) -> bool:
+        """Something closes the call that is not the end of its message."""
         closers = self._call.closers
-        ends_message = not closers.isdisjoint(self._ends)
-        if closers and not ends_message and self._call.read_closers(final=final) is NEED_MORE:
+        return bool(closers) and closers.isdisjoint(self._ends)
+
+    def _closers(self, final: bool) -> Next:
+        if self._reads_closers and self._call.read_closers(final=final) is NEED_MORE:
             return NEED_MORE
         self._window.rewind()
         self._window.mark()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -73,14 +74,14 @@ def _section(pattern: Pattern, markers: Markers, pointer: str) -> Section:
 
 
 def _closers(ops: tuple[Op, ...], markers: Markers) -> tuple[Op, ...]:
-    """What closes, without whitespace; a bracket that opens goes with what it opens."""
+    """What closes, without whitespace; a bracket that opens goes with the literal that it opens."""
     found: list[Op] = []
     glued = False
     for op in ops:
         if op.kind == "whitespace":
             glued = False
             continue
-        if glued:
+        if glued and op.kind == "literal":
             text = found[-1].text + op.text
             found[-1] = Op("literal", text, True, markers.placed(text))
         else:
@@ -105,13 +106,16 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
         _check_keywords(spec, pointer)
     elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
         raise _unsupported("arguments without a marker before the key or after the value", f"{pointer}/argument")
-    if spec.argument and not all("arguments" not in call.placeholders or call.closer.strip() for call in spec.call):
+    separate = [call for call in spec.call if spec.argument and "arguments" in call.placeholders]
+    if not all(call.around("arguments")[1].strip() for call in separate):
         hint = "text after {arguments} in `call`, which ends them"
         raise _unsupported("arguments without a marker after them", f"{pointer}/call", hint)
     for call in spec.call:
-        says = named or "name" in call.placeholders or any("name" in one.pattern.placeholders for one in spec.envelope)
-        if not says and not any("name" in one.placeholders for one in spec.id):
-            hint = "{name} in `call`, in `envelope`, or in `id`"
+        before = set(itertools.takewhile(lambda one: one not in ("arguments", "envelope"), call.placeholders))
+        before.update(*(one.pattern.placeholders for one in spec.envelope))
+        in_id = "id" in before and any("name" in one.placeholders for one in spec.id)
+        if not (named or "name" in before or in_id):
+            hint = "{name} before the arguments in `call`, in `envelope`, or in `id`"
             raise _unsupported("calls without a name", f"{pointer}/call", hint)
         begins_bare = call.placeholders[:1] in (("name",), ("id",)) and not call.opener
         if begins_bare and spec.section[0].opener == "":
@@ -202,8 +206,8 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         cut = ends[0] + 1 if ends else len(ops)
         before, after = _edges(pattern)
         rest = _closers(ops[cut:], markers)
-        if any(op.kind == "placeholder" for op in rest):
-            raise _unsupported("placeholders after the arguments of a call", f"{pointer}/call")
+        if any(op.text in ("arguments", "envelope") for op in rest if op.kind == "placeholder"):
+            raise _unsupported("arguments that come twice", f"{pointer}/call", "one {arguments} or {envelope}")
         call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
         calls.append(call)
         if header and call.ops[-1].text == "arguments":
