@@ -35,6 +35,7 @@ SUITES = {
     "agreement": Suite("openchatml/harmony_vectors.jsonl", ("agreement",)),
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
     "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
+    "grammar": Suite("autoparser/roundtrip.jsonl", ("grammar",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
 }
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from syntagma.constraints.whitespace import whitespace_pattern
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, ValueNotation
 from syntagma.grammars.pointer_prefix import with_pointer_prefix
@@ -17,23 +16,13 @@ from syntagma.request import ResponseFormat
 __all__ = [
     "ValueWriter",
     "arguments_schema",
-    "model_limits",
     "schema_grammar",
     "shaped_answer",
-    "value_notation",
+    "spellings",
 ]
 
-_MAX_WHITESPACE = 8
-"""whitespace characters in a row"""
-
-
-def model_limits(limits: Limits) -> Limits:
-    """The limits for JSON that a model writes: at most eight whitespace characters in a row.
-
-    Models that must write JSON may fall into endless whitespace, the one thing that the grammar lets them repeat. A
-    document that fits its token limit must not be lost to it.
-    """
-    return msgspec.structs.replace(limits, json_whitespace=min(limits.json_whitespace, _MAX_WHITESPACE))
+_NUMBERS = ("integer", "number")
+"""types that every notation spells alike"""
 
 
 def arguments_schema(tool: Tool) -> dict[str, Any]:
@@ -45,12 +34,28 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
     return {**tool.parameters, "type": "object"} if only_object or kind == "object" else dict(tool.parameters)
 
 
-def value_notation(notation: Notation) -> ValueNotation | None:
-    """What is written in a format's notation: its first spellings; None: JSON."""
-    if notation.writes_json:
-        return None
+def spellings(notation: Notation, *, reads_json: bool) -> tuple[ValueNotation | None, ...]:
+    """The ways to spell a value in a format's notation, the first of them as the format writes it; None: JSON.
+
+    Each is kept to throughout a value: the first quote or another one with the first words, or JSON.
+
+    Args:
+        notation: the format's.
+        reads_json: JSON is read whatever the notation says.
+    """
+    first = None if notation.writes_json else _spelling(notation, notation.quotes[0])
+    words = ("true" in notation.true, "false" in notation.false, "null" in notation.null)
+    others: list[ValueNotation | None] = []
+    if first is not None:
+        others += [_spelling(notation, quote) for quote in notation.quotes[1:] if len(quote) > 1 or quote in "\"'`"]
+    if reads_json or ('"' in notation.quotes and all(words)):
+        others.append(None)
+    return tuple(dict.fromkeys((first, *others)))
+
+
+def _spelling(notation: Notation, quote: str) -> ValueNotation:
     return ValueNotation(
-        quote=notation.quotes[0],
+        quote=quote,
         bare_keys=notation.bare_keys,
         true=notation.true[0],
         false=notation.false[0],
@@ -59,21 +64,28 @@ def value_notation(notation: Notation) -> ValueNotation | None:
 
 
 class ValueWriter:
-    """Writes values as JSON, or as literals of a format's notation.
+    """Writes values as JSON, or as literals of a format's notation, in every way to spell them that is read.
 
     Args:
         notation: the format's.
         limits: bounds on schemas.
+        reads_json: JSON is read whatever the notation says.
     """
 
-    def __init__(self, notation: Notation, limits: Limits) -> None:
+    def __init__(self, notation: Notation, limits: Limits, *, reads_json: bool = False) -> None:
         self.notation = notation
-        self._spelling = value_notation(notation)
+        self._spellings = spellings(notation, reads_json=reads_json)
         self._limits = limits
 
     def write(self, schema: Mapping[str, Any] | bool, *, strict: bool, pointer: str) -> Grammar:
         """A value by its schema; see `schema_grammar`."""
-        return schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=self._spelling)
+        alike = isinstance(schema, Mapping) and schema.get("type") in _NUMBERS
+        return Grammar.union(
+            *(
+                schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=one)
+                for one in self._spellings[: 1 if alike else None]
+            )
+        )
 
 
 def schema_grammar(
@@ -92,7 +104,13 @@ def schema_grammar(
     whole = schema if isinstance(schema, bool) else dict(schema)
     return with_pointer_prefix(
         pointer,
-        lambda: Grammar.from_json_schema(whole, allow_widened=not strict, notation=notation, limits=limits),
+        lambda: Grammar.from_json_schema(
+            whole,
+            allow_widened=not strict,
+            whitespace_pattern=whitespace_pattern(limits.json_whitespace),
+            notation=notation,
+            limits=limits,
+        ),
     )
 
 
@@ -103,7 +121,7 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
         GrammarError, LimitError: pointers begin with the place of the schema or grammar in the request.
     """
     if answer.kind == "object":
-        return Grammar.json(limits=limits)
+        return schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits)
     if answer.kind == "grammar":
         return Grammar.from_ebnf(answer.grammar, limits=limits)
     if answer.tag is not None:

@@ -7,7 +7,7 @@ from syntagma.constraints.calls import calls_grammar
 from syntagma.constraints.inline_turn import calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal, triggers
 from syntagma.constraints.message_turn import message_parts
-from syntagma.constraints.schemas import model_limits, shaped_answer
+from syntagma.constraints.schemas import shaped_answer
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, StartState
@@ -68,7 +68,7 @@ def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | 
 def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False) -> TurnContext:
     """The parts of a turn that depend on the request; `triggered`: its calls begin with their trigger."""
     labels = BudgetLabels(request.budgets)
-    limits = model_limits(request.limits)
+    limits = request.limits
     forced = request.choice.forced
     if spec.tools is None and forced:
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")

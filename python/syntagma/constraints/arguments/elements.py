@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from syntagma.constraints.arguments.text_values import SplitSchema, split_schema
+from syntagma.constraints.arguments.text_values import SplitSchema, declared_words, raw_value_writer, split_schema
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
     json_type,
@@ -16,7 +16,6 @@ from syntagma.constraints.arguments.values import (
     with_definitions,
 )
 from syntagma.constraints.literals import literal_parts, quoted
-from syntagma.constraints.schemas import ValueWriter
 from syntagma.format_schema import ToolsSpec
 from syntagma.format_schema.names import is_element
 from syntagma.grammars import Grammar
@@ -82,7 +81,7 @@ class _Rules:
         self._item = tools.item
         self._tools = tools
         self._limits = limits
-        self._writer = ValueWriter(tools.literals, limits)
+        self._writer = raw_value_writer(tools, limits)
         self._root, self._strict, self._any_values = wanted
         self._rules: list[str] = []
         self._named: dict[str, Grammar] = {}
@@ -205,7 +204,8 @@ class _Rules:
 
     def _json(self, schema: Any, pointer: str) -> str:
         whole = with_definitions(schema, self._root)
-        return self._name(self._writer.write(whole, strict=self._strict, pointer=pointer))
+        words = declared_words(whole, self._writer.notation)
+        return self._name(words or self._writer.write(whole, strict=self._strict, pointer=pointer))
 
     def _name(self, grammar: Grammar) -> str:
         name = f"g{len(self._named)}"

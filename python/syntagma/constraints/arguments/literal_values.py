@@ -13,6 +13,7 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import ToolsSpec
 from syntagma.format_schema.names import KEYWORD_SIGNS, is_keyword, spelled
 from syntagma.grammars import Grammar
+from syntagma.limits import Limits
 
 __all__ = ["LiteralValues"]
 
@@ -29,8 +30,8 @@ class LiteralValues:
         FormatError: `E-FORMAT-UNSUPPORTED`, the end of a literal could not be found.
     """
 
-    def __init__(self, tools: ToolsSpec, writer: ValueWriter) -> None:
-        self._writer = writer
+    def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
+        self._writer = ValueWriter(tools.literals, limits)
         if tools.item is not None:
             raise unsupported("literals that nest", "/tools/item")
         if any(map(_continues_literal, (tools.argument_separator, tools.call[0].around("arguments")[1]))):

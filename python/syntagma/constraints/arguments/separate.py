@@ -9,7 +9,6 @@ from syntagma.constraints.arguments.literal_values import LiteralValues
 from syntagma.constraints.arguments.text_values import TextValues
 from syntagma.constraints.arguments.values import Value, ValueGrammars, properties_of, required_of, unsupported
 from syntagma.constraints.literals import literal
-from syntagma.constraints.schemas import ValueWriter
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import ToolsSpec
 from syntagma.format_schema.xml_escapes import xml_escaped
@@ -32,8 +31,7 @@ class SeparateArguments:
     def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
         self._tools = tools
         self._pattern = tools.argument[0].written
-        writer = ValueWriter(tools.literals, limits)
-        self._values: ValueGrammars = (LiteralValues if tools.values == "literal" else TextValues)(tools, writer)
+        self._values: ValueGrammars = (LiteralValues if tools.values == "literal" else TextValues)(tools, limits)
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
         """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""

@@ -22,8 +22,9 @@ from syntagma.format_schema.names import WORD_ENDS, excluding, is_word
 from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_types import is_of_type
+from syntagma.limits import Limits
 
-__all__ = ["SplitSchema", "TextValues", "split_schema"]
+__all__ = ["SplitSchema", "TextValues", "declared_words", "raw_value_writer", "split_schema"]
 
 _ANNOTATIONS = frozenset(
     ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
@@ -42,8 +43,8 @@ class TextValues:
         FormatError: `E-FORMAT-UNSUPPORTED`, the end of a value could not be found.
     """
 
-    def __init__(self, tools: ToolsSpec, writer: ValueWriter) -> None:
-        self._writer = writer
+    def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
+        self._writer = raw_value_writer(tools, limits)
         self._by_looks = tools.values == "json"
         self._explicit_types = bool(tools.types)
         self._escaped = "values" in tools.escape
@@ -71,9 +72,7 @@ class TextValues:
         if strict and found.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
         others = [with_definitions(one, root) for one in found.schemas]
-        return Value(
-            found.text, [(json_type(one), self._writer.write(one, strict=strict, pointer=pointer)) for one in others]
-        )
+        return Value(found.text, [(json_type(one), self._typed(one, strict=strict, pointer=pointer)) for one in others])
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
@@ -92,8 +91,34 @@ class TextValues:
             schema, root, closer=self._closer, escaped=self._escaped, explicit_types=self._explicit_types
         )
 
+    def _typed(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
+        """A value of one type that is no text."""
+        words = None if self._explicit_types else declared_words(schema, self._writer.notation)
+        return words or self._writer.write(schema, strict=strict, pointer=pointer)
+
     def _json(self, schema: Mapping[str, Any]) -> Grammar:
         return self._writer.write(schema, strict=False, pointer="")
+
+
+def raw_value_writer(tools: ToolsSpec, limits: Limits) -> ValueWriter:
+    """Writes what is no text where strings are raw text.
+
+    JSON is read there too, whatever the notation. But in a string whose quotes the notation does not know, the closer
+    of the value would not be taken for text.
+    """
+    return ValueWriter(tools.literals, limits, reads_json='"' in tools.literals.quotes)
+
+
+def declared_words(schema: Any, notation: Notation) -> Grammar | None:
+    """The words of a value that is declared to be a boolean or null, and nothing more; None: it is something else."""
+    if not isinstance(schema, Mapping) or not set(schema) <= _ANNOTATIONS | {"type"}:
+        return None
+    if schema.get("type") == "null":
+        return Grammar.from_choices(list(dict.fromkeys((*notation.null, "null"))))
+    if schema.get("type") != "boolean":
+        return None
+    anyhow = (spelled for word in ("true", "false") for spelled in (word, word.capitalize(), word.upper()))
+    return Grammar.from_choices(list(dict.fromkeys((*notation.true, *notation.false, *anyhow))))
 
 
 def _any_text(*, closer: str, escaped: bool) -> Grammar:

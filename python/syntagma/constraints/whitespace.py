@@ -1,0 +1,37 @@
+"""Whitespace where a reader takes any run or none, as one rule that all places share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from syntagma.grammars import Grammar
+
+__all__ = ["WHITESPACE", "joined", "whitespace_pattern"]
+
+_ANY = 8
+"""characters in a row, of any kind"""
+_INDENTED = 63
+"""spaces in a row after a line break"""
+
+
+def whitespace_pattern(most: int = _INDENTED + 1) -> str:
+    """Whitespace that a model may write between words, as a regular expression; `most` characters in a row at most.
+
+    Models may fall into endless whitespace, the one thing that a grammar of JSON lets them repeat. A document that fits
+    its token limit must not be lost to it: beside the indentation of a new line, eight characters are enough.
+    """
+    indented = f"|\\n {{0,{min(most - 1, _INDENTED)}}}" if most > 0 else ""
+    return f"[ \\t\\n\\r]{{0,{min(most, _ANY)}}}{indented}"
+
+
+WHITESPACE = Grammar.from_regex(whitespace_pattern())
+"""any run or none"""
+
+
+def joined(parts: Iterable[Grammar]) -> Grammar:
+    """One grammar after another; whitespace that follows whitespace is not written twice."""
+    found: list[Grammar] = []
+    for part in parts:
+        if part is not WHITESPACE or not found or found[-1] is not WHITESPACE:
+            found.append(part)
+    return Grammar.concat(*found)
