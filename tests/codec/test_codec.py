@@ -11,7 +11,7 @@ import pytest
 
 from syntagma.analysis import Capabilities
 from syntagma.codec import ChatCodec
-from syntagma.errors import ArgumentError, ArgumentTypeError, RequestError, TemplateError
+from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, RequestError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.request import resolve_request
@@ -155,15 +155,16 @@ def test_a_marker_of_the_user_changes_nothing() -> None:
     ("request_", "constrained"),
     [
         ({}, False),
-        ({"tools": [TOOL]}, False),
+        ({"tools": [TOOL]}, True),
         ({"tools": []}, False),
+        ({"tools": [TOOL], "enforce": "off"}, False),
         ({"tools": [TOOL], "enforce": "name"}, True),
         ({"tools": [TOOL], "enforce": "parameters"}, True),
         ({"enforce": "parameters"}, False),
-        ({"tools": [msgspec.structs.replace(TOOL, strict=True)]}, True),
-        ({"tools": [TOOL], "parallel_tool_calls": False}, True),
-        ({"tools": [TOOL, OTHER], "tool_choice": ONLY_ADD}, True),
-        ({"tools": [TOOL], "tool_choice": ONLY_ADD}, False),
+        ({"tools": [msgspec.structs.replace(TOOL, strict=True)], "enforce": "off"}, True),
+        ({"tools": [TOOL], "parallel_tool_calls": False, "enforce": "off"}, True),
+        ({"tools": [TOOL, OTHER], "tool_choice": ONLY_ADD, "enforce": "off"}, True),
+        ({"tools": [TOOL], "tool_choice": ONLY_ADD, "enforce": "off"}, False),
         ({"tools": [TOOL], "tool_choice": "none"}, True),
         ({"tools": [TOOL], "tool_choice": "add"}, True),
         ({"response_format": {"type": "json_object"}}, True),
@@ -172,6 +173,29 @@ def test_a_marker_of_the_user_changes_nothing() -> None:
 )
 def test_there_is_a_grammar_where_the_request_constrains_something(request_: dict[str, Any], constrained: bool) -> None:
     assert (codec().prepare(HELLO, **request_).grammar is not None) is constrained
+
+
+def test_parameters_are_constrained_unless_the_request_says_otherwise() -> None:
+    grammar = codec().prepare(HELLO, tools=[TOOL]).grammar
+    assert grammar is not None
+    assert accepts(grammar, CALL)
+    assert not accepts(grammar, WRONG)
+    names = codec().prepare(HELLO, tools=[TOOL], enforce="name").grammar
+    assert names is not None
+    assert accepts(names, WRONG)
+
+
+def test_parameters_that_no_grammar_can_hold_are_refused_when_the_grammar_is_read() -> None:
+    impossible = {"type": "object", "properties": {"a": {"$ref": "#/$defs/nowhere"}}}
+    turn = codec().prepare(HELLO, tools=[OTHER, Tool(name="odd", parameters=impossible)])
+    parser = turn.parser()
+    parser.feed(CALL)
+    parser.finish()
+    assert len(parser.message.tool_calls) == 1
+    for name in ("grammar", "call_grammar"):
+        with pytest.raises(GrammarError) as caught:
+            getattr(turn, name)
+        assert str(caught.value.pointer).startswith("/tools/1/function/parameters/properties/a")
 
 
 def test_bad_requests_are_refused_before_anything_is_rendered() -> None:

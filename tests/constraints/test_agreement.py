@@ -105,6 +105,8 @@ def _hints(fmt: ChatFormat) -> list[str]:
                     if "name" in one.placeholders
                 ),
             ]
+        openers = [tools.section[0].opener, tools.call[0].opener, *(one.pattern.opener for one in tools.envelope)]
+        closers += [opener for opener in openers if opener]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
@@ -218,7 +220,7 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
     with suppress(FormatError):
         text = fmt.write(_declared(message) if name in ELEMENTS else message, TOOLS)
-        assert accepts(fmt.grammar(TOOLS), text), text
+        assert accepts(fmt.grammar(TOOLS, enforce="name"), text), text
 
 
 def _declared(message: Message) -> Message:
@@ -237,8 +239,8 @@ def test_invalid_calls_are_refused(name: str) -> None:
     incomplete = Message(tool_calls=(ToolCall(id="", name="weather", arguments='{"days": 1}'),))
     unknown = Message(tool_calls=(ToolCall(id="", name="nobody", arguments="{}"),))
     text = fmt.write(incomplete, TOOLS)
-    assert accepts(fmt.grammar(TOOLS), text)
-    assert not accepts(fmt.grammar(TOOLS, enforce="parameters"), text)
+    assert accepts(fmt.grammar(TOOLS, enforce="name"), text)
+    assert not accepts(fmt.grammar(TOOLS), text)
     assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), text)
     assert not accepts(fmt.grammar(TOOLS), fmt.write(unknown))
     strict = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]

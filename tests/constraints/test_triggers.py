@@ -23,7 +23,7 @@ LACKING = ToolCall(id="", name="weather", arguments='{"days": 1}')
 
 
 def turn(fmt: ChatFormat, **asked: Any) -> Turn:
-    options: dict[str, Any] = {"tools": TOOLS, "enforce": "parameters", **asked}
+    options: dict[str, Any] = {"tools": TOOLS, **asked}
     return ChatCodec.from_format(fmt, TEMPLATE).prepare([{"role": "user", "content": "Hello"}], **options)
 
 

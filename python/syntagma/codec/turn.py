@@ -50,9 +50,8 @@ class Turn:
     def grammar(self) -> Grammar | None:
         """What the model may write, built when first asked for; None where the request constrains nothing.
 
-        That is so with a text answer where no tools are declared, or where any of them may be called any number of
-        times: `tool_choice="auto"`, `enforce="off"`, no tool that is strict. The parser then reads what the model
-        writes.
+        That is so with a text answer where no tools are declared, or where `enforce="off"`, `tool_choice="auto"` and
+        no tool that is strict leave all of them free to be called. The parser then reads what the model writes.
 
         Raises:
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.

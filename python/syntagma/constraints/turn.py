@@ -24,7 +24,7 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
 
     * `none`: no calls;
     * `auto`: text, then calls if the model wants them; names are declared ones, arguments are JSON objects, which
-      keep to the schema with `enforce="parameters"` and for tools that are `strict`;
+      keep to the schema unless `enforce` says otherwise, and always for tools that are `strict`;
     * `required`: calls and no content, arguments by schema;
     * a tool: exactly one call of it, arguments by schema.
 

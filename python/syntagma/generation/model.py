@@ -30,8 +30,6 @@ SHIPPED = "embedded"
 class ChatOptions(RequestOptions, total=False):
     """Keyword arguments of `Model.chat` and `Model.stream`, with those of `RequestOptions`. All can be left out.
 
-    `enforce` is `parameters` here if it is left out.
-
     Attributes:
         tools: the declared tools. None, or an empty list: none, so that the answer holds no calls.
         temperature: 0 takes the likeliest token; 1, the default, samples from the model's own distribution.
@@ -131,8 +129,7 @@ class Model:
         stop: Sequence[str] = (),
         **asked: Unpack[RequestOptions],
     ) -> tuple[Generation, StreamParser, frozenset[str]]:
-        constrained: RequestOptions = {"enforce": "parameters", **asked}
-        turn = self.codec.prepare(messages, tools=tools or (), **constrained)
+        turn = self.codec.prepare(messages, tools=tools or (), **asked)
         sampling = Sampling(temperature=temperature, top_p=top_p, seed=seed)
         options = GenerationOptions(sampling=sampling, max_tokens=max_tokens, stop=tuple(stop))
         return self.start(turn, options), turn.parser(), frozenset(turn.preserved_tokens)

@@ -85,9 +85,10 @@ class RequestOptions(SharedOptions, total=False):
 
     Attributes:
         parallel_tool_calls: False: one call at most. The default is True.
-        enforce: how much of a call the grammar constrains where `tool_choice` is `auto`: nothing but its form
-            (`off`), its name, or its name and its parameters by their schema. A required call, and a call of a tool
-            with `strict: true`, always keeps to the schema.
+        enforce: how much of a call of a declared tool the grammar constrains where `tool_choice` is `auto`: its name
+            and its parameters by their schema (`parameters`, the default), its name (`name`), or nothing: if nothing
+            else in the request constrains the model, there is then no grammar (`off`). A required call, and a call of
+            a tool with `strict: true`, always keeps to the schema.
         budgets: bounds on the parts of the turn. None: no bounds.
     """
 

@@ -86,7 +86,7 @@ def resolve_request(
     template_kwargs: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     parallel_tool_calls: bool = True,
-    enforce: Enforce = "off",
+    enforce: Enforce = "parameters",
     budgets: Budgets | None = None,
     for_reading: bool = False,
 ) -> ResolvedRequest:
