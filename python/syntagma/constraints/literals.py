@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -223,11 +224,12 @@ def literal_parts(text: str) -> Iterator[LiteralPart]:
         yield LiteralPart(text[at:], False)
 
 
-def literal(text: str) -> list[Grammar]:
+@functools.lru_cache(maxsize=1024)
+def literal(text: str) -> tuple[Grammar, ...]:
     """A literal with its whitespace as written."""
-    return [
+    return tuple(
         Grammar.marker(part.text) if part.may_be_tokens else Grammar.literal(part.text) for part in literal_parts(text)
-    ]
+    )
 
 
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
