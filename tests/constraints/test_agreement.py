@@ -137,11 +137,17 @@ def _read_back(fmt: ChatFormat, seed: str, count: int, **request: Any) -> list[t
 @pytest.mark.parametrize("enforce", ["off", "parameters"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) -> None:
-    found = _read_back(FORMATS[name], f"{name} {enforce}", 25, enforce=enforce)
-    for text, message in found:
-        assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
-    assert len(found) > 10
-    assert name not in CALLING or any(message.tool_calls for _, message in found)
+    calls = 0
+    # A walk may find no call; it is improbable that very many do not.
+    for number in range(6):
+        found = _read_back(FORMATS[name], f"{name} {enforce} {number or ''}".rstrip(), 25, enforce=enforce)
+        for text, message in found:
+            assert all(call.complete and call.name in SCHEMAS for call in message.tool_calls), text
+        assert len(found) > 10
+        calls += sum(len(message.tool_calls) for _, message in found)
+        if calls or name not in CALLING:
+            return
+    pytest.fail("no walk has written a call")
 
 
 @pytest.mark.parametrize("choice", ["required", "weather"])
