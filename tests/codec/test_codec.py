@@ -198,6 +198,45 @@ def test_parameters_that_no_grammar_can_hold_are_refused_when_the_grammar_is_rea
         assert str(caught.value.pointer).startswith("/tools/1/function/parameters/properties/a")
 
 
+@pytest.mark.parametrize("parallel", [True, False, None])
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_a_template_that_shows_one_call_a_message_gets_no_more(choice: str, parallel: bool | None) -> None:
+    asked: dict[str, Any] = {"tools": [TOOL], "tool_choice": choice}
+    if parallel is not None:
+        asked["parallel_tool_calls"] = parallel
+    for wants, two in ((codec(tool_calls=True), False), (codec(tool_calls=True, parallel_tool_calls=True), True)):
+        turn = wants.prepare(HELLO, **asked)
+        for grammar in (turn.grammar, turn.call_grammar):
+            assert grammar is not None
+            assert accepts(grammar, CALL)
+            assert accepts(grammar, CALL * 2) is (two and parallel is not False)
+        assert wants.prepare_request(HELLO, resolve_request(**asked)).request == turn.request
+
+
+def test_whoever_knows_nothing_of_a_template_leaves_the_number_of_calls_free() -> None:
+    grammar = ChatCodec.from_format(FORMAT, ChatTemplate(SOURCE)).prepare(HELLO, tools=[TOOL]).grammar
+    assert grammar is not None
+    assert accepts(grammar, CALL * 2)
+
+
+def test_what_an_analysed_template_may_write_can_be_rendered_again() -> None:
+    one = (
+        "{%- if message.tool_calls | length > 1 %}{{ raise_exception('one call at a time') }}{% endif -%}"
+        "{%- for call in message.tool_calls or [] -%}"
+    )
+    source = SOURCE.replace("{%- for call in message.tool_calls or [] -%}", one)
+    assert source != SOURCE
+    single = ChatCodec.from_template(ChatTemplate(source))
+    turn = single.prepare(HELLO, tools=[TOOL], parallel_tool_calls=True)
+    assert turn.grammar is not None
+    assert accepts(turn.grammar, CALL)
+    assert not accepts(turn.grammar, CALL * 2)
+    answer = turn.format.parse(CALL * 2, [TOOL])
+    assert len(answer.tool_calls) == 2
+    with pytest.raises(TemplateError):
+        single.prepare([*HELLO, answer])
+
+
 def test_bad_requests_are_refused_before_anything_is_rendered() -> None:
     without_template = ChatCodec.from_format(FORMAT)
     with pytest.raises(RequestError):

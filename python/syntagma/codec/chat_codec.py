@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+import msgspec
+
 from syntagma.analysis import Analysis, Capabilities, analyze
 from syntagma.codec.normalise import MessageLike, message_for_template, with_call_ids
 from syntagma.codec.turn import Turn
@@ -133,7 +135,9 @@ class ChatCodec:
             strict: the parser raises at the first thing that is malformed instead of recovering.
             **asked: `tool_choice`, `parallel_tool_calls`, `response_format`, `reasoning`, `reasoning_format`,
                 `enforce`, `budgets`, `template_kwargs` and `limits`; see `syntagma.request.RequestOptions`. A turn
-                with budgets always has a grammar.
+                with budgets always has a grammar. Where the template shows one call a message at most, as
+                `capabilities` says, the turn holds no more, even with `parallel_tool_calls=True`: the next prompt could
+                not be rendered.
 
         Raises:
             RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
@@ -167,7 +171,8 @@ class ChatCodec:
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
-            request: what is asked; its tools and template variables are rendered.
+            request: what is asked; its tools and template variables are rendered. Several calls may come only if the
+                template can show them.
             reading: how the turn's parsers read.
             **options: as for `ChatTemplate.render`.
 
@@ -175,5 +180,7 @@ class ChatCodec:
             ArgumentError: `E-CODEC-TEMPLATE`, `E-MESSAGE-…`.
             TemplateError, LimitError: as `ChatTemplate.render`.
         """
+        if self.capabilities.single_tool_calls:
+            request = msgspec.structs.replace(request, parallel_tool_calls=False)
         options["template_kwargs"] = request.template_kwargs
         return Turn(self._rendered(messages, request.tools, options), self.format, request, reading)

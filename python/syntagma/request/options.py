@@ -84,7 +84,8 @@ class RequestOptions(SharedOptions, total=False):
     """Keyword arguments of a request; those of `SharedOptions`, and what only a grammar needs.
 
     Attributes:
-        parallel_tool_calls: False: one call at most. The default is True.
+        parallel_tool_calls: False: one call at most. The default is True. A template that can show only one call a
+            message rules out more in any case, see `ChatCodec.prepare`.
         enforce: how much of a call of a declared tool the grammar constrains where `tool_choice` is `auto`: its name
             and its parameters by their schema (`parameters`, the default), its name (`name`), or nothing: if nothing
             else in the request constrains the model, there is then no grammar (`off`). A required call, and a call of

@@ -50,3 +50,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """undeclared variables without which nothing renders, with the values that the probes bound"""
     lenient: bool = False
     """the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""
+
+    @property
+    def single_tool_calls(self) -> bool:
+        """Whether calls appear, but only one a message: of several, some are lost or all refused."""
+        return self.tool_calls and not self.parallel_tool_calls
