@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
 from syntagma.limits import Limits
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.envelope import EnvelopeReader
-from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.keyword import KeywordArguments
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.nested import NestedArguments
@@ -49,8 +49,20 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "pattern"),
-        *("object_end", "begun", "commit_at", "envelope", "_infer", "header_name", "id", "key", "name", "over_limit"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "_repairs"),
+        *(
+            "pattern",
+            "object_end",
+            "begun",
+            "commit_at",
+            "envelope",
+            "_infer",
+            "header_name",
+            "id",
+            "key",
+            "name",
+            "over_limit",
+        ),
         *("pos", "source", "status", "written_type"),
     )
 
@@ -83,7 +95,8 @@ class CallMatcher:
         self.envelope: EnvelopeReader | None = None
         self.begun = False
         self.object_end: int | None = None
-        self._nameless: JsonMachine | None = None
+        self._nameless: JsonArguments | None = None
+        self._repairs: list[str] = []
         self._held = TextBuffer()
         self._held_chars = 0
 
@@ -194,7 +207,7 @@ class CallMatcher:
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
             form = self.pattern.form
-            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation)
+            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation, self._closers)
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
         self.pos = window.base + reader.run(window.text, index, end)
@@ -209,6 +222,11 @@ class CallMatcher:
         elif reader.status == "end":
             self._envelope_ended(reader)
 
+    @property
+    def _closers(self) -> Iterator[str]:
+        """The literals that close the call."""
+        return (op.text for op in self.pattern.closer)
+
     def _inner_name(self, name: str | None) -> None:
         if name is not None:
             self.header_name, self.name = self.name, name
@@ -216,7 +234,7 @@ class CallMatcher:
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         self._inner_name(reader.name)
         if self.name is not None and (reader.buffered is not None or self.pattern.framed):
-            self._commit(BufferedArguments(reader.buffered or "{}"), self.pos)
+            self._commit(BufferedArguments(reader.buffered or "{}", reader.repairs), self.pos)
         else:
             self.object_end = self.pos
             self.status = "no match"
@@ -230,7 +248,8 @@ class CallMatcher:
             self._infer_name(window, index)
             return
         if window.text[index] == "{":
-            self._commit(JsonMachine() if form.notation.is_json else LiteralMachine(form.notation), self.pos + 1)
+            plain = form.notation.is_json
+            self._commit(JsonArguments(self._closers) if plain else LiteralMachine(form.notation), self.pos + 1)
             return
         if not closer:
             self.status = "no match"
@@ -252,17 +271,21 @@ class CallMatcher:
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
-        reader = self._nameless = self._nameless or JsonMachine()
+        reader = self._nameless = self._nameless or JsonArguments()
         after, fragment = reader.feed(window.text, index, len(window.text))
         self._held.write(fragment)
         self._held_chars += after - index
         self.pos = window.base + after
-        if reader.bad:
+        repair = reader.take_repair()
+        if repair is not None:
+            self._repairs.append(repair)
+            self._infer_name(window, after)
+        elif reader.bad:
             self.status = "no match"
         elif reader.done:
             text = self._held.take()
             self.name = self._infer(text) if self._infer is not None else None
-            self._commit(BufferedArguments(text), self.pos)
+            self._commit(BufferedArguments(text, self._repairs), self.pos)
 
     def _argument_begins(self, window: Window) -> None:
         """The opener of a value was read: the first of a call, or, inside one, the next."""

@@ -21,6 +21,7 @@ from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
+from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_matcher import CallMatcher
 from syntagma.parsing.call_patterns import CallPattern, Section
 from syntagma.parsing.call_results import NEED_MORE, Call, NeedMore, NotACall
@@ -284,6 +285,7 @@ class CallReader:
             self._argument_chars += after - pos
             window.pos = after
             self._out.call_delta(fragment, (base + pos, base + after))
+            repaired = self._report_repairs(source)
             if source.done:
                 return Call("whole")
             if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
@@ -291,6 +293,8 @@ class CallReader:
                 here = (window.here, window.here)
                 self._out.malformed(code, "the arguments cannot be read from here on", here)
                 return Call("unreadable")
+            if repaired:
+                continue
             if after == size and not final:
                 return NEED_MORE
             if fragment or after > pos:
@@ -300,6 +304,15 @@ class CallReader:
             self._out.call_delta(source.finish(text[after:]), (base + pos, window.end))
             window.pos = len(text)
             return Call("truncated")
+
+    def _report_repairs(self, source: ArgumentSource) -> bool:
+        """Tell the emitter what is repaired at the cursor; whether something is."""
+        here = (self._window.here, self._window.here)
+        repaired = False
+        while (repair := source.take_repair()) is not None:
+            self._out.malformed("E-PARSE-REPAIRED", repair, here)
+            repaired = True
+        return repaired
 
     def plain_run(self) -> PlainRun | None:
         """The arguments, where they are inside a string that is passed on as it comes."""

@@ -3,7 +3,7 @@
 ==================  ====================================================  =========================
 class               what it reads                                         file
 ==================  ====================================================  =========================
-`JsonMachine`       an object of JSON                                     `json_machine.py`
+`JsonArguments`     an object of JSON, as models write it                 `json_arguments.py`
 `LiteralMachine`    an object of another notation                         `literal_machine.py`
 `EncodedArguments`  an object of JSON that is encoded as a JSON string    `encoded.py`
 `KeywordArguments`  keys with literals, as a call in a program has them   `keyword.py`
@@ -13,7 +13,7 @@ class               what it reads                                         file
 ==================  ====================================================  =========================
 
 `RawValue` (`raw_value.py`) reads one value between markers, and `typed_values.py` says what its text means.
-`json_syntax.py` has the syntax of JSON, for all that read it.
+`JsonMachine` (`json_machine.py`) finds the end of a value of JSON; `json_syntax.py` has the syntax, for all readers.
 
 `EnvelopeReader` (`envelope.py`) reads the object that holds a call's name beside its arguments, and makes one.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["BufferedArguments"]
@@ -12,15 +14,21 @@ class BufferedArguments(ArgumentSource):
 
     Args:
         text: the JSON object.
+        repairs: what was repaired in it.
     """
 
-    __slots__ = ("_text", "bad", "done")
+    __slots__ = ("_repairs", "_text", "bad", "done")
 
-    def __init__(self, text: str = "{}") -> None:
+    def __init__(self, text: str = "{}", repairs: Iterable[str] = ()) -> None:
         self._text = text
+        self._repairs = iter(repairs)
         self.done = True
         self.bad = False
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:  # noqa: ARG002  # nothing is read
         """See `ArgumentSource`: reads nothing and gives the whole object."""
         return pos, self._text
+
+    def take_repair(self) -> str | None:
+        """See `ArgumentSource`: here, all of them one after the other."""
+        return next(self._repairs, None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from syntagma.parsing.arguments.json_machine import JsonMachine
+import bisect
+
+from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.json_string import StringReader
 from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
@@ -19,11 +21,13 @@ class EncodedArguments(ArgumentSource):
         bad: the next character fits neither the string nor the object.
     """
 
-    __slots__ = ("_machine", "_string", "bad", "begun", "done")
+    __slots__ = ("_ending", "_inner", "_string", "bad", "begun", "done")
 
     def __init__(self) -> None:
         self._string = StringReader()
-        self._machine = JsonMachine()
+        self._inner = JsonArguments()
+        # What makes the arguments whole at the quote, and how many characters are read with it.
+        self._ending: tuple[str, int] | None = None
         self.begun = False
         self.done = False
         self.bad = False
@@ -52,28 +56,67 @@ class EncodedArguments(ArgumentSource):
         """See `ArgumentSource`."""
         if self.done:
             return pos, "{}"
-        out: list[str] = []
-        start = pos
-        while pos < end and not (self.done or self.bad):
-            after, piece = self._string.piece(text, pos, end)
-            if self._string.bad:
-                self.bad = True
-            elif self._string.done:
-                if pos > start:
-                    # The quote is read on its own, so that it is outside the span of every fragment.
-                    self._string = StringReader()
-                    break
-                self.bad = not self._machine.done
-                self.done = not self.bad
-                pos = after if self.done else pos
-            elif after == pos:
-                break
-            else:
-                read, fragment = self._machine.feed(piece, 0, len(piece))
-                out.append(fragment)
-                if read < len(piece) and (self._machine.bad or piece[read:].strip(WHITESPACE)):
-                    self.bad = True
-                    pos += read if after - pos == len(piece) else 0
-                else:
-                    pos = after
-        return pos, "".join(out)
+        if self._ending is not None:
+            fragment, size = self._ending
+            self.done = True
+            return pos + size, fragment
+        decoded, starts, string = _decoded(text, pos, end)
+        read, fragment = self._read(decoded)
+        offset, raw = starts[bisect.bisect_right(starts, (read, end)) - 1]
+        here = raw + read - offset
+        if here == pos and not (self.bad or fragment or self._inner.has_repair):
+            self._at_end(string, decoded[read:], starts[-1][1] + 1 - pos)
+        return here, fragment
+
+    def _read(self, decoded: str) -> tuple[int, str]:
+        """What the string says, as far as it can be read; whitespace may follow the object."""
+        if not self._inner.done:
+            read, fragment = self._inner.feed(decoded, 0, len(decoded))
+            self.bad = self._inner.bad
+            return read, fragment
+        rest = decoded.lstrip(WHITESPACE)
+        self.bad = bool(rest)
+        return len(decoded) - len(rest), ""
+
+    def _at_end(self, string: StringReader, rest: str, size: int) -> None:
+        """Nothing more of the string can be read: its quote is next, or it is no JSON string, or more text is needed.
+
+        The quote is read on its own, so that it is outside the span of every other fragment.
+        """
+        if not string.done:
+            self.bad = string.bad
+            return
+        ending = "" if self._inner.done else self._inner.close(rest)
+        if ending is None:
+            self.bad = True
+        else:
+            self._ending = ending, size
+
+    def finish(self, rest: str) -> str:
+        """See `ArgumentSource`."""
+        return "" if self._inner.done else self._inner.finish(_decoded(rest, 0, len(rest))[0])
+
+    def take_repair(self) -> str | None:
+        """See `ArgumentSource`."""
+        return self._inner.take_repair()
+
+
+def _decoded(text: str, pos: int, end: int) -> tuple[str, list[tuple[int, int]], StringReader]:
+    """What the rest of a JSON string says, as far as it is there.
+
+    Returns:
+        the text; the places in it where runs and escapes begin, and where it ends, each with its index in `text`; and
+        the reader, which has come to the quote, or to what is no JSON string's, or needs more.
+    """
+    string = StringReader()
+    pieces: list[str] = []
+    starts: list[tuple[int, int]] = []
+    size = 0
+    while True:
+        after, piece = string.piece(text, pos, end)
+        starts.append((size, pos))
+        if string.done or string.bad or after == pos:
+            return "".join(pieces), starts, string
+        pieces.append(piece)
+        size += len(piece)
+        pos = after

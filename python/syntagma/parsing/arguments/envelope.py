@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members, Notation
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.encoded import EncodedArguments
+from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import StringReader
 from syntagma.parsing.arguments.json_syntax import (
@@ -36,24 +38,57 @@ _BEGIN = {"{": OPEN_OBJECT}
 class EnvelopeReader:
     """One envelope; all alternatives of the format are read at once. Arguments are an object of the notation.
 
+    Args:
+        envelopes: the alternatives.
+        outer_name: the tool's name, where it stands before the envelope.
+        notation: how the arguments are spelled.
+        closers: the literals that close the call.
+
     Attributes:
         name: the tool's name, once read.
         id: the call's id, once read.
         source: the arguments, from the commit point on.
         buffered: arguments that came before the name, once they are whole.
         buffered_chars: code points of them that were read.
+        repairs: what was repaired in them.
         status: `more` text is needed; `commit`: the position is where the arguments begin (or after the name, if they
             came first); `bad`: the next character fits no envelope; `end`: the object is closed.
     """
 
     __slots__ = (
-        *("_awaits_name", "_buffering", "_encoded", "_nodes", "_notation", "_outer_name", "_parts", "_reading"),
-        *("_skipped", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id", "name", "source"),
+        *(
+            "_awaits_name",
+            "_buffering",
+            "_closers",
+            "_encoded",
+            "_nodes",
+            "_notation",
+            "_outer_name",
+            "_parts",
+            "_reading",
+        ),
+        *(
+            "repairs",
+            "_skipped",
+            "_stack",
+            "_state",
+            "_string",
+            "_text",
+            "buffered",
+            "buffered_chars",
+            "id",
+            "name",
+            "source",
+        ),
         "status",
     )
 
-    def __init__(self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation) -> None:
+    def __init__(
+        self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation, closers: Iterable[str]
+    ) -> None:
         self._notation = notation
+        self._closers = tuple(closers)
+        self.repairs: list[str] = []
         self._stack: list[tuple[Members, ...]] = []
         self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
         self._outer_name = outer_name
@@ -168,7 +203,7 @@ class EnvelopeReader:
         if not name:
             self.status = "bad"
         elif self.buffered is not None:
-            self.source = BufferedArguments(self.buffered)
+            self.source = BufferedArguments(self.buffered, self.repairs)
             self.status = "commit"
 
     def _resolve(self, key: str) -> None:
@@ -190,7 +225,7 @@ class EnvelopeReader:
                 self._encoded = EncodedArguments()
                 return pos + 1
             plain = self._notation.is_json
-            return self._arguments(JsonMachine() if plain else LiteralMachine(self._notation), pos)
+            return self._arguments(JsonArguments(self._closers) if plain else LiteralMachine(self._notation), pos)
         if "arguments" in placeholders and char != "n":
             self.status = "bad"
         elif "name" in placeholders:
@@ -234,6 +269,10 @@ class EnvelopeReader:
         after, fragment = source.feed(text, pos, end)
         self.buffered_chars += after - pos
         self._parts.write(fragment)
+        repair = source.take_repair()
+        if repair is not None:
+            self.repairs.append(repair)
+            return self._buffer(source, text, after, end)
         if source.bad:
             self.status = "bad"
         elif source.done:

@@ -51,7 +51,9 @@ class JsonMachine(ArgumentSource):
         repaired: a control character was escaped.
     """
 
-    __slots__ = ("_digits_left", "_ends", "_in_key", "_number", "_state", "_word", "bad", "done", "repaired")
+    __slots__ = (
+        *("_digits_left", "_ends", "_in_key", "_number", "_state", "_word", "_word_read", "bad", "done", "repaired"),
+    )
 
     ends_at_markers: ClassVar[bool] = True
 
@@ -61,10 +63,54 @@ class JsonMachine(ArgumentSource):
         self._in_key = False
         self._digits_left = 0
         self._word = ""
+        self._word_read = 0
         self._number = SIGN
         self.done = False
         self.bad = False
         self.repaired = False
+
+    @property
+    def expects(self) -> int:
+        """The state, as `json_syntax` names them; inside of an escape it is none of those."""
+        return self._state
+
+    @property
+    def in_escape(self) -> bool:
+        """A backslash was read, and not what belongs to it."""
+        return self._state in (_ESCAPE, _UNICODE)
+
+    @property
+    def unclosed(self) -> str:
+        """What would close the brackets that are open, the innermost first."""
+        return "".join("}" if end == MEMBER_ENDED else "]" for end in reversed(self._ends))
+
+    @property
+    def innermost(self) -> str:
+        """What would close the innermost bracket that is open; empty without one."""
+        return "" if not self._ends else "}" if self._ends[-1] == MEMBER_ENDED else "]"
+
+    def step_back(self) -> int:
+        """Forget that what comes next was `bad`, and what was read of a word, or after a backslash, that is not whole.
+
+        Returns:
+            how many characters that was.
+        """
+        self.bad = False
+        if self._state == WORD:
+            self._state = VALUE
+            return self._word_read
+        if self._state == _UNICODE:
+            self._state = _ESCAPE
+            return 5 - self._digits_left
+        return 0
+
+    def end_escape(self) -> None:
+        """The escape that was begun is over."""
+        self._state = STRING
+
+    def drop_comma(self) -> None:
+        """Forget the comma that was read last."""
+        self._state = self._ends[-1]
 
     @property
     def in_string(self) -> bool:
@@ -142,9 +188,9 @@ class JsonMachine(ArgumentSource):
                 self._digits_left -= 1
                 if not self._digits_left:
                     self._state = STRING
-        elif self._word[0] == char:
-            self._word = self._word[1:]
-            if not self._word:
+        elif self._word[self._word_read] == char:
+            self._word_read += 1
+            if self._word_read == len(self._word):
                 self._value_ended()
         else:
             self.bad = True
@@ -168,7 +214,7 @@ class JsonMachine(ArgumentSource):
             self._ends.append(ITEM_ENDED)
             self._state = VALUE_OR_END
         elif step == WORD:
-            self._state, self._word = WORD, WORDS[char][1:]
+            self._state, self._word, self._word_read = WORD, WORDS[char], 1
         else:
             self._state, self._number = NUMBER, first_of_number(char)
 

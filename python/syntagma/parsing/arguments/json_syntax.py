@@ -9,6 +9,7 @@ __all__ = [
     "COLON",
     "ESCAPES",
     "HEX_DIGITS",
+    "ITEM",
     "ITEM_ENDED",
     "KEY",
     "KEY_OR_END",
@@ -38,9 +39,9 @@ ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r":
 WORDS = {"t": "true", "f": "false", "n": "null"}
 
 # What may come next, outside of strings, words and numbers: the states of a reader.
-VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, MEMBER_ENDED, ITEM_ENDED = range(7)
+VALUE, VALUE_OR_END, ITEM, KEY, KEY_OR_END, COLON, MEMBER_ENDED, ITEM_ENDED = range(8)
 # What a character begins or ends.
-STRING, KEY_STRING, WORD, NUMBER, OPEN_OBJECT, OPEN_ARRAY, CLOSE = range(7, 14)
+STRING, KEY_STRING, WORD, NUMBER, OPEN_OBJECT, OPEN_ARRAY, CLOSE = range(8, 15)
 
 _VALUES = {
     '"': STRING,
@@ -53,11 +54,12 @@ _VALUES = {
 NEXT: tuple[dict[str, int], ...] = (
     _VALUES,  # VALUE
     {**_VALUES, "]": CLOSE},  # VALUE_OR_END
-    {'"': KEY_STRING},  # KEY
+    _VALUES,  # ITEM: after a comma
+    {'"': KEY_STRING},  # KEY: after a comma
     {'"': KEY_STRING, "}": CLOSE},  # KEY_OR_END
     {":": VALUE},  # COLON
     {",": KEY, "}": CLOSE},  # MEMBER_ENDED
-    {",": VALUE, "]": CLOSE},  # ITEM_ENDED
+    {",": ITEM, "]": CLOSE},  # ITEM_ENDED
 )
 """state → character → the next state, or what the character begins or ends; no other character fits, but whitespace"""
 

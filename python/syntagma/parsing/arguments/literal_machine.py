@@ -6,16 +6,15 @@ import json
 import re
 
 from syntagma.format_schema import Notation
+from syntagma.parsing.arguments.escapes import read_escape
 from syntagma.parsing.arguments.json_string import json_text
-from syntagma.parsing.arguments.json_syntax import HEX_DIGITS, WHITESPACE
+from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["LiteralMachine", "literal_to_json"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STRUCTURE = "{}[]():,="
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "a": "\a", "0": "\0", "\n": "", "/": "/"}
-_CODE_DIGITS = {"x": 2, "u": 4, "U": 8}
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 # What is expected next.
@@ -168,47 +167,18 @@ class LiteralMachine(ArgumentSource):
             return stop
         out.append(json_text(text[pos:stop]))
         if stop == escape:
-            return self._escape(text, stop, end, out)
+            escape_read = read_escape(text, stop, end)
+            if escape_read is None:
+                return stop
+            size, meaning = escape_read
+            out.append(json_text(meaning))
+            return stop + size
         out.append('"')
         if self._in_key:
             self._state = _COLON
         else:
             self._ended()
         return stop + len(delimiter)
-
-    def _escape(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """One escape, read only as a whole; one that means nothing keeps its backslash."""
-        if pos + 1 >= end:
-            return pos
-        char = text[pos + 1]
-        size = 2 + _CODE_DIGITS.get(char, 0)
-        if char in _CODE_DIGITS:
-            digits = text[pos + 2 : min(end, pos + size)]
-            if not HEX_DIGITS.issuperset(digits):
-                out.append("\\\\")
-                return pos + 1
-            if len(digits) < size - 2:
-                return pos
-            code = int(digits, 16)
-            if 0xD800 <= code < 0xDC00 and char == "u":
-                rest = text[pos + 6 : min(end, pos + 12)]
-                if len(rest) < 6 and "\\u".startswith(rest[:2]):
-                    return pos
-                low = int(rest[2:], 16) if rest[:2] == "\\u" and HEX_DIGITS.issuperset(rest[2:]) else 0
-                if 0xDC00 <= low < 0xE000:
-                    code, size = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), 12
-            if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
-                code = 0xFFFD
-            out.append(json_text(chr(code)))
-            return pos + size
-        if char in "\\'\"":
-            out.append(json.dumps(char)[1:-1])
-        elif char in _ESCAPES:
-            out.append(json.dumps(_ESCAPES[char])[1:-1])
-        else:
-            out.append("\\\\")
-            return pos + 1
-        return pos + 2
 
     def _word_or_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
         """A word, a number, or a bare key: up to structure or whitespace."""

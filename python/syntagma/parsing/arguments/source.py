@@ -10,7 +10,8 @@ A source is made where a call is certain: its name is known, and its arguments b
      see again, with what follows.
    * `done`: the arguments are whole. The text that was not read is not theirs.
    * `bad`: the next character cannot belong to the arguments. The fragments up to here stay.
-3. `finish`, only if the stream ends before one of the last two.
+   Where something is repaired, `feed` stops before it, and `take_repair` says what it is: `feed` comes next again.
+3. `finish`, only if the stream ends before one of the last two; `close`, only if the call ends there.
 
 Between two calls of `feed`, `open_string` says whether the next text can be passed on without `feed`.
 """
@@ -70,6 +71,18 @@ class ArgumentSource(ABC):
             what `rest` adds to a string that is open, as JSON text.
         """
         return ""
+
+    def close(self, rest: str) -> str | None:  # noqa: ARG002  # optional
+        """The call ends here, though the arguments are not whole; `rest` is the text that `feed` has not read.
+
+        Returns:
+            what makes them whole, as JSON text; None: nothing that is certain does.
+        """
+        return None
+
+    def take_repair(self) -> str | None:
+        """What was repaired where `feed` has stopped, as a sentence, given once; None: nothing."""
+        return None
 
     @property
     def in_string(self) -> bool:

@@ -1,0 +1,386 @@
+"""Arguments that are an object of JSON, as models write it: JSON is passed on as it is, slips are repaired.
+
+What is not JSON is turned into JSON and read by the same `JsonMachine`, so that all that is passed on is the beginning
+of one object, whatever follows. A word, an escape or a comma is passed on once it is certain what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Literal, TypeAlias
+
+from syntagma.parsing.arguments.escapes import read_escape
+from syntagma.parsing.arguments.json_machine import JsonMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.json_syntax import (
+    ITEM,
+    ITEM_ENDED,
+    KEY,
+    KEY_OR_END,
+    MEMBER_ENDED,
+    NUMBER,
+    STRING,
+    VALUE,
+    VALUE_OR_END,
+    WHITESPACE,
+    WORDS,
+)
+from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.text_buffer import TextBuffer
+
+__all__ = ["JsonArguments"]
+
+Slip: TypeAlias = Literal["quotes", "words", "value", "key", "comma", "escape", "round", "closer"]
+
+_REPAIRS: dict[Slip, str] = {
+    "quotes": "a string in single quotes was read",
+    "words": "a word of Python was read as that of JSON",
+    "value": "a value without quotes was read as a string",
+    "key": "a key without quotes was read",
+    "comma": "a comma before the end of an object or array was left out",
+    "escape": "an escape that JSON does not have was read",
+    "round": "round brackets were read as those of an array",
+    "closer": "what was open in the arguments was closed where the call ends",
+}
+_VALUE_STATES = (VALUE, VALUE_OR_END, ITEM)
+_KEY_STATES = (KEY, KEY_OR_END)
+_AFTER_COMMA = (KEY, ITEM)
+_MAY_END = (KEY, KEY_OR_END, VALUE_OR_END, ITEM, MEMBER_ENDED, ITEM_ENDED)
+_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+_NUMBER_WORDS = ("NaN", "nan", "Infinity", "infinity", "inf")
+_ALL_WORDS = (*_PYTHON_WORDS, *WORDS.values(), *_NUMBER_WORDS)
+_CUT_WORDS = frozenset(word[:size] for word in (*_PYTHON_WORDS, *WORDS.values()) for size in range(1, len(word)))
+"""beginnings of words: it is certain neither that the word is meant nor that a string is"""
+_WORD = re.compile(r"\w*")
+_KEY_WORD = re.compile(r"[\w$-]*")
+_LONGEST_ESCAPE = 12
+"""characters after its backslash, at most"""
+_BEGINS_KEY = re.compile(r"[^\W\d]|\$")
+_BEGINS_VALUE = re.compile(r"[^\W\d]|[/.~@#$]")
+_ENDS_VALUE = (",", "{", "}", "[", "]", '"')
+_ENDS_QUOTED = re.compile(r"['\\]")
+_IN_QUOTED = OpenString(frozenset("'\\"), json_text)
+
+
+class JsonArguments(ArgumentSource):
+    """Starts at the object's brace.
+
+    Single quotes, words of Python, values and keys without quotes, commas before the end, escapes that JSON does not
+    have and brackets that are open where the call ends are repaired. Each kind of repair is reported once.
+
+    Args:
+        closers: the literals that close the call: outside of a string, one of them ends the object.
+
+    Attributes:
+        done: the object is whole.
+        bad: the next character can be read in no way.
+    """
+
+    __slots__ = (
+        *("_ahead", "_closers", "_held", "_machine", "_reading", "_repair", "_reported", "_round", "_scanner", "bad"),
+        "done",
+    )
+
+    ends_at_markers: ClassVar[bool] = True
+
+    def __init__(self, closers: Iterable[str] = ()) -> None:
+        self._closers = tuple(closers)
+        self._scanner: Scanner | None = None
+        self._machine = JsonMachine()
+        # A comma, with the whitespace after it; in a value without quotes, the whitespace after its last word.
+        self._held = TextBuffer()
+        # Characters of it that were read together with what was passed on before; they count as read with the next
+        # ones, so that the span of a fragment does not depend on what came in the same chunk.
+        self._ahead = 0
+        self._reading: Literal["quoted", "bare value", "bare key"] | None = None
+        self._round = 0
+        self._repair: Slip | None = None
+        self._reported: set[Slip] = set()
+        self.done = False
+        self.bad = False
+
+    @property
+    def in_string(self) -> bool:
+        """See `ArgumentSource`."""
+        return self._reading == "quoted" or (self._reading is None and self._machine.in_string)
+
+    @property
+    def open_string(self) -> OpenString | None:
+        """See `ArgumentSource`."""
+        if self._reading is None:
+            return self._machine.open_string
+        return _IN_QUOTED if self._reading == "quoted" else None
+
+    @property
+    def has_repair(self) -> bool:
+        """A repair was not taken yet."""
+        return self._repair is not None
+
+    def take_repair(self) -> str | None:
+        """See `ArgumentSource`."""
+        repair, self._repair = self._repair, None
+        return None if repair is None else _REPAIRS[repair]
+
+    def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        pos, self._ahead = pos + self._ahead, 0
+        goes_on = True
+        while goes_on and not (self.done or self.bad):
+            if self._reading is not None:
+                pos, goes_on = self._READERS[self._reading](self, text, pos, end, out)
+                continue
+            pos, goes_on = self._json(text, pos, end, out)
+            if goes_on:
+                pos, goes_on = self._mend(text, pos, end, out)
+        return pos, "".join(out)
+
+    def finish(self, rest: str) -> str:
+        """See `ArgumentSource`."""
+        if self._reading is not None:
+            return json_text(rest) if self._reading == "quoted" else ""
+        if self._machine.in_string:
+            return rest if rest.startswith("u") else ""
+        is_word = any(word.startswith(rest) for word in WORDS.values())
+        return self._held.take() + (rest if is_word else _PYTHON_WORDS.get(rest, ""))
+
+    def close(self, rest: str) -> str | None:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        machine = self._machine
+        if self._reading == "bare value":
+            self._end_of_bare_value(out)
+        elif self._reading is None and rest in _PYTHON_WORDS and machine.expects in _VALUE_STATES:
+            self._put(_PYTHON_WORDS[rest], out)
+        elif self._reading is not None or rest:
+            return None
+        if machine.expects == NUMBER:
+            machine.feed(" ", 0, 1)
+        if machine.expects not in _MAY_END:
+            return None
+        self._end(out)
+        self._repair = "closer"
+        return "".join(out)
+
+    def _tell(self, slip: Slip, out: list[str]) -> bool:
+        """Whether a repair of this kind was reported before; else it is now, and made when `feed` comes here again."""
+        if slip in self._reported:
+            return True
+        if slip not in ("comma", "closer"):
+            out.append(self._held.take())
+        self._reported.add(slip)
+        self._repair = slip
+        return False
+
+    def _put(self, text: str, out: list[str]) -> None:
+        """Pass on JSON that stands for something else."""
+        out.append(self._held.take())
+        self._machine.feed(text, 0, len(text))
+        out.append(text)
+
+    def _json(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """JSON, as far as it goes; whether something else follows."""
+        machine, held = self._machine, self._held
+        after, fragment = machine.feed(text, pos, end)
+        is_stuck = machine.bad
+        if machine.expects != STRING or is_stuck:
+            unfinished = machine.step_back()
+            if unfinished:
+                after, fragment = after - unfinished, fragment[:-unfinished]
+            if machine.expects in _AFTER_COMMA:
+                comma = text.rfind(",", pos, after)
+                if comma >= 0:
+                    size = after - comma
+                    out += (held.take(), fragment[:-size])
+                    held.write(fragment[-size:])
+                    return self._read_ahead(after, size) if any(out) else (after, is_stuck)
+                held.write(fragment)
+                return after, is_stuck
+            self.done = machine.done
+        if held and fragment:
+            out.append(held.take())
+        out.append(fragment)
+        return after, is_stuck
+
+    def _read_ahead(self, after: int, size: int) -> tuple[int, bool]:
+        """Stop before the last `size` characters, which were read already."""
+        self._ahead = size
+        return after - size, False
+
+    # ---- repairs: the position to go on from, and whether to go on
+
+    def _mend(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """What stands at `pos` is not JSON."""
+        machine = self._machine
+        char, expects = text[pos], machine.expects
+        if machine.in_escape:
+            return self._escape(text, pos, end, out)
+        if expects in _AFTER_COMMA and char == machine.innermost:
+            if self._tell("comma", out):
+                self._drop_comma(out)
+                return pos, True
+            return pos, False
+        if char == ")" and self._round and machine.innermost == "]" and expects in _MAY_END:
+            self._round -= 1
+            if expects == ITEM:
+                self._drop_comma(out)
+            self._put("]", out)
+            return pos + 1, True
+        closes = self._closes(text, pos, end)
+        if closes is None:
+            return pos, False
+        if closes and expects in _MAY_END:
+            if self._tell("closer", out):
+                self._end(out)
+            return pos, False
+        if expects in _VALUE_STATES and not closes:
+            return self._begin_value(text, pos, end, out)
+        if expects in _KEY_STATES and not closes:
+            return self._begin_key(text, pos, out)
+        return self._unreadable(pos, out)
+
+    def _unreadable(self, pos: int, out: list[str]) -> tuple[int, bool]:
+        out.append(self._held.take())
+        self.bad = True
+        return pos, False
+
+    def _closes(self, text: str, pos: int, end: int) -> bool | None:
+        """Whether the call's closer stands here; None: more text decides."""
+        if any(text.startswith(closer, pos, end) for closer in self._closers):
+            return True
+        is_cut = any(end - pos < len(closer) and closer.startswith(text[pos:end]) for closer in self._closers)
+        return None if is_cut else False
+
+    def _drop_comma(self, out: list[str]) -> None:
+        out.append(self._held.take()[1:])
+        self._machine.drop_comma()
+
+    def _end(self, out: list[str]) -> None:
+        """The call ends here: close what is open."""
+        if self._machine.expects in _AFTER_COMMA:
+            self._drop_comma(out)
+        self._put(self._machine.unclosed, out)
+        self.done = True
+
+    def _escape(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """After a backslash in double quotes, which was passed on: no escape of JSON."""
+        escape = read_escape("\\" + text[pos : min(end, pos + _LONGEST_ESCAPE)], 0, min(end - pos, _LONGEST_ESCAPE) + 1)
+        if escape is None or not self._tell("escape", out):
+            return pos, False
+        size, meaning = escape
+        spelled = json_text(meaning or "\n")
+        if spelled[0] != "\\":
+            spelled = json.dumps(spelled)[1:-1] if not spelled.isascii() else f"\\u{ord(spelled):04x}"
+        out.append(spelled[1:])
+        self._machine.end_escape()
+        return pos + size - 1, True
+
+    def _begin_quoted(self, pos: int, out: list[str]) -> tuple[int, bool]:
+        if not self._tell("quotes", out):
+            return pos, False
+        self._put('"', out)
+        self._reading = "quoted"
+        return pos + 1, True
+
+    def _begin_key(self, text: str, pos: int, out: list[str]) -> tuple[int, bool]:
+        if text[pos] == "'":
+            return self._begin_quoted(pos, out)
+        if not _BEGINS_KEY.match(text, pos):
+            return self._unreadable(pos, out)
+        if not self._tell("key", out):
+            return pos, False
+        self._put('"', out)
+        self._reading = "bare key"
+        return pos, True
+
+    def _begin_value(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        char = text[pos]
+        if char == "'":
+            return self._begin_quoted(pos, out)
+        if char == "(":
+            if not self._tell("round", out):
+                return pos, False
+            self._put("[", out)
+            self._round += 1
+            return pos + 1, True
+        if not _BEGINS_VALUE.match(text, pos):
+            return self._unreadable(pos, out)
+        found = _WORD.match(text, pos, end)
+        after = pos if found is None else found.end()
+        word = text[pos:after]
+        if word and after == end and any(one.startswith(word) for one in _ALL_WORDS):
+            return pos, False
+        if word in _PYTHON_WORDS:
+            if not self._tell("words", out):
+                return pos, False
+            self._put(_PYTHON_WORDS[word], out)
+            return after, True
+        if word in _CUT_WORDS or word in _NUMBER_WORDS:
+            is_json = any(one.startswith(word) for one in WORDS.values())
+            out += (self._held.take(), word if is_json else "")
+            return self._unreadable(after if is_json else pos, out)
+        if not self._tell("value", out):
+            return pos, False
+        self._put('"', out)
+        self._reading = "bare value"
+        return pos, True
+
+    # ---- what is not JSON, part by part
+
+    def _quoted(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """A string in single quotes."""
+        stop = _ENDS_QUOTED.search(text, pos, end)
+        at = end if stop is None else stop.start()
+        out.append(json_text(text[pos:at]))
+        if stop is None:
+            return at, False
+        if text[at] == "\\":
+            escape = read_escape(text, at, end)
+            if escape is None:
+                return at, False
+            size, meaning = escape
+            out.append(json_text(meaning))
+            return at + size, True
+        self._put('"', out)
+        self._reading = None
+        return at + 1, True
+
+    def _bare_key(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        found = _KEY_WORD.match(text, pos, end)
+        after = pos if found is None else found.end()
+        out.append(text[pos:after])
+        if after == end:
+            return after, False
+        self._put('"', out)
+        self._reading = None
+        return after, True
+
+    def _bare_value(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
+        """A string without quotes: up to structure, a quote, or the call's closer."""
+        if self._scanner is None:
+            self._scanner = Scanner(MarkerSet((*self._closers, *_ENDS_VALUE)))
+        at, stop = self._scanner.search(text[:end] if end < len(text) else text, pos, final=False)
+        piece = text[pos:at]
+        words = piece.rstrip(WHITESPACE)
+        if words:
+            out += (json_text(self._held.take()), json_text(words))
+        self._held.write(piece[len(words) :])
+        if stop is None:
+            return self._read_ahead(at, len(piece) - len(words)) if any(out) else (at, False)
+        self._end_of_bare_value(out)
+        return at, True
+
+    def _end_of_bare_value(self, out: list[str]) -> None:
+        after = self._held.take()
+        self._put('"', out)
+        out.append(after)
+        self._reading = None
+
+    _READERS: ClassVar[dict[str, Callable[[JsonArguments, str, int, int, list[str]], tuple[int, bool]]]] = {
+        "quoted": _quoted,
+        "bare value": _bare_value,
+        "bare key": _bare_key,
+    }
