@@ -281,16 +281,21 @@ class CallReader:
             text, pos, base = window.text, window.pos, window.base
             size = len(text) if end is None else end
             room = self._limits.parser_argument_chars - self._argument_chars
+            start = base + pos - source.withheld
             after, fragment = source.feed(text, pos, size if size - pos <= room else pos + room)
             self._argument_chars += after - pos
             window.pos = after
-            self._out.call_delta(fragment, (base + pos, base + after))
-            repaired = self._report_repairs(source)
+            self._out.call_delta(fragment, (start, base + after - source.withheld))
+            repaired = source.has_repair
+            if repaired:
+                self._report_repairs(source)
             if source.done:
                 return Call("whole")
             if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
                 code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
                 here = (window.here, window.here)
+                if source.withheld:
+                    self._out.call_delta(source.finish(""), (window.here - source.withheld, window.here))
                 self._out.malformed(code, "the arguments cannot be read from here on", here)
                 return Call("unreadable")
             if repaired:
@@ -305,14 +310,11 @@ class CallReader:
             window.pos = len(text)
             return Call("truncated")
 
-    def _report_repairs(self, source: ArgumentSource) -> bool:
-        """Tell the emitter what is repaired at the cursor; whether something is."""
+    def _report_repairs(self, source: ArgumentSource) -> None:
+        """Tell the emitter what is repaired at the cursor."""
         here = (self._window.here, self._window.here)
-        repaired = False
         while (repair := source.take_repair()) is not None:
             self._out.malformed("E-PARSE-REPAIRED", repair, here)
-            repaired = True
-        return repaired
 
     def plain_run(self) -> PlainRun | None:
         """The arguments, where they are inside a string that is passed on as it comes."""

@@ -21,7 +21,7 @@ class BufferedArguments(ArgumentSource):
 
     def __init__(self, text: str = "{}", repairs: Iterable[str] = ()) -> None:
         self._text = text
-        self._repairs = iter(repairs)
+        self._repairs = list(repairs)
         self.done = True
         self.bad = False
 
@@ -29,6 +29,11 @@ class BufferedArguments(ArgumentSource):
         """See `ArgumentSource`: reads nothing and gives the whole object."""
         return pos, self._text
 
+    @property
+    def has_repair(self) -> bool:
+        """See `ArgumentSource`."""
+        return bool(self._repairs)
+
     def take_repair(self) -> str | None:
-        """See `ArgumentSource`: here, all of them one after the other."""
-        return next(self._repairs, None)
+        """See `ArgumentSource`: all of them, one after the other."""
+        return self._repairs.pop(0) if self._repairs else None

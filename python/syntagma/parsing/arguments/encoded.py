@@ -21,13 +21,14 @@ class EncodedArguments(ArgumentSource):
         bad: the next character fits neither the string nor the object.
     """
 
-    __slots__ = ("_ending", "_inner", "_string", "bad", "begun", "done")
+    __slots__ = ("_ending", "_inner", "_string", "bad", "begun", "done", "withheld")
 
     def __init__(self) -> None:
         self._string = StringReader()
         self._inner = JsonArguments()
         # What makes the arguments whole at the quote, and how many characters are read with it.
         self._ending: tuple[str, int] | None = None
+        self.withheld = 0
         self.begun = False
         self.done = False
         self.bad = False
@@ -62,8 +63,9 @@ class EncodedArguments(ArgumentSource):
             return pos + size, fragment
         decoded, starts, string = _decoded(text, pos, end)
         read, fragment = self._read(decoded)
-        offset, raw = starts[bisect.bisect_right(starts, (read, end)) - 1]
-        here = raw + read - offset
+        here = _place(starts, read)
+        withheld = self._inner.withheld
+        self.withheld = here - _place(starts, read - withheld) if withheld <= read else self.withheld + here - pos
         if here == pos and not (self.bad or fragment or self._inner.has_repair):
             self._at_end(string, decoded[read:], starts[-1][1] + 1 - pos)
         return here, fragment
@@ -96,9 +98,20 @@ class EncodedArguments(ArgumentSource):
         """See `ArgumentSource`."""
         return "" if self._inner.done else self._inner.finish(_decoded(rest, 0, len(rest))[0])
 
+    @property
+    def has_repair(self) -> bool:
+        """See `ArgumentSource`."""
+        return self._inner.has_repair
+
     def take_repair(self) -> str | None:
         """See `ArgumentSource`."""
         return self._inner.take_repair()
+
+
+def _place(starts: list[tuple[int, int]], offset: int) -> int:
+    """Where the character at this offset of what was decoded begins."""
+    decoded, raw = starts[bisect.bisect_right(starts, offset, key=lambda start: start[0]) - 1]
+    return raw + offset - decoded
 
 
 def _decoded(text: str, pos: int, end: int) -> tuple[str, list[tuple[int, int]], StringReader]:

@@ -15,6 +15,7 @@ from syntagma.parsing.arguments.escapes import read_escape
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.json_syntax import (
+    COLON,
     ITEM,
     ITEM_ENDED,
     KEY,
@@ -29,7 +30,6 @@ from syntagma.parsing.arguments.json_syntax import (
 )
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.text.scanner import MarkerSet, Scanner
-from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["JsonArguments"]
 
@@ -48,6 +48,8 @@ _REPAIRS: dict[Slip, str] = {
 _VALUE_STATES = (VALUE, VALUE_OR_END, ITEM)
 _KEY_STATES = (KEY, KEY_OR_END)
 _AFTER_COMMA = (KEY, ITEM)
+_CERTAIN = frozenset((STRING, COLON, KEY_OR_END, VALUE, VALUE_OR_END, MEMBER_ENDED, ITEM_ENDED, NUMBER))
+"""states in which all that was read is passed on at once"""
 _MAY_END = (KEY, KEY_OR_END, VALUE_OR_END, ITEM, MEMBER_ENDED, ITEM_ENDED)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 _NUMBER_WORDS = ("NaN", "nan", "Infinity", "infinity", "inf")
@@ -80,8 +82,8 @@ class JsonArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_ahead", "_closers", "_held", "_machine", "_reading", "_repair", "_reported", "_round", "_scanner", "bad"),
-        "done",
+        *("_closers", "_held", "_machine", "_reading", "_repair", "_reported", "_round", "_scanner", "bad", "done"),
+        "withheld",
     )
 
     ends_at_markers: ClassVar[bool] = True
@@ -91,10 +93,8 @@ class JsonArguments(ArgumentSource):
         self._scanner: Scanner | None = None
         self._machine = JsonMachine()
         # A comma, with the whitespace after it; in a value without quotes, the whitespace after its last word.
-        self._held = TextBuffer()
-        # Characters of it that were read together with what was passed on before; they count as read with the next
-        # ones, so that the span of a fragment does not depend on what came in the same chunk.
-        self._ahead = 0
+        self._held: list[str] = []
+        self.withheld = 0
         self._reading: Literal["quoted", "bare value", "bare key"] | None = None
         self._round = 0
         self._repair: Slip | None = None
@@ -116,7 +116,7 @@ class JsonArguments(ArgumentSource):
 
     @property
     def has_repair(self) -> bool:
-        """A repair was not taken yet."""
+        """See `ArgumentSource`."""
         return self._repair is not None
 
     def take_repair(self) -> str | None:
@@ -127,13 +127,22 @@ class JsonArguments(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
-        pos, self._ahead = pos + self._ahead, 0
         goes_on = True
+        if self._reading is None:
+            machine = self._machine
+            after, fragment = machine.feed(text, pos, end)
+            if machine.state in _CERTAIN and not machine.bad:
+                self.done = machine.done
+                return after, self._take_held() + fragment if self._held else fragment
+            pos, goes_on = self._passed(text, pos, after, fragment, out)
+            if goes_on:
+                pos, goes_on = self._mend(text, pos, end, out)
         while goes_on and not (self.done or self.bad):
             if self._reading is not None:
                 pos, goes_on = self._READERS[self._reading](self, text, pos, end, out)
                 continue
-            pos, goes_on = self._json(text, pos, end, out)
+            after, fragment = self._machine.feed(text, pos, end)
+            pos, goes_on = self._passed(text, pos, after, fragment, out)
             if goes_on:
                 pos, goes_on = self._mend(text, pos, end, out)
         return pos, "".join(out)
@@ -145,7 +154,7 @@ class JsonArguments(ArgumentSource):
         if self._machine.in_string:
             return rest if rest.startswith("u") else ""
         is_word = any(word.startswith(rest) for word in WORDS.values())
-        return self._held.take() + (rest if is_word else _PYTHON_WORDS.get(rest, ""))
+        return self._take_held() + (rest if is_word else _PYTHON_WORDS.get(rest, ""))
 
     def close(self, rest: str) -> str | None:
         """See `ArgumentSource`."""
@@ -153,13 +162,13 @@ class JsonArguments(ArgumentSource):
         machine = self._machine
         if self._reading == "bare value":
             self._end_of_bare_value(out)
-        elif self._reading is None and rest in _PYTHON_WORDS and machine.expects in _VALUE_STATES:
+        elif self._reading is None and rest in _PYTHON_WORDS and machine.state in _VALUE_STATES:
             self._put(_PYTHON_WORDS[rest], out)
         elif self._reading is not None or rest:
             return None
-        if machine.expects == NUMBER:
+        if machine.state == NUMBER:
             machine.feed(" ", 0, 1)
-        if machine.expects not in _MAY_END:
+        if machine.state not in _MAY_END:
             return None
         self._end(out)
         self._repair = "closer"
@@ -170,52 +179,58 @@ class JsonArguments(ArgumentSource):
         if slip in self._reported:
             return True
         if slip not in ("comma", "closer"):
-            out.append(self._held.take())
+            out.append(self._take_held())
         self._reported.add(slip)
         self._repair = slip
         return False
 
     def _put(self, text: str, out: list[str]) -> None:
         """Pass on JSON that stands for something else."""
-        out.append(self._held.take())
+        out.append(self._take_held())
         self._machine.feed(text, 0, len(text))
         out.append(text)
 
-    def _json(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """JSON, as far as it goes; whether something else follows."""
-        machine, held = self._machine, self._held
-        after, fragment = machine.feed(text, pos, end)
-        is_stuck = machine.bad
-        if machine.expects != STRING or is_stuck:
-            unfinished = machine.step_back()
-            if unfinished:
-                after, fragment = after - unfinished, fragment[:-unfinished]
-            if machine.expects in _AFTER_COMMA:
-                comma = text.rfind(",", pos, after)
-                if comma >= 0:
-                    size = after - comma
-                    out += (held.take(), fragment[:-size])
-                    held.write(fragment[-size:])
-                    return self._read_ahead(after, size) if any(out) else (after, is_stuck)
-                held.write(fragment)
-                return after, is_stuck
-            self.done = machine.done
-        if held and fragment:
-            out.append(held.take())
-        out.append(fragment)
-        return after, is_stuck
+    def _hold(self, text: str) -> None:
+        self._held.append(text)
+        self.withheld += len(text)
 
-    def _read_ahead(self, after: int, size: int) -> tuple[int, bool]:
-        """Stop before the last `size` characters, which were read already."""
-        self._ahead = size
-        return after - size, False
+    def _take_held(self) -> str:
+        held = "".join(self._held)
+        self._held.clear()
+        self.withheld = 0
+        return held
+
+    def _passed(self, text: str, pos: int, after: int, fragment: str, out: list[str]) -> tuple[int, bool]:
+        """Pass on what the machine has read, as far as it is certain.
+
+        Returns:
+            the position to go on from, and whether something stands there that is not JSON.
+        """
+        machine = self._machine
+        is_stuck = machine.bad
+        if machine.state in _AFTER_COMMA:
+            machine.bad = False
+            comma = text.rfind(",", pos, after)
+            if comma >= 0:
+                size = after - comma
+                out += (self._take_held(), fragment[:-size])
+                fragment = fragment[-size:]
+            self._hold(fragment)
+            return after, is_stuck
+        unfinished = machine.step_back()
+        if unfinished:
+            after, fragment = after - unfinished, fragment[:-unfinished]
+        self.done = machine.done
+        if fragment:
+            out += (self._take_held(), fragment)
+        return after, is_stuck
 
     # ---- repairs: the position to go on from, and whether to go on
 
     def _mend(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
         """What stands at `pos` is not JSON."""
         machine = self._machine
-        char, expects = text[pos], machine.expects
+        char, expects = text[pos], machine.state
         if machine.in_escape:
             return self._escape(text, pos, end, out)
         if expects in _AFTER_COMMA and char == machine.innermost:
@@ -243,7 +258,7 @@ class JsonArguments(ArgumentSource):
         return self._unreadable(pos, out)
 
     def _unreadable(self, pos: int, out: list[str]) -> tuple[int, bool]:
-        out.append(self._held.take())
+        out.append(self._take_held())
         self.bad = True
         return pos, False
 
@@ -255,12 +270,12 @@ class JsonArguments(ArgumentSource):
         return None if is_cut else False
 
     def _drop_comma(self, out: list[str]) -> None:
-        out.append(self._held.take()[1:])
+        out.append(self._take_held()[1:])
         self._machine.drop_comma()
 
     def _end(self, out: list[str]) -> None:
         """The call ends here: close what is open."""
-        if self._machine.expects in _AFTER_COMMA:
+        if self._machine.state in _AFTER_COMMA:
             self._drop_comma(out)
         self._put(self._machine.unclosed, out)
         self.done = True
@@ -320,7 +335,7 @@ class JsonArguments(ArgumentSource):
             return after, True
         if word in _CUT_WORDS or word in _NUMBER_WORDS:
             is_json = any(one.startswith(word) for one in WORDS.values())
-            out += (self._held.take(), word if is_json else "")
+            out += (self._take_held(), word if is_json else "")
             return self._unreadable(after if is_json else pos, out)
         if not self._tell("value", out):
             return pos, False
@@ -366,15 +381,15 @@ class JsonArguments(ArgumentSource):
         piece = text[pos:at]
         words = piece.rstrip(WHITESPACE)
         if words:
-            out += (json_text(self._held.take()), json_text(words))
-        self._held.write(piece[len(words) :])
+            out += (json_text(self._take_held()), json_text(words))
+        self._hold(piece[len(words) :])
         if stop is None:
-            return self._read_ahead(at, len(piece) - len(words)) if any(out) else (at, False)
+            return at, False
         self._end_of_bare_value(out)
         return at, True
 
     def _end_of_bare_value(self, out: list[str]) -> None:
-        after = self._held.take()
+        after = self._take_held()
         self._put('"', out)
         out.append(after)
         self._reading = None

@@ -49,17 +49,18 @@ class JsonMachine(ArgumentSource):
         done: the value is whole.
         bad: the next character cannot continue a JSON value.
         repaired: a control character was escaped.
+        state: what comes next, as `json_syntax` names it; inside of an escape it is none of those.
     """
 
     __slots__ = (
-        *("_digits_left", "_ends", "_in_key", "_number", "_state", "_word", "_word_read", "bad", "done", "repaired"),
+        *("_digits_left", "_ends", "_in_key", "_number", "_word", "_word_read", "bad", "done", "repaired", "state"),
     )
 
     ends_at_markers: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._ends: list[int] = []  # for each open bracket, the state after a value in it
-        self._state = VALUE
+        self.state = VALUE
         self._in_key = False
         self._digits_left = 0
         self._word = ""
@@ -70,14 +71,9 @@ class JsonMachine(ArgumentSource):
         self.repaired = False
 
     @property
-    def expects(self) -> int:
-        """The state, as `json_syntax` names them; inside of an escape it is none of those."""
-        return self._state
-
-    @property
     def in_escape(self) -> bool:
         """A backslash was read, and not what belongs to it."""
-        return self._state in (_ESCAPE, _UNICODE)
+        return self.state in (_ESCAPE, _UNICODE)
 
     @property
     def unclosed(self) -> str:
@@ -96,31 +92,31 @@ class JsonMachine(ArgumentSource):
             how many characters that was.
         """
         self.bad = False
-        if self._state == WORD:
-            self._state = VALUE
+        if self.state == WORD:
+            self.state = VALUE
             return self._word_read
-        if self._state == _UNICODE:
-            self._state = _ESCAPE
+        if self.state == _UNICODE:
+            self.state = _ESCAPE
             return 5 - self._digits_left
         return 0
 
     def end_escape(self) -> None:
         """The escape that was begun is over."""
-        self._state = STRING
+        self.state = STRING
 
     def drop_comma(self) -> None:
         """Forget the comma that was read last."""
-        self._state = self._ends[-1]
+        self.state = self._ends[-1]
 
     @property
     def in_string(self) -> bool:
         """A string has begun and not ended."""
-        return not (self.done or self.bad) and self._state in (STRING, _ESCAPE, _UNICODE)
+        return not (self.done or self.bad) and self.state in (STRING, _ESCAPE, _UNICODE)
 
     @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
-        return _PLAIN if self._state == STRING and not (self.done or self.bad) else None
+        return _PLAIN if self.state == STRING and not (self.done or self.bad) else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
@@ -130,7 +126,7 @@ class JsonMachine(ArgumentSource):
         out: list[str] = []
         start = pos
         while pos < end and not (self.done or self.bad):
-            state = self._state
+            state = self.state
             if state == STRING:
                 stop = _STRING_STOP.search(text, pos, end)
                 if stop is None:
@@ -140,11 +136,11 @@ class JsonMachine(ArgumentSource):
                 char = text[pos]
                 if char == '"':
                     if self._in_key:
-                        self._state = COLON
+                        self.state = COLON
                     else:
                         self._value_ended()
                 elif char == "\\":
-                    self._state = _ESCAPE
+                    self.state = _ESCAPE
                 else:
                     out.append(text[start:pos])
                     out.append(_SHORT_ESCAPES.get(char, f"\\u{ord(char):04x}"))
@@ -176,9 +172,9 @@ class JsonMachine(ArgumentSource):
         """One character of an escape or a word."""
         if state == _ESCAPE:
             if char == "u":
-                self._state, self._digits_left = _UNICODE, 4
+                self.state, self._digits_left = _UNICODE, 4
             elif char in ESCAPES:
-                self._state = STRING
+                self.state = STRING
             else:
                 self.bad = True
         elif state == _UNICODE:
@@ -187,7 +183,7 @@ class JsonMachine(ArgumentSource):
             else:
                 self._digits_left -= 1
                 if not self._digits_left:
-                    self._state = STRING
+                    self.state = STRING
         elif self._word[self._word_read] == char:
             self._word_read += 1
             if self._word_read == len(self._word):
@@ -201,25 +197,25 @@ class JsonMachine(ArgumentSource):
         if step is None:
             self.bad = True
         elif step < STRING:
-            self._state = step
+            self.state = step
         elif step in (STRING, KEY_STRING):
-            self._state, self._in_key = STRING, step == KEY_STRING
+            self.state, self._in_key = STRING, step == KEY_STRING
         elif step == CLOSE:
             self._ends.pop()
             self._value_ended()
         elif step == OPEN_OBJECT:
             self._ends.append(MEMBER_ENDED)
-            self._state = KEY_OR_END
+            self.state = KEY_OR_END
         elif step == OPEN_ARRAY:
             self._ends.append(ITEM_ENDED)
-            self._state = VALUE_OR_END
+            self.state = VALUE_OR_END
         elif step == WORD:
-            self._state, self._word, self._word_read = WORD, WORDS[char], 1
+            self.state, self._word, self._word_read = WORD, WORDS[char], 1
         else:
-            self._state, self._number = NUMBER, first_of_number(char)
+            self.state, self._number = NUMBER, first_of_number(char)
 
     def _value_ended(self) -> None:
         if self._ends:
-            self._state = self._ends[-1]
+            self.state = self._ends[-1]
         else:
-            self._state, self.done = VALUE, True
+            self.state, self.done = VALUE, True

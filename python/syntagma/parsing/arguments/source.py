@@ -43,9 +43,12 @@ class ArgumentSource(ABC):
     Attributes:
         done: the arguments are whole.
         bad: the next character cannot belong to the arguments.
+        withheld: how many of the last characters that were read are not passed on yet.
     """
 
     __slots__ = ()
+
+    withheld: int = 0
 
     ends_at_markers: ClassVar[bool] = False
     """A marker outside of a string cannot belong to the arguments, so that it may end the message they are in."""
@@ -80,8 +83,13 @@ class ArgumentSource(ABC):
         """
         return None
 
+    @property
+    def has_repair(self) -> bool:
+        """Something is repaired where `feed` has stopped, and `take_repair` has not said what."""
+        return False
+
     def take_repair(self) -> str | None:
-        """What was repaired where `feed` has stopped, as a sentence, given once; None: nothing."""
+        """What is repaired where `feed` has stopped, as a sentence, given once; None: nothing."""
         return None
 
     @property
