@@ -16,6 +16,7 @@ from syntagma import formats
 from syntagma.constraints.literals import forbidden_in_content, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
+from syntagma.format_schema import ToolsSpec, is_open
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -186,14 +187,23 @@ def test_what_a_shape_writes_is_accepted(one: Loaded) -> None:
         assert not any(accepts(grammar, text) for text in case.refused), enforce
 
 
+def _line_ends(tools: ToolsSpec) -> tuple[str, ...]:
+    """What stands between arguments whose values have no marker after them."""
+    return (tools.argument[0].around("value")[1], tools.argument_separator) if is_open(tools) else ()
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_written_is_accepted(name: str) -> None:
     fmt = FORMATS[name]
     reasoning = fmt.spec.reasoning
     front = reasoning.block[0].opener if reasoning is not None and reasoning.to == "content" else ""
     text = "Well; 1 < 2." if reasoning is not None and not front else None
+    # Where a line break ends a value, none holds one.
+    breaks = "" if fmt.spec.tools is not None and "\n" in _line_ends(fmt.spec.tools) else "\\n"
     note = ToolCall(
-        id="", name="save_note", arguments='{"text": "a\\n\\"b\\" é", "tags": ["x", ""], "meta": {"pinned": true}}'
+        id="",
+        name="save_note",
+        arguments=f'{{"text": "a{breaks}\\"b\\" é", "tags": ["x", ""], "meta": {{"pinned": true}}}}',
     )
     clock = ToolCall(id="", name="clock", arguments="{}")
     bare = not fmt.triggers or "{" in fmt.triggers[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.arguments import arguments_grammar
-from syntagma.constraints.arguments.values import unsupported
+from syntagma.constraints.arguments.values import ArgumentEnds, unsupported
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.literals import from_trigger, literal, text_without
 from syntagma.constraints.schemas import arguments_schema
@@ -22,8 +22,10 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    is_open,
     shown_headers,
     split_header,
+    value_ends,
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema.names import is_header_word, is_name, is_word
@@ -89,7 +91,8 @@ def ends_in_marker(spec: FormatSpec, tools: ToolsSpec) -> bool:
 
 def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> Grammar:
     choice = request.choice
-    arguments = arguments_grammar(tools, limits, in_object=not writer.bare_arguments, encoded=writer.encoded)
+    in_object = not writer.bare_arguments
+    arguments = arguments_grammar(tools, limits, in_object=in_object, encoded=writer.encoded, ends=writer.ends)
     if choice.tools is None:
         return writer.call([_Part(None, arguments.anything(None))])
     parts: list[_Part] = []
@@ -152,6 +155,19 @@ class _CallWriter:
         """whether the arguments are an object that is spelled as a string"""
         self.bare_arguments = "arguments" in self._pattern.placeholders
         """whether the arguments stand in the call itself, and not in an object"""
+        self.ends = self._argument_ends(spec)
+
+    def _argument_ends(self, spec: FormatSpec) -> ArgumentEnds:
+        """What ends the arguments, where they are written one by one, and their values."""
+        if not self.bare_arguments or not self._tools.argument:
+            return ArgumentEnds((), "")
+        markers = Markers(spec.markers)
+        gap = self._pattern.around("arguments")[1]
+        closer = next((piece.text.split()[0] for piece in markers.pieces(gap.strip())), "")
+        found = value_ends(self._tools, gap[: len(gap) - len(gap.lstrip())], closer, markers)
+        if is_open(self._tools) and spec.messages is not None and closer in spec.messages.end:
+            found += spec.messages.end
+        return ArgumentEnds(found, closer)
 
     def call(self, parts: Sequence[_Part]) -> Grammar:
         """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""

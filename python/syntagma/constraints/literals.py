@@ -26,11 +26,13 @@ __all__ = [
     "forbidden_in_reasoning",
     "from_trigger",
     "has_bare_calls",
+    "joined_ends",
     "literal",
     "literal_parts",
     "preserved_tokens",
     "quoted",
     "reasoning_text",
+    "shortest",
     "stop_strings",
     "text_without",
     "triggers",
@@ -99,7 +101,7 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
         found += [_search_key(spec, block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
-    return _shortest(found)
+    return shortest(found)
 
 
 def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
     found = [_search_key(spec, marker) for marker in spec.reasoning.interrupt]
     found += [_search_key(spec, block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
-    return _shortest(found)
+    return shortest(found)
 
 
 def _framing(spec: FormatSpec) -> tuple[str, ...]:
@@ -120,7 +122,7 @@ def _framing(spec: FormatSpec) -> tuple[str, ...]:
     found = [*_markers(spec, _headers(spec.messages)), *spec.messages.end, *_ends(spec)]
     if spec.content is not None:
         found += [sentinel.strip() for sentinel in spec.content.drop]
-    return _shortest(found)
+    return shortest(found)
 
 
 def _ends(spec: FormatSpec) -> list[str]:
@@ -194,7 +196,7 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _shortest(texts: Iterable[str]) -> tuple[str, ...]:
+def shortest(texts: Iterable[str]) -> tuple[str, ...]:
     """Without those that hold another: forbidding the shorter one forbids them too."""
     unique = _unique(texts)
     return tuple(text for text in unique if not any(other != text and other in text for other in unique))
@@ -257,15 +259,21 @@ def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: boo
 def text_without(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:
     """EBNF of text that holds none of `ends` and `others`; `followed`: nor does it with one of `ends` after it."""
     listed = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *others)))
-    joined = {
-        end[:size]
-        for end in ends
-        for size in range(1, len(end))
-        for following in ends
-        if (end[:size] + following).startswith(end)
-    }
-    edges = "".join(f" & ~(any! {quoted(text)})" for text in sorted(joined)) if followed else ""
+    edges = "".join(f" & ~(any! {quoted(text)})" for text in joined_ends(ends)) if followed else ""
     return f"except!({listed}){edges}"
+
+
+def joined_ends(ends: Sequence[str]) -> list[str]:
+    """Beginnings of `ends` after which one of `ends` would be found too early."""
+    return sorted(
+        {
+            end[:size]
+            for end in ends
+            for size in range(1, len(end))
+            for following in ends
+            if (end[:size] + following).startswith(end)
+        }
+    )
 
 
 def has_bare_calls(spec: FormatSpec) -> bool:

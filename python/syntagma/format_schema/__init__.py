@@ -24,6 +24,7 @@ from syntagma.format_schema.spec import (
 )
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
+from syntagma.format_schema.value_ends import is_open, value_ends
 
 __all__ = [
     "PLACEHOLDERS",
@@ -52,6 +53,7 @@ __all__ = [
     "ToolsSpec",
     "answer_before_calls",
     "as_data",
+    "is_open",
     "message_ends",
     "opening",
     "read_tables",
@@ -60,5 +62,6 @@ __all__ = [
     "shown_headers",
     "split_header",
     "used_markers",
+    "value_ends",
     "write_toml",
 ]

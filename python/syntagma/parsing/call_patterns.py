@@ -93,14 +93,10 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     escape: frozenset[OneOf["attributes", "values"]]
     nesting: Nesting | None
     """arguments are elements named after their keys"""
+    markers: Markers
+    """how literals are cut"""
     sectionless: bool
     """calls may stand without the opener of a section, even those that begin with no literal"""
-
-    @cached_property
-    def value_closers(self) -> MarkerSet:
-        """What a raw value ends at: the closer of a value, with and without the whitespace before it."""
-        value = self.value
-        return MarkerSet(() if value is None else (value.closer, value.before_closer + value.closer))
 
     @cached_property
     def late_id(self) -> bool:
@@ -121,8 +117,21 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     after: str
     bare_call: bool
     """the call itself begins with an object or a name, whatever opens its section"""
+    value_ends: tuple[str, ...] = ()
+    """what a raw value ends at, with and without whitespace before it"""
     ends: tuple[Op, ...] = ()
     """what ends arguments one by one as the first of `closer` does"""
+
+    @cached_property
+    def value_closers(self) -> MarkerSet:
+        """What a raw value ends at."""
+        open_ends = self.ends if self.form.value is not None and not self.form.value.closer else ()
+        return MarkerSet((*self.value_ends, *(op.text for op in open_ends)))
+
+    @cached_property
+    def value_pieces(self) -> dict[str, tuple[PlacedPiece, ...]]:
+        """What may be tokens in each of the texts that a raw value ends at."""
+        return {text: self.form.markers.placed(text) for text in self.value_closers.texts}
 
     @cached_property
     def decisive(self) -> tuple[Op, ...]:

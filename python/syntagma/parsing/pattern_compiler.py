@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Markers, Pattern, Placeholder, ToolsSpec
+from syntagma.format_schema import FormatSpec, Markers, Pattern, Placeholder, ToolsSpec, is_open, value_ends
 from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
 
 __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
@@ -104,8 +104,8 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
         raise _unsupported("several ways to write an argument", f"{pointer}/argument", hint)
     if spec.argument and spec.values == "literal":
         _check_keywords(spec, pointer)
-    elif spec.argument and not (spec.argument[0].opener.strip() and spec.argument[0].around("value")[1].strip()):
-        raise _unsupported("arguments without a marker before the key or after the value", f"{pointer}/argument")
+    elif spec.argument:
+        _check_raw_values(spec, pointer)
     separate = [call for call in spec.call if spec.argument and "arguments" in call.placeholders]
     if not all(call.around("arguments")[1].strip() for call in separate):
         hint = "text after {arguments} in `call`, which ends them"
@@ -121,6 +121,28 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
         if begins_bare and spec.section[0].opener == "":
             hint = "text before it in `call`, or a `section` that begins with text"
             raise _unsupported("calls that begin with a name, without a marker before it", f"{pointer}/call", hint)
+
+
+def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
+    """Keys and values can be told from each other and from what stands around them."""
+    pattern = spec.argument[0]
+    before, after = pattern.around("value")
+    if not before.strip():
+        hint = "a sign or a marker between {key} and {value}"
+        raise _unsupported("values with nothing before them", f"{pointer}/argument", hint)
+    if not after and not spec.argument_separator and not pattern.opener.strip():
+        hint = "a line break or a marker after {value}, or an `argument_separator`"
+        raise _unsupported("values with nothing after them", f"{pointer}/argument", hint)
+    if is_open(spec) and "values" in spec.escape:
+        raise _unsupported("escapes in values without a marker after them", f"{pointer}/escape")
+    if pattern.opener.strip():
+        return
+    for call in spec.call:
+        names = [item.name if isinstance(item, Placeholder) else "" for item in call.items]
+        at = names.index("arguments") if "arguments" in names else 0
+        if at and names[at - 1]:
+            hint = f"text between {{{names[at - 1]}}} and {{arguments}}, such as a line break"
+            raise _unsupported("keys that directly follow another placeholder", f"{pointer}/call", hint)
 
 
 def _nesting(spec: ToolsSpec) -> Nesting | None:
@@ -189,6 +211,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         notation=tools.literals,
         escape=tools.escape,
         nesting=_nesting(tools),
+        markers=markers,
         sectionless=sectionless,
     )
     header: tuple[Op, ...] = ()
@@ -208,7 +231,18 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         rest = _closers(ops[cut:], markers)
         if any(op.text in ("arguments", "envelope") for op in rest if op.kind == "placeholder"):
             raise _unsupported("arguments that come twice", f"{pointer}/call", "one {arguments} or {envelope}")
-        call = CallPattern(ops[:cut], rest, form, None, before, after, bare_call=ops[0].kind == "placeholder")
+        gap = pattern.around("arguments")[1] if header and "arguments" in pattern.placeholders else ""
+        space = gap[: len(gap) - len(gap.lstrip())]
+        call = CallPattern(
+            ops[:cut],
+            rest,
+            form,
+            None,
+            before,
+            after,
+            bare_call=ops[0].kind == "placeholder",
+            value_ends=value_ends(tools, space, rest[0].text if rest else "", markers) if header else (),
+        )
         calls.append(call)
         if header and call.ops[-1].text == "arguments":
             calls.append(msgspec.structs.replace(call, ops=(*call.ops[:-1], *header)))

@@ -160,7 +160,9 @@ class _Rules:
         return " | ".join(alternatives) if alternatives else self._json(schema, pointer)
 
     def _split(self, schema: Any, closer: str, not_first: str = "") -> SplitSchema:
-        return split_schema(schema, self._root, closer=closer, escaped=False, explicit_types=False, not_first=not_first)
+        return split_schema(
+            schema, self._root, ends=(closer,), escaped=False, explicit_types=False, not_first=not_first
+        )
 
     def _structured(self, schema: Any, pointer: str) -> list[str]:
         """A value of one type that is no text: as elements, or as JSON where its schema says too little for them."""

@@ -7,7 +7,14 @@ from typing import Any, Literal
 
 from syntagma.constraints.arguments.literal_values import LiteralValues
 from syntagma.constraints.arguments.text_values import TextValues
-from syntagma.constraints.arguments.values import Value, ValueGrammars, properties_of, required_of, unsupported
+from syntagma.constraints.arguments.values import (
+    ArgumentEnds,
+    Value,
+    ValueGrammars,
+    properties_of,
+    required_of,
+    unsupported,
+)
 from syntagma.constraints.literals import literal
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import ToolsSpec
@@ -22,16 +29,22 @@ __all__ = ["SeparateArguments"]
 class SeparateArguments:
     """The grammar of `{arguments}` in a form with `argument`; an `ArgumentsGrammar`.
 
+    Args:
+        tools: the form.
+        limits: bounds on schemas.
+        ends: what ends the arguments and their values.
+
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading.
     """
 
     any_differs = True
 
-    def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
+    def __init__(self, tools: ToolsSpec, limits: Limits, ends: ArgumentEnds) -> None:
         self._tools = tools
         self._pattern = tools.argument[0].written
-        self._values: ValueGrammars = (LiteralValues if tools.values == "literal" else TextValues)(tools, limits)
+        literals = tools.values == "literal"
+        self._values: ValueGrammars = LiteralValues(tools, limits) if literals else TextValues(tools, limits, ends)
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
         """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
     MAX_REFERENCES,
+    ArgumentEnds,
     Value,
     json_type,
     resolved,
     unsupported,
     with_definitions,
 )
-from syntagma.constraints.literals import quoted, text_without
+from syntagma.constraints.literals import joined_ends, quoted, shortest, text_without
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
-from syntagma.format_schema import Notation, ToolsSpec
+from syntagma.format_schema import Notation, ToolsSpec, is_open
 from syntagma.format_schema.names import WORD_ENDS, excluding, is_word
 from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar
@@ -32,6 +34,10 @@ _ANNOTATIONS = frozenset(
 _UNIONS = ("anyOf", "oneOf")
 _STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
 """what a reader may take for an object or array"""
+_BRACKET_FIRST = r"\s*[\{\[][\s\S]*"
+"""text that begins as an object or array"""
+_IN_SCALARS = frozenset("+-.0123456789aeflnrstuE")
+"""an end of values that is made of these alone could stand inside a number or word"""
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
 """a closer of values that is made of these alone could stand inside JSON"""
 
@@ -43,28 +49,37 @@ class TextValues:
         FormatError: `E-FORMAT-UNSUPPORTED`, the end of a value could not be found.
     """
 
-    def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
+    def __init__(self, tools: ToolsSpec, limits: Limits, ends: ArgumentEnds) -> None:
         self._writer = raw_value_writer(tools, limits)
         self._by_looks = tools.values == "json"
         self._explicit_types = bool(tools.types)
         self._escaped = "values" in tools.escape
         pattern = tools.argument[0].written
-        self._after_key = pattern.around("key")[1]
-        before, after = pattern.around("value")
-        self._closer = after.strip()
-        if not before.strip() or not set(self._closer) - _IN_JSON:
-            raise unsupported("arguments whose values have no marker on both sides", "/tools/argument")
+        self._after_key = pattern.around("key")[1].strip()
+        self._ends = shortest(ends.values)
+        self._is_open = is_open(tools)
+        in_value = _IN_SCALARS if self._is_open else _IN_JSON
+        if any(not set(end) - in_value for end in self._ends):
+            hint = "a line break, or a marker with signs of its own"
+            raise unsupported(f"values that end at one of {self._ends}", "/tools/argument", hint)
+        # Where nothing stands before a key, what ends the arguments or separates them is looked for first.
+        taken = () if pattern.opener.strip() else (ends.closer, tools.argument_separator.strip())
+        self._not_keys = tuple(text for text in taken if text)
 
     def any_value(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
         """Any value: as text, as JSON."""
         anything = [(kind, self._json({"type": kind})) for kind in ALSO_JSON]
-        text = _any_text(closer=self._closer, escaped=self._escaped)
+        text = _any_text(self._ends, escaped=self._escaped)
         if self._explicit_types:
             return Value(text, anything)
         if self._by_looks and root is None:
-            plain = _plain_text(closer=self._closer, notation=self._writer.notation)
+            plain = _plain_text(self._ends, notation=self._writer.notation)
             return Value(plain, [*anything, ("string", self._json({"type": "string"}))])
-        return Value(text, []) if self._split(schema, root or {}).text is not None else Value(None, anything)
+        found = self._split(schema, root or {})
+        if found.text is None:
+            return Value(None, anything)
+        unbracketed = self._is_open and root is not None and found.may_be_structure
+        return Value(Grammar.from_ebnf(f"start ::= {_unbracketed(self._ends)} ;") if unbracketed else text, [])
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A value by its schema: as text, as JSON."""
@@ -79,16 +94,22 @@ class TextValues:
         sign = self._after_key[:1]
         more = f"\\{sign}" if is_word(sign) else ""
         others = "".join(f" & ~{quoted(key)}" for key in declared)
+        others += "".join(f" & ~({quoted(end)} any!)" for end in self._not_keys)
         return Grammar.from_ebnf(f"start ::= #'[^{excluding(WORD_ENDS)}{more}]+'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
-        after = self._after_key.strip()
-        return is_word(key) and not (after and after in key)
+        after = self._after_key
+        return is_word(key) and not (after and after in key) and not key.startswith(self._not_keys)
 
     def _split(self, schema: Any, root: Mapping[str, Any]) -> SplitSchema:
         return split_schema(
-            schema, root, closer=self._closer, escaped=self._escaped, explicit_types=self._explicit_types
+            schema,
+            root,
+            ends=self._ends,
+            escaped=self._escaped,
+            explicit_types=self._explicit_types,
+            is_open=self._is_open,
         )
 
     def _typed(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
@@ -121,17 +142,24 @@ def declared_words(schema: Any, notation: Notation) -> Grammar | None:
     return Grammar.from_choices(list(dict.fromkeys((*notation.true, *notation.false, *anyhow))))
 
 
-def _any_text(*, closer: str, escaped: bool) -> Grammar:
-    """Any text before `closer`; where it is escaped, its escape is the only way to write what begins a tag."""
-    return Grammar.from_regex("[^<]*") if escaped else Grammar.text(closer=closer)
+def _any_text(ends: tuple[str, ...], *, escaped: bool) -> Grammar:
+    """Any text before what ends it; where it is escaped, its escape is the only way to write what begins a tag."""
+    if escaped:
+        return Grammar.from_regex("[^<]*")
+    return Grammar.text(closer=ends[0]) if len(ends) == 1 else Grammar.from_ebnf(f"start ::= {text_without(ends)} ;")
 
 
-def _plain_text(*, closer: str, notation: Notation) -> Grammar:
-    """Text before `closer` that no reader takes for JSON, or for a literal of the notation."""
+def _unbracketed(ends: tuple[str, ...]) -> str:
+    """EBNF of text before what ends it that no reader takes for the beginning of an object or array."""
+    return f"{text_without(ends)} & ~#'{_BRACKET_FIRST}'"
+
+
+def _plain_text(ends: tuple[str, ...], *, notation: Notation) -> Grammar:
+    """Text before what ends it that no reader takes for JSON, or for a literal of the notation."""
     words = (*notation.quotes, *notation.true, *notation.false, *notation.null)
     signs = "".join(f"\\u{{{ord(sign):x}}}" for sign in sorted({word[0] for word in words} - set('"tfn')))
     plain = f"""#'([^\\s\\x1c-\\x1f"{{\\[tfn0-9{signs}-](?s:.)*)?'"""
-    return Grammar.from_ebnf(f"start ::= {text_without([closer])} & {plain} ;")
+    return Grammar.from_ebnf(f"start ::= {text_without(ends)} & {plain} ;")
 
 
 class SplitSchema:
@@ -141,17 +169,22 @@ class SplitSchema:
         texts: what is text, each alternative as a grammar.
         schemas: what is JSON, each of one type.
         approximate: the schema says more of the text than the grammars do.
+        may_be_structure: a reader looks for an object or array, too.
     """
 
-    def __init__(self, closer: str, *, escaped: bool, explicit_types: bool, not_first: str, not_json: bool) -> None:
-        self.closer = closer
+    def __init__(
+        self, ends: tuple[str, ...], *, escaped: bool, explicit_types: bool, not_first: str, not_text: str = ""
+    ) -> None:
+        self.ends = ends
         self.not_first = not_first
-        self.not_json = not_json
+        self.not_text = not_text
+        """text that a reader takes for an object or array, as a pattern; empty: none"""
         self.escaped = escaped
         self.explicit_types = explicit_types
         self.texts: list[Grammar] = []
         self.schemas: list[Any] = []
         self.approximate = False
+        self.may_be_structure = False
 
     @property
     def text(self) -> Grammar | None:
@@ -160,25 +193,36 @@ class SplitSchema:
 
 
 def split_schema(
-    schema: Any, root: Mapping[str, Any], *, closer: str, escaped: bool, explicit_types: bool, not_first: str = ""
+    schema: Any,
+    root: Mapping[str, Any],
+    *,
+    ends: tuple[str, ...],
+    escaped: bool,
+    explicit_types: bool,
+    not_first: str = "",
+    is_open: bool = False,
 ) -> SplitSchema:
     """Split a value's schema.
 
     Args:
         schema: the value's.
         root: the schema that it is a part of.
-        closer: what text may not hold.
+        ends: what text may not hold.
         escaped: text is written with XML escapes.
         explicit_types: the format writes a type for each value, so that text cannot be taken for anything else.
         not_first: what text may not begin with, whitespace before it or not.
+        is_open: a value has no closer of its own, so that a bracket that opens it must close before anything ends it.
     """
-    found = SplitSchema(closer, escaped=escaped, explicit_types=explicit_types, not_first=not_first, not_json=False)
+    found = SplitSchema(ends, escaped=escaped, explicit_types=explicit_types, not_first=not_first)
     _split(schema, root, found, MAX_REFERENCES)
     if explicit_types or not found.texts:
         return found
-    if any(json_type(one) in ("object", "array") for one in found.schemas):
-        found = SplitSchema(closer, escaped=escaped, explicit_types=False, not_first=not_first, not_json=True)
+    structured = any(json_type(one) in ("object", "array") for one in found.schemas)
+    if structured or (is_open and found.may_be_structure):
+        not_text = _BRACKET_FIRST if is_open else _STRUCTURE
+        found = SplitSchema(ends, escaped=escaped, explicit_types=False, not_first=not_first, not_text=not_text)
         _split(schema, root, found, MAX_REFERENCES)
+        found.may_be_structure = True
     if found.texts:
         # Beside text, the spelling of a number or boolean is read as text; a reader knows objects, arrays and null by
         # what they look like.
@@ -225,6 +269,7 @@ def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references:
 
 
 def _anything(found: SplitSchema) -> None:
+    found.may_be_structure = True
     _add_text({}, found)
     if found.explicit_types:
         found.schemas += [{"type": kind} for kind in ALSO_JSON]
@@ -238,7 +283,7 @@ def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
     found.approximate = found.approximate or (isinstance(pattern, str) and text is None)
     text = text or _of_lengths(lengths, found)
     if text is None:
-        found.texts.append(_any_text(closer=found.closer, escaped=found.escaped))
+        found.texts.append(_any_text(found.ends, escaped=found.escaped))
     else:
         found.texts.append(text.spelled(TEXT_ENTITIES) if found.escaped else text)
 
@@ -248,24 +293,23 @@ def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar |
     parts = []
     if found.not_first:
         parts.append(f"~(#'\\s*' {quoted(found.not_first)} any!)")
-    if found.not_json:
-        parts.append(f"~#'{_STRUCTURE}'")
+    if found.not_text:
+        parts.append(f"~#'{found.not_text}'")
     if lengths != (0, ""):
         parts.append(f"#'(?s:.){{{lengths[0]},{lengths[1]}}}'")
     if not parts:
         return None
-    first = "any!" if found.escaped else text_without([found.closer])
+    first = "any!" if found.escaped else text_without(found.ends)
     return Grammar.from_ebnf(f"start ::= {' & '.join((first, *parts))} ;")
 
 
 def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
     """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
     unwanted = [f"\\s*{_exactly(found.not_first)}"] if found.not_first else []
-    unwanted += [f"{_STRUCTURE}$"] if found.not_json else []
+    unwanted += [f"{found.not_text}$"] if found.not_text else []
     if not found.escaped:
-        closer = found.closer
-        joined = [closer[:n] for n in range(1, len(closer)) if (closer[:n] + closer).startswith(closer)]
-        unwanted += [f"[^]*{_exactly(closer)}", *(f"[^]*{_exactly(edge)}$" for edge in joined)]
+        unwanted += [f"[^]*{_exactly(end)}" for end in found.ends]
+        unwanted += [f"[^]*{_exactly(edge)}$" for edge in joined_ends(found.ends)]
     ahead = "".join(f"(?!{one})" for one in unwanted)
     ahead += f"(?=[^]{{{lengths[0]},{lengths[1]}}}$)" if lengths != (0, "") else ""
     try:
@@ -282,8 +326,15 @@ def _exactly(text: str) -> str:
 
 def _can_be_text(word: str, found: SplitSchema) -> bool:
     begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
-    structured = found.not_json and (word.strip()[:1] + word.strip()[-1:]) in ("{}", "[]")
-    return (word + found.closer).find(found.closer) == len(word) and not begins and not structured
+    structured = bool(found.not_text) and re.fullmatch(found.not_text, word) is not None
+    whole = all(min(_index(word + end, other) for other in found.ends) == len(word) for end in found.ends)
+    return whole and not begins and not structured
+
+
+def _index(text: str, part: str) -> int:
+    """Where a part begins in a text; the text's length if it does not."""
+    found = text.find(part)
+    return found if found >= 0 else len(text)
 
 
 def _structured(schema: Any) -> bool:

@@ -12,6 +12,7 @@ from syntagma.json_pointer import referred
 __all__ = [
     "ALSO_JSON",
     "MAX_REFERENCES",
+    "ArgumentEnds",
     "ArgumentsGrammar",
     "Value",
     "ValueGrammars",
@@ -54,6 +55,18 @@ class ArgumentsGrammar(Protocol):
             UnsupportedSchema: a value's schema is refused; the pointer says where.
         """
         ...
+
+
+class ArgumentEnds(NamedTuple):
+    """What ends arguments that are written one by one.
+
+    Attributes:
+        values: the texts that end a value; see `syntagma.format_schema.value_ends`.
+        closer: what ends the arguments; empty: nothing does.
+    """
+
+    values: tuple[str, ...]
+    closer: str
 
 
 class Value(NamedTuple):

@@ -114,6 +114,11 @@ class JsonMachine(ArgumentSource):
         return not (self.done or self.bad) and self.state in (STRING, _ESCAPE, _UNICODE)
 
     @property
+    def in_brackets(self) -> bool:
+        """An object or array has begun and not ended."""
+        return bool(self._ends) and not (self.done or self.bad)
+
+    @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
         return _PLAIN if self.state == STRING and not (self.done or self.bad) else None

@@ -58,6 +58,11 @@ class LiteralMachine(ArgumentSource):
         """A string has begun and not ended."""
         return self._state == _STRING and not (self.done or self.bad)
 
+    @property
+    def in_brackets(self) -> bool:
+        """An object or array has begun and not ended."""
+        return bool(self._stack) and not (self.done or self.bad)
+
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
 

@@ -22,15 +22,21 @@ class RawValue:
         scanner: finds the closer, with the whitespace before it that belongs to it.
         is_string: the value is a string, whatever it looks like.
         structure: reads along with a value that is no string, since a closer in a string inside of it is text.
+        whole_brackets: a closer between the brackets of an object or array is text, too; and only there, not in a
+            string on its own.
         unescaper: takes XML escapes off; None: the text has none.
         is_closer: whether a closer that was found at an index is a marker and not text that looks like one.
 
     Attributes:
         is_string: as above.
+        closer: the closer that was read; empty before.
         open_string: see `ArgumentSource`.
     """
 
-    __slots__ = ("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "is_string", "open_string")
+    __slots__ = (
+        *("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets", "closer"),
+        *("is_string", "open_string"),
+    )
 
     def __init__(
         self,
@@ -40,14 +46,17 @@ class RawValue:
         structure: JsonMachine | LiteralMachine | None,
         unescaper: Unescaper | None = None,
         is_closer: Callable[[int, str], bool] | None = None,
+        whole_brackets: bool = False,
     ) -> None:
         self._scanner = scanner
         self.is_string = is_string
         self._structure = structure
         self._unescaper = unescaper
         self._is_closer = is_closer
+        self._whole_brackets = whole_brackets
         self._text = TextBuffer()
         self._unread = ""
+        self.closer = ""
         is_plain = is_string and unescaper is None
         self.open_string = OpenString(scanner.markers.firsts, json_text) if is_plain else None
 
@@ -71,6 +80,7 @@ class RawValue:
         if self._unescaper is not None:
             rest, self._unescaper = self._unescaper.finish(), None
             self._pass_on(rest, out)
+        self.closer = closer
         return at + len(closer), True
 
     def finish(self, rest: str) -> str:
@@ -85,9 +95,10 @@ class RawValue:
 
     @property
     def _is_quoted(self) -> bool:
-        """Inside of a string of the value, or of a section whose text stands as it is."""
-        in_string = self._structure is not None and self._structure.in_string
-        return in_string or (self._unescaper is not None and self._unescaper.raw)
+        """Inside of a string or brackets of the value, or of a section whose text stands as it is."""
+        structure = self._structure
+        within = structure is not None and (structure.in_brackets if self._whole_brackets else structure.in_string)
+        return within or (self._unescaper is not None and self._unescaper.raw)
 
     def _pass_on(self, text: str, out: list[str]) -> None:
         if self._unescaper is not None:

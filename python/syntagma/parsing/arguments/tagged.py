@@ -60,7 +60,7 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_allowed", "_block", "_closers", "_form", "_header", "_next_value", "_open_header", "_opened"),
-        *("_properties", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+        *("_pieces", "_properties", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
     )
 
     def __init__(
@@ -78,8 +78,9 @@ class TaggedArguments(ArgumentSource):
         self._form: Form = form
         self._open_header = open_header
         self._closers: tuple[Op, ...] = (pattern.closer[0], *pattern.ends)
+        self._pieces = pattern.value_pieces
         self._block: Block = form.value
-        self._scanner = Scanner(form.value_closers)
+        self._scanner = Scanner(pattern.value_closers)
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
@@ -135,12 +136,15 @@ class TaggedArguments(ArgumentSource):
         self._opened = True
         self._allowed = self._types(key, written_type)
         is_string = self._allowed == _STRING
+        # Where only what follows ends a value, a value that may be an object or array is whole once its brackets close.
+        may_be_text = is_string if self._is_open else "string" in self._allowed
         self._value = RawValue(
             self._scanner,
             is_string=is_string,
-            structure=None if "string" in self._allowed else self._structure(),
+            structure=None if may_be_text else self._structure(),
             unescaper=Unescaper() if "values" in self._form.escape else None,
             is_closer=self._is_closer,
+            whole_brackets=self._is_open,
         )
         if is_string:
             out.append('"')
@@ -150,9 +154,14 @@ class TaggedArguments(ArgumentSource):
         notation = self._form.notation
         return JsonMachine() if notation.is_json else LiteralMachine(notation)
 
+    @property
+    def _is_open(self) -> bool:
+        """Values have no marker after them."""
+        return not self._block.closer
+
     def _is_closer(self, at: int, closer: str) -> bool:
-        """Whether the closer's markers are markers by their tokens; whitespace may stand before them."""
-        return self._window.are_markers(at + len(closer) - len(self._block.closer), self._block.pieces)
+        """Whether the closer's markers are markers by their tokens."""
+        return self._window.are_markers(at, self._pieces[closer])
 
     def _types(self, key: str, written_type: str | None) -> frozenset[str]:
         """The types that a value may have; none: it is JSON if it can be read as such, else a string."""
@@ -166,6 +175,8 @@ class TaggedArguments(ArgumentSource):
     def _read_value(self, value: RawValue, text: str, pos: int, end: int, out: list[str]) -> int:
         pos, ended = value.feed(text, pos, end, out)
         if ended:
+            if self._is_open and not value.closer.isspace():
+                pos -= len(value.closer)  # a separator, the next argument, or what ends the arguments
             if value.is_string:
                 out.append('"')
             elif self._allowed:
@@ -193,11 +204,13 @@ class TaggedArguments(ArgumentSource):
             self._separated = True
             return at + len(separator)
         first = argument.first
+        may_end = (*(op.text for op in self._closers), "" if self._separated else separator)
+        if not first and any(one and self._window.cut_at(at, one) for one in may_end):
+            return at
         if text.startswith(first, at):
             self._header = self._open_header(self._window.base + at)
             return self._next(at)
-        wanted = (*(op.text for op in self._closers), "" if self._separated else separator, first)
-        self.bad = not any(one and self._window.cut_at(at, one) for one in wanted)
+        self.bad = not any(one and self._window.cut_at(at, one) for one in (*may_end, first))
         return at
 
     def _next(self, pos: int) -> int:
