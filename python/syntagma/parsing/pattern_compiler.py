@@ -165,11 +165,12 @@ def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
     """Literal values stand between keys and separators, as in a call of a program."""
     pattern = spec.argument[0]
     between = pattern.around("value")[0].strip()
-    if pattern.placeholders != ("key", "value") or pattern.opener or pattern.closer or not between:
-        hint = "{key}, text, {value}, and nothing before or after"
-        raise _unsupported("literal values in other arguments than `key, mark, value`", f"{pointer}/argument", hint)
-    if not spec.argument_separator.strip():
-        raise _unsupported("literal values without a separator", f"{pointer}/argument_separator")
+    if pattern.placeholders != ("key", "value") or pattern.opener or not is_open(spec) or not between:
+        hint = "{key}, a sign, {value}, and nothing but whitespace before or after"
+        raise _unsupported("literal values in arguments of another shape", f"{pointer}/argument", hint)
+    if not spec.argument_separator and not pattern.closer:
+        hint = "an `argument_separator`, or a line break after {value}"
+        raise _unsupported("literal values with nothing between them", f"{pointer}/argument", hint)
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:

@@ -34,12 +34,17 @@ class LiteralValues:
         self._writer = ValueWriter(tools.literals, limits)
         if tools.item is not None:
             raise unsupported("literals that nest", "/tools/item")
-        if any(map(_continues_literal, (tools.argument_separator, tools.call[0].around("arguments")[1]))):
+        closer = tools.call[0].around("arguments")[1]
+        own = tools.argument[0].closer
+        between = own + tools.argument_separator
+        self._not_key = closer.strip()
+        """what ends the arguments is looked for before a key"""
+        if any(map(_continues_literal, (between, own or closer))):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
                 "what follows a literal would be read as more of a number, so no grammar of literals is exact",
                 hint="a separator or closer that begins with neither a letter, a digit, a sign nor a point",
-                pointer="/tools/argument_separator" if _continues_literal(tools.argument_separator) else "/tools/call",
+                pointer="/tools/argument_separator" if _continues_literal(between) else "/tools/call",
             )
 
     def any_value(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
@@ -53,12 +58,12 @@ class LiteralValues:
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
-        others = "".join(f" & ~{quoted(key)}" for key in declared)
+        others = "".join(f" & ~{quoted(key)}" for key in declared) + f" & ~({quoted(self._not_key)} any!)"
         return Grammar.from_ebnf(f"start ::= #'{_KEY}'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
-        return is_keyword(key)
+        return is_keyword(key) and not key.startswith(self._not_key)
 
 
 def _continues_literal(after: str) -> bool:

@@ -29,7 +29,9 @@ class KeywordArguments(ArgumentSource):
         self._form = form
         self._closer = closer.text
         self._between = form.value.opener
-        self._ends = form.argument_separator[:1] + closer.text[:1]
+        ends = form.argument_separator[:1] + closer.text[:1]
+        self._ends = "".join(sign for sign in ends if not (sign.isalnum() or sign in "+-."))
+        """signs that end a number or word; one that may stand in it does not"""
         self._key = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
