@@ -22,8 +22,8 @@ class RawValue:
         scanner: finds the closer, with the whitespace before it that belongs to it.
         is_string: the value is a string, whatever it looks like.
         structure: reads along with a value that is no string, since a closer in a string inside of it is text.
-        whole_brackets: a closer between the brackets of an object or array is text, too; and only there, not in a
-            string on its own.
+        whole_brackets: a closer between the brackets of an object or array is text, too.
+        whole_strings: a closer in a string on its own is text; else only in one between brackets.
         unescaper: takes XML escapes off; None: the text has none.
         is_closer: whether a closer that was found at an index is a marker and not text that looks like one.
 
@@ -34,8 +34,8 @@ class RawValue:
     """
 
     __slots__ = (
-        *("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets", "closer"),
-        *("is_string", "open_string"),
+        *("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets"),
+        *("_whole_strings", "closer", "is_string", "open_string"),
     )
 
     def __init__(
@@ -47,6 +47,7 @@ class RawValue:
         unescaper: Unescaper | None = None,
         is_closer: Callable[[int, str], bool] | None = None,
         whole_brackets: bool = False,
+        whole_strings: bool = True,
     ) -> None:
         self._scanner = scanner
         self.is_string = is_string
@@ -54,6 +55,7 @@ class RawValue:
         self._unescaper = unescaper
         self._is_closer = is_closer
         self._whole_brackets = whole_brackets
+        self._whole_strings = whole_strings
         self._text = TextBuffer()
         self._unread = ""
         self.closer = ""
@@ -97,8 +99,10 @@ class RawValue:
     def _is_quoted(self) -> bool:
         """Inside of a string or brackets of the value, or of a section whose text stands as it is."""
         structure = self._structure
-        within = structure is not None and (structure.in_brackets if self._whole_brackets else structure.in_string)
-        return within or (self._unescaper is not None and self._unescaper.raw)
+        if structure is not None and self._whole_brackets and structure.in_brackets:
+            return True
+        in_string = structure is not None and self._whole_strings and structure.in_string
+        return in_string or (self._unescaper is not None and self._unescaper.raw)
 
     def _pass_on(self, text: str, out: list[str]) -> None:
         if self._unescaper is not None:

@@ -145,6 +145,7 @@ class TaggedArguments(ArgumentSource):
             unescaper=Unescaper() if "values" in self._form.escape else None,
             is_closer=self._is_closer,
             whole_brackets=self._is_open,
+            whole_strings="string" not in self._allowed,
         )
         if is_string:
             out.append('"')
