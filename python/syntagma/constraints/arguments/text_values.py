@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -326,7 +325,8 @@ def _exactly(text: str) -> str:
 
 def _can_be_text(word: str, found: SplitSchema) -> bool:
     begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
-    structured = bool(found.not_text) and re.fullmatch(found.not_text, word) is not None
+    ends = word.strip()[:1] + ("" if found.not_text == _BRACKET_FIRST else word.strip()[-1:])
+    structured = bool(found.not_text) and ends in ("{", "[", "{}", "[]")
     whole = all(min(_index(word + end, other) for other in found.ends) == len(word) for end in found.ends)
     return whole and not begins and not structured
 
