@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
-from syntagma.parsing.call_patterns import Section
+from syntagma.parsing.call_patterns import Op, Section
 
 __all__ = ["NEED_MORE", "Call", "NeedMore", "NotACall"]
 
@@ -45,6 +45,7 @@ class NotACall(NamedTuple):
         end: absolute position up to which it looked like one.
         code: the diagnostic, where it was meant as a call; else None.
         section: the section whose opener was read, or None.
+        closers: what closes such a call, where it was meant as one.
         object_end: absolute position after a whole object that is no call, where calls are bare objects; or None.
     """
 
@@ -52,4 +53,5 @@ class NotACall(NamedTuple):
     end: int
     code: str | None
     section: Section | None
+    closers: tuple[Op, ...]
     object_end: int | None = None

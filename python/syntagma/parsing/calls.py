@@ -65,7 +65,16 @@ class CallReader:
     """
 
     __slots__ = (
-        *("_after", "_argument_chars", "_compiled", "_end_reported", "_limits", "_matchers", "_may_prefilter"),
+        *(
+            "_after",
+            "_argument_chars",
+            "_compiled",
+            "_cut_reported",
+            "_end_reported",
+            "_limits",
+            "_matchers",
+            "_may_prefilter",
+        ),
         *("_out", "_policies", "_start", "_tools", "_window", "call"),
     )
 
@@ -79,6 +88,7 @@ class CallReader:
         self.call: CallMatcher | None = None
         self._argument_chars = 0
         self._end_reported = False
+        self._cut_reported = False
 
     # ---- sections
 
@@ -134,7 +144,10 @@ class CallReader:
         return True
 
     def _no_call(self, code: str, span: Span) -> None:
-        self._out.malformed(code, "this is no call after all", span)
+        cut = code == "E-PARSE-TRUNCATED"
+        self._out.malformed(
+            code, "the text ends before the name of a call" if cut else "this is no call after all", span
+        )
 
     def match(self, *, final: bool) -> NeedMore | Call | NotACall:
         """Find out which of the candidates the text is, up to the commit point.
@@ -153,10 +166,9 @@ class CallReader:
             return self._commit(min(committed, key=lambda one: (one.commit_at, -one.pattern.weight)))
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if alive and final:
-            # The stream has ended between the name of a call and its arguments.
-            alive = [one for one in alive if one.known_name and one.pattern.framed and self._is_allowed(one)]
-            if alive:
-                return self._cut(alive[0])
+            # The stream has ended between the name of a call and its arguments, or before.
+            named = [one for one in alive if one.known_name and one.pattern.framed and self._is_allowed(one)]
+            return self._cut(named[0]) if named else self._no_match(is_cut=self._out.is_cut)
         if not alive:
             return self._no_match()
         window.pos = min(matcher.pos for matcher in alive) - window.base
@@ -190,24 +202,35 @@ class CallReader:
         self._out.call_start(matcher.known_name, matcher.id, (self._start, window.here))
         return Call("truncated")
 
-    def _no_match(self) -> NotACall:
-        """No candidate reads on."""
+    def _no_match(self, *, is_cut: bool = False) -> NotACall:
+        """No candidate reads on; `is_cut`: because a limit has cut the text."""
         matchers, self._matchers = self._matchers, []
         inside = self.open_section is not None
         meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
         code = None
         if meant:
             code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
+        if is_cut and any(inside or one.pattern.intended for one in matchers if one.status == "more"):
+            # Told once: what it begins with may look like the beginning of a call, too.
+            code = None if self._cut_reported else "E-PARSE-TRUNCATED"
+            self._cut_reported = True
         opened = [one.pattern.section for one in matchers if one.pattern.section is not None and one.begun]
         objects = [one.object_end for one in matchers if one.object_end is not None and one.pattern.bare_call]
         end = max(matcher.pos for matcher in matchers)
-        return NotACall(self._start, end, code, opened[0] if opened else None, objects[0] if objects else None)
+        closers = tuple(op for one in meant for op in one.pattern.closer[-1:])
+        section = opened[0] if opened else None
+        return NotACall(self._start, end, code, section, closers, objects[0] if objects else None)
 
-    def report(self, found: NotACall) -> None:
-        """Tell the emitter what was no call, and remember the section that was opened with it."""
+    def report(self, found: NotACall, *, dropped: bool) -> None:
+        """Tell the emitter what was no call, and remember the section that was opened with it.
+
+        Args:
+            found: what looked like a call.
+            dropped: its text is left out, so that the closer of its section is no content either.
+        """
         if found.code is not None:
             self._no_call(found.code, (found.start, found.end))
-        self._after.section_seen(found.section)
+        self._after.section_seen(found.section, live=dropped)
 
     @property
     def in_section(self) -> bool:

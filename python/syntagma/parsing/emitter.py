@@ -42,6 +42,7 @@ class Emitter:
     Attributes:
         assembler: the message so far.
         finish_reason: what `MessageEnd` said; None before it.
+        is_cut: the stream is over, and the engine's reason is a length limit.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Emitter:
     ) -> None:
         self.assembler = Assembler(policies)
         self.finish_reason: FinishReason | None = None
+        self.is_cut = False
         self._inline = inline
         self._stream_reasoning = stream_reasoning
         self._fence = FenceFilter() if unfence else None
@@ -210,13 +212,17 @@ class Emitter:
             raise ParseError(code, message, offset=max(0, span[0]))
         self._push(Malformed(code, message, _after_zero(span)))
 
-    def message_end(self, reason: str | None, end: int, *, inside_reasoning: bool) -> None:
-        """The stream is over; `reason` is the engine's."""
+    def stopped(self, reason: str | None) -> None:
+        """No more text comes; `reason` is the engine's."""
+        self.is_cut = reason in _LENGTH_REASONS
+
+    def message_end(self, end: int, *, inside_reasoning: bool) -> None:
+        """All text was read."""
         self.reasoning_end()
         if self._fence is not None:
             self._content(self._fence.finish())
         finish: FinishReason = "stop"
-        if reason in _LENGTH_REASONS:
+        if self.is_cut:
             finish = "length"
         elif self.assembler.complete_calls:
             finish = "tool_calls"

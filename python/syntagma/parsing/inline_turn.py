@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from syntagma.parsing.after_call import NextCall
-from syntagma.parsing.call_patterns import Block, Section
+from syntagma.parsing.call_patterns import Block, Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NotACall
 from syntagma.parsing.calls import CallReader, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
@@ -45,6 +45,8 @@ class InlineTurnReader:
         self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
         self._after_start = State.ANSWER
         self._prompted: str | None = None
+        self._drop_closers: dict[str, Op] = {}
+        self._drop_ends = Scanner(MarkerSet(()))
 
     def read(self, *, final: bool = False) -> None:
         """See `TurnReader`."""
@@ -361,17 +363,47 @@ class InlineTurnReader:
     def _not_a_call(self, found: NotACall) -> bool:
         """The text is content, and what is in it is looked at again."""
         window, call = self.window, self._call
-        call.report(found)
+        dropped = found.code is not None and self._policies.malformed == "drop"
+        between_calls = call.open_section is not None
+        call.report(found, dropped=dropped)
         goes_on = found.object_end is not None and call.in_section
         release_to = found.object_end if goes_on and found.object_end is not None else found.start + 1
         window.rewind()
-        if found.code is not None and self._policies.malformed == "drop":
+        if dropped:
+            if not between_calls:
+                self._pass_answer(found.start - window.base)
             window.pos = min(len(window.text), max(release_to, found.end) - window.base)
         else:
             self._pass_answer(release_to - window.base)
-        if not goes_on:
+        if goes_on:
+            call.begin_after_object()
+            return self._go(State.CLOSERS)
+        if not dropped:
             return self._go(State.ANSWER)
-        call.begin_after_object()
+        self._drop_closers = {op.text: op for op in found.closers}
+        self._drop_ends = Scanner(MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts)))
+        return self._go(State.DROPPING)
+
+    def _dropping(self, final: bool) -> bool:
+        """A malformed call is left out, up to its closer, or to where a call or the end of the section begins."""
+        window, exits, closers = self.window, self._answer_exits(), self._drop_closers
+        start = window.pos
+        while True:
+            at, text = self._drop_ends.search(window.text, start, final=final)
+            if text is None:
+                window.pos = at
+                return False
+            if text in closers and window.are_markers(at, closers[text].pieces):
+                window.pos = at + len(text)
+                break
+            leaving = [one for one in exits.by_text.get(text, ()) if one.kind in ("call", "section")]
+            if any(window.are_markers(at, one.pieces) for one in leaving):
+                window.pos = at
+                return self._go(State.ANSWER)
+            start = at + 1
+        if not self._call.in_section:
+            return self._go(State.ANSWER)
+        self._call.begin_after_object()
         return self._go(State.CLOSERS)
 
     def _arguments(self, final: bool) -> bool:
@@ -415,6 +447,7 @@ class InlineTurnReader:
         State.BEFORE_REASONING: _before_reasoning,
         State.INTERRUPTED: _interrupted,
         State.MATCHING: _matching,
+        State.DROPPING: _dropping,
         State.ARGUMENTS: _arguments,
         State.ENVELOPE: _envelope,
         State.CLOSERS: _closers,

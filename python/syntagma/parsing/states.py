@@ -28,6 +28,7 @@ class State(StrEnum):
     BEFORE_REASONING = "before reasoning"
     INTERRUPTED = "interrupted reasoning"
     MATCHING = "matching"
+    DROPPING = "dropping"
     ARGUMENTS = "arguments"
     ENVELOPE = "envelope"
     CLOSERS = "closers"
@@ -77,6 +78,7 @@ MEANING: dict[State, Meaning] = {
         "reasoning", "A call may have begun inside reasoning. It was quoted, if the closer of the reasoning follows."
     ),
     State.MATCHING: Meaning("content", "What may be a call, up to where it is certain which one, or that it is none."),
+    State.DROPPING: Meaning("content", "A malformed call that is left out, up to its closer or the next call."),
     State.ARGUMENTS: Meaning("call", "The arguments of a call."),
     State.ENVELOPE: Meaning("call", "The rest of the object that holds a call's name and arguments."),
     State.CLOSERS: Meaning("call", "What may follow a call: what closes it and its section, or the next call."),
@@ -150,6 +152,9 @@ INLINE = Transitions(
         *_CALLS,
         (State.MATCHING, State.ANSWER, "It is no call, or the text has ended before its arguments."),
         (State.MATCHING, State.CLOSERS, "It is no call but a whole object, in a section of calls that are objects."),
+        (State.MATCHING, State.DROPPING, "It is a malformed call, and such calls are left out."),
+        (State.DROPPING, State.ANSWER, "Its closer was read, or the next call begins, or its section ends."),
+        (State.DROPPING, State.CLOSERS, "Its closer was read, inside of a section."),
         (State.ARGUMENTS, State.ANSWER, "The arguments cannot be read on, or the text has ended in them."),
         (State.CLOSERS, State.MATCHING, "A further call may begin."),
         (State.CLOSERS, State.ANSWER, "No further call follows."),

@@ -246,12 +246,13 @@ class StreamParser:
         self._leave_fast_path()
         self._finished = True
         turn = self._turn
+        self._out.stopped(reason)
         self._read(self._decoder.flush(), UNKNOWN)
         self._pass_on(self._end_of_turn.finish())
         was_reasoning = turn.state.is_reasoning and turn.state is not State.INTERRUPTED
         turn.read(final=True)
         cut = turn.ends_in_reasoning or (was_reasoning and turn.state.is_reasoning)
-        self._out.message_end(reason, self._length, inside_reasoning=cut)
+        self._out.message_end(self._length, inside_reasoning=cut)
         return self._out.take()
 
     def _enter_fast_path(self) -> None:
