@@ -137,7 +137,8 @@ class TaggedArguments(ArgumentSource):
         self._allowed = self._types(key, written_type)
         is_string = self._allowed == _STRING
         # Where only what follows ends a value, a value that may be an object or array is whole once its brackets close.
-        may_be_text = is_string if self._is_open else "string" in self._allowed
+        nests = self._is_open and not self._allowed.isdisjoint(("object", "array"))
+        may_be_text = "string" in self._allowed and not nests
         self._value = RawValue(
             self._scanner,
             is_string=is_string,
