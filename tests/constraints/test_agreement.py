@@ -75,6 +75,7 @@ FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.na
 FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
 FORMATS |= {f"shape {path.stem}": shape_of(path) for path in sorted(SHAPES.glob("*.toml"))}
 SHAPE_CASES = [one for one in load() if one.id.startswith("shape ")]
+ACCEPTED = [one for one in SHAPE_CASES if one.case.write or one.case.accepted]
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
@@ -177,7 +178,9 @@ def test_without_parallel_calls_there_is_one(name: str) -> None:
         assert accepts(fmt.grammar(TOOLS, tool_choice=choice), fmt.write(two, TOOLS))
 
 
-@pytest.mark.parametrize("one", [one for one in SHAPE_CASES if one.case.write], ids=lambda one: one.id)
+@pytest.mark.parametrize(
+    "one", [one for one in SHAPE_CASES if one.case.write or one.case.accepted], ids=lambda one: one.id
+)
 def test_what_a_shape_writes_is_accepted(one: Loaded) -> None:
     case = one.case
     for enforce in ("off", "parameters"):

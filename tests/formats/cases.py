@@ -43,6 +43,7 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     reasoning: str = ""
     calls: list[WantedCall] = []
     odd: bool | None = None
+    accepted: bool = False
     refused: list[str] = []
     diagnostics: list[str] = []
 

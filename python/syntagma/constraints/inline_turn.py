@@ -25,13 +25,32 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
         if reasoning.to == "content":
             # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.
             text = Grammar.optional(text)
-        return [text, _rest(turn, after_reasoning=True)]
-    block = reasoning.block[0]
-    whole = [*literal(block.opener), _block_text(turn, block)]
+        further = [Grammar.repeat(_blocks(turn))] if reasoning.repeat and _openers(turn) else []
+        return [text, *further, _rest(turn, after_reasoning=True)]
+    if not _openers(turn):
+        # Reasoning that nothing opens comes at the start or not at all.
+        return [_rest(turn, after_reasoning=False)]
+    whole = Grammar.repeat(_blocks(turn), min=1) if reasoning.repeat else _blocks(turn)
     if _wrapper(turn, after_reasoning=True) == _wrapper(turn, after_reasoning=False):
-        return [Grammar.optional(Grammar.concat(*whole)), _rest(turn, after_reasoning=False)]
-    with_reasoning = Grammar.concat(*whole, _rest(turn, after_reasoning=True))
+        return [Grammar.optional(whole), _rest(turn, after_reasoning=False)]
+    with_reasoning = Grammar.concat(whole, _rest(turn, after_reasoning=True))
     return [Grammar.union(with_reasoning, _rest(turn, after_reasoning=False))]
+
+
+def _openers(turn: TurnContext) -> dict[str, Pattern]:
+    """The ways to write a block of reasoning, by what opens it; of those that open alike, a reader takes the first."""
+    reasoning = turn.spec.reasoning
+    found: dict[str, Pattern] = {}
+    for block in reasoning.block if reasoning is not None else ():
+        if block.opener.strip():
+            found.setdefault(block.opener.strip(), block)
+    return found
+
+
+def _blocks(turn: TurnContext) -> Grammar:
+    """One block of reasoning, in any of the ways to write one."""
+    blocks = _openers(turn).values()
+    return Grammar.union(*(Grammar.concat(*literal(block.opener), _block_text(turn, block)) for block in blocks))
 
 
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
@@ -67,7 +86,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
     closer = "" if wrapper is None else wrapper.closer
     if calls is not None and tools is not None and wrapper is None:
         closer = tools.section[0].opener or tools.call[0].opener
-    content = _wrapped(turn.labels.content(answer_text(turn.spec, closer=closer)), wrapper, begun=begun)
+    content = _wrapped(_free_answer(turn, closer, wrapper), wrapper, begun=begun)
     if calls is None or tools is None:
         return content
     if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
@@ -75,6 +94,16 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
         return content if begun else Grammar.union(content, calls)
     first = content if wrapper is None or begun else Grammar.optional(content)
     return Grammar.concat(first, Grammar.optional(_with_text_after(turn, calls, wrapper)))
+
+
+def _free_answer(turn: TurnContext, closer: str, wrapper: Pattern | None) -> Grammar:
+    """Text of the answer before `closer`; where further blocks are reasoning too, they may stand in it."""
+    reasoning = turn.spec.reasoning
+    if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
+        return turn.labels.content(answer_text(turn.spec, closer))
+    openers = [block.opener for block in _openers(turn).values()]
+    text = turn.labels.content(answer_text(turn.spec, closer, *openers))
+    return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text
 
 
 def calls_and_rest(turn: TurnContext, calls: Grammar) -> Grammar:

@@ -239,14 +239,17 @@ def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     return _free(forbidden_in_reasoning(spec), _search_key(spec, block.closer))
 
 
-def answer_text(spec: FormatSpec, *, closer: str = "") -> Grammar:
-    """Text of the answer that no reader takes for anything else; `closer` is the literal that follows it."""
+def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
+    """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it."""
     forbidden = forbidden_in_content(spec)
-    if not has_bare_calls(spec):
-        return _free(forbidden, _search_key(spec, closer))
+    ends = shortest(_search_key(spec, closer) for closer in closers)
+    bare = has_bare_calls(spec)
+    if not bare and len(ends) < 2:
+        return _free(forbidden, "".join(ends))
+    free = text_without(ends, forbidden) if ends or forbidden else "any!"
+    if not bare:
+        return Grammar.from_ebnf(f"start ::= {free} ;")
     # A call without opener is tried at the first character that is no whitespace: no object may begin there.
-    listed = " | ".join(quoted(text) for text in forbidden)
-    free = f"except!({listed})" if listed else "any!"
     return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
 
 

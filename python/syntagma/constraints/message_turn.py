@@ -5,7 +5,7 @@ from __future__ import annotations
 from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
-from syntagma.format_schema import MessagesSpec, Pattern, answer_before_calls
+from syntagma.format_schema import MessagesSpec, Pattern, answer_before_calls, has_required_fields
 from syntagma.grammars import Grammar
 
 __all__ = ["message_parts"]
@@ -34,15 +34,24 @@ class _MessageTurn:
         rest = self._rest()
         if reasoning is None or turn.start.reasoning == "done":
             return [rest]
-        block = reasoning.block[0]
-        if self._messages.end:
-            text = reasoning_text(turn.spec, block)
-        else:
-            text = unterminated_text(turn.spec, self._messages, followed=True)
-        message = [turn.labels.reasoning(text), *literal(block.closer), *self._between]
+        blocks = [block for block in reasoning.block if has_required_fields(turn.spec, block)]
+        # Messages that end alike have the same body.
+        bodies = {block.closer: Grammar.concat(*self._reasoning(block)) for block in blocks}
+        message = Grammar.union(*(Grammar.concat(*literal(block.opener), bodies[block.closer]) for block in blocks))
+        further = Grammar.repeat(message)
         if turn.start.reasoning == "open":
-            return [*message, rest]
-        return [Grammar.optional(Grammar.concat(*literal(block.opener), *message)), rest]
+            # Which header the prompt holds is not known.
+            return [Grammar.union(*bodies.values()), *([further] if reasoning.repeat else []), rest]
+        return [further if reasoning.repeat else Grammar.optional(message), rest]
+
+    def _reasoning(self, block: Pattern) -> list[Grammar]:
+        """The body of a message of reasoning, and what opens the message after it."""
+        spec, labels = self._turn.spec, self._turn.labels
+        if self._messages.end:
+            text = reasoning_text(spec, block)
+        else:
+            text = unterminated_text(spec, self._messages, followed=True)
+        return [labels.reasoning(text), *literal(block.closer), *self._between]
 
     def _rest(self) -> Grammar:
         """What follows the reasoning."""
@@ -88,4 +97,4 @@ class _MessageTurn:
             return [content, *literal(block.closer)]
         if not self._messages.end:
             return [labels.content(unterminated_text(spec, self._messages, followed=followed))]
-        return [labels.content(answer_text(spec, closer=block.closer)), *literal(block.closer)]
+        return [labels.content(answer_text(spec, block.closer)), *literal(block.closer)]

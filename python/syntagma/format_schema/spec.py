@@ -17,7 +17,15 @@ from syntagma.format_schema.parts import ContentSpec, MessagesSpec, ReasoningSpe
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
 
-__all__ = ["FormatSpec", "answer_before_calls", "as_data", "required_fields", "shown_headers", "used_markers"]
+__all__ = [
+    "FormatSpec",
+    "answer_before_calls",
+    "as_data",
+    "has_required_fields",
+    "required_fields",
+    "shown_headers",
+    "used_markers",
+]
 
 
 class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -111,6 +119,13 @@ def required_fields(spec: FormatSpec) -> tuple[str, ...]:
     return tuple(field for field in messages.fields if field in shown and not field[0].isspace())
 
 
+def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
+    """Whether a pattern shows all fields that every header must have, so that its header may be written."""
+    assert spec.messages is not None
+    shown = {field for field, _ in split_header(pattern, spec.messages).fields}
+    return shown.issuperset(required_fields(spec))
+
+
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     """The headers of calls that may be written: those with all required fields, before a body like the first one's."""
     messages, tools = spec.messages, spec.tools
@@ -120,7 +135,7 @@ def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     found = []
     for pattern in tools.call:
         header = split_header(pattern, messages)
-        if header.body == body and {field for field, _ in header.fields}.issuperset(required_fields(spec)):
+        if header.body == body and has_required_fields(spec, pattern):
             found.append(Pattern(pattern.text.partition(messages.body)[0] + messages.body))
     return tuple(found)
 
