@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import msgspec
 
 from syntagma.analysis import Analysis, Capabilities, analyze
-from syntagma.codec.normalise import MessageLike, message_for_template, with_call_ids
+from syntagma.codec.normalise import MessageLike, calls_in, message_for_template, with_call_ids
 from syntagma.codec.turn import Turn
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
@@ -134,10 +134,10 @@ class ChatCodec:
             id_seed: what the ids of calls that bring none are made of; None: random.
             strict: the parser raises at the first thing that is malformed instead of recovering.
             **asked: `tool_choice`, `parallel_tool_calls`, `response_format`, `reasoning`, `reasoning_format`,
-                `enforce`, `budgets`, `template_kwargs` and `limits`; see `syntagma.request.RequestOptions`. A turn
-                with budgets always has a grammar. Where the template shows one call a message at most, as
-                `capabilities` says, the turn holds no more, even with `parallel_tool_calls=True`: the next prompt could
-                not be rendered.
+                `enforce`, `budgets`, `template_kwargs`, `history_calls` (by default the calls of `messages`) and
+                `limits`; see `syntagma.request.RequestOptions`. A turn with budgets always has a grammar. Where the
+                template shows one call a message at most, as `capabilities` says, the turn holds no more, even with
+                `parallel_tool_calls=True`: the next prompt could not be rendered.
 
         Raises:
             RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
@@ -183,4 +183,7 @@ class ChatCodec:
         if self.capabilities.single_tool_calls:
             request = msgspec.structs.replace(request, parallel_tool_calls=False)
         options["template_kwargs"] = request.template_kwargs
-        return Turn(self._rendered(messages, request.tools, options), self.format, request, reading)
+        prompt = self._rendered(messages, request.tools, options)
+        if request.history_calls is None:
+            request = msgspec.structs.replace(request, history_calls=calls_in(messages))
+        return Turn(prompt, self.format, request, reading)

@@ -11,9 +11,15 @@ from syntagma.analysis import Capabilities
 from syntagma.errors import ArgumentTypeError
 from syntagma.messages import Message
 
-__all__ = ["MessageLike", "message_for_template", "with_call_ids"]
+__all__ = ["MessageLike", "calls_in", "message_for_template", "with_call_ids"]
 
 MessageLike = Message | Mapping[str, Any]
+
+
+def calls_in(messages: Sequence[MessageLike]) -> int:
+    """How many calls the messages hold."""
+    calls = (one.tool_calls if isinstance(one, Message) else one.get("tool_calls") for one in messages)
+    return sum(len(one) for one in calls if isinstance(one, Sequence))
 
 
 def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str, Any]:

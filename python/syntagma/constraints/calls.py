@@ -40,6 +40,8 @@ __all__ = ["calls_grammar", "ends_in_marker"]
 _ANY_NAME = r"[A-Za-z0-9_.\-]+"
 _ANY_ID = r"[A-Za-z0-9_\-]+"
 _NUMBER = r"0|[1-9][0-9]*"
+_NUMBERED_CALLS = 16
+"""calls of a turn, from the first on, whose number is held; each costs a grammar what stands around the number"""
 
 
 def calls_grammar(
@@ -59,20 +61,26 @@ def calls_grammar(
     tools, messages = spec.tools, spec.messages
     assert tools is not None
     section, pattern = tools.section[0].written, tools.call[0].written
-    call = first = _any_call(_CallWriter(spec, tools, pattern, labels), request, tools, limits)
+    writer = begins = _CallWriter(spec, tools, pattern, labels)
     if triggered:
         section = Pattern(from_trigger(spec, section.text))
         begun = Pattern(from_trigger(spec, pattern.text))
         if begun != pattern and not section.opener:
-            first = _any_call(_CallWriter(spec, tools, begun, labels), request, tools, limits)
+            begins = _CallWriter(spec, tools, begun, labels)
+    choices = _choices(writer, request, tools, limits)
+    number = (0 if tools.numbers == "turn" else request.history_calls) if writer.has_number else None
+    calls = begins.call(choices, number)
     if request.parallel_tool_calls and request.choice.mode != "named":
         separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
-        if first is call:
-            calls = Grammar.repeat(call, min=1, separator=Grammar.concat(*separator) if separator else None)
+        further = writer.call(choices)
+        if begins is writer and number is None:
+            calls = Grammar.repeat(further, min=1, separator=Grammar.concat(*separator) if separator else None)
         else:
-            calls = Grammar.concat(first, Grammar.repeat(Grammar.concat(*separator, call)))
-    else:
-        calls = first
+            later = Grammar.repeat(Grammar.concat(*separator, further))
+            last = -1 if number is None else number + _NUMBERED_CALLS - 1
+            for one in range(last, number or 0, -1):
+                later = Grammar.optional(Grammar.concat(*separator, writer.call(choices, one), later))
+            calls = Grammar.concat(calls, later)
     parts: list[Grammar] = []
     for item in section.items:
         match item:
@@ -89,12 +97,13 @@ def ends_in_marker(spec: FormatSpec, tools: ToolsSpec) -> bool:
     return bool(closer) and Markers(spec.markers).pieces(closer)[-1].is_marker
 
 
-def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> Grammar:
+def _choices(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> list[_Part]:
+    """What differs between the calls that may be written."""
     choice = request.choice
     in_object = not writer.bare_arguments
     arguments = arguments_grammar(tools, limits, in_object=in_object, encoded=writer.encoded, ends=writer.ends)
     if choice.tools is None:
-        return writer.call([_Part(None, arguments.anything(None))])
+        return [_Part(None, arguments.anything(None))]
     parts: list[_Part] = []
     unconstrained: list[Tool] = []
     for index, tool in choice.tools:
@@ -109,7 +118,7 @@ def _any_call(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, l
         parts.append(_Part(tuple(tool.name for tool in unconstrained), arguments.anything(None)))
     else:
         parts += [_Part((tool.name,), arguments.anything(tool.parameters or {})) for tool in unconstrained]
-    return writer.call(parts)
+    return parts
 
 
 class _Part(NamedTuple):
@@ -133,6 +142,7 @@ class _CallWriter:
     def __init__(self, spec: FormatSpec, tools: ToolsSpec, shown: Pattern, labels: BudgetLabels) -> None:
         self._tools = tools
         self._labels = labels
+        self._number: int | None = None
         self._headers = shown_headers(spec)
         self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
         self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.placeholders else None
@@ -142,6 +152,8 @@ class _CallWriter:
         self._differing = ("header", "name", "arguments", *(("id",) if "name" in shape else ()))
         self.names = (*placeholders, *shape).count("name")
         """how often the name stands in a call"""
+        self.has_number = not {"index", "ordinal"}.isdisjoint((*placeholders, *shape))
+        """whether the call says its running number"""
         if placeholders.count("id") > 1:
             raise unsupported("an id that is written twice", "/tools/call", "one {id} in a call and what stands in it")
         self._id_ends = "".join(self._pattern.around("id")[1].split()[:1]) if "id" in self._pattern.placeholders else ""
@@ -169,8 +181,14 @@ class _CallWriter:
             found += spec.messages.end
         return ArgumentEnds(found, closer)
 
-    def call(self, parts: Sequence[_Part]) -> Grammar:
-        """A call of any of `parts`. What does not depend on the tool is written once, around all of them."""
+    def call(self, parts: Sequence[_Part], number: int | None = None) -> Grammar:
+        """A call of any of `parts`. What does not depend on the tool is written once, around all of them.
+
+        Args:
+            parts: what differs.
+            number: how many calls came before; None: any number may be written.
+        """
+        self._number = number
         items = list(self._items())
         differs = [i for i, item in enumerate(items) if item.placeholder in self._differing]
         first, after = differs[0], differs[-1] + 1
@@ -218,7 +236,7 @@ class _CallWriter:
             case "id":
                 return [self._id(names)]
             case "index" | "ordinal":
-                return [Grammar.from_regex(_NUMBER)]
+                return [self._running(placeholder)]
             case _:
                 raise unsupported(f"{{{placeholder}}} in a call", "/tools/call")
 
@@ -235,9 +253,15 @@ class _CallWriter:
                     parts.append(Grammar.literal(text))
                 case Placeholder("name"):
                     parts.append(self._spelled(names, is_word))
-                case Placeholder():
-                    parts.append(Grammar.from_regex(_NUMBER))
+                case Placeholder(counter):
+                    parts.append(self._running(counter))
         return Grammar.concat(*parts)
+
+    def _running(self, counter: str) -> Grammar:
+        """The number of the call: from 0, or as an ordinal from 1."""
+        if self._number is None:
+            return Grammar.from_regex(_NUMBER)
+        return Grammar.literal(str(self._number + (counter == "ordinal")))
 
     def _header(self, shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
         """The header of a message; in a word with `key=`, more signs are read than in one without."""

@@ -97,6 +97,8 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """what `{envelope}` stands for"""
     id: tuple[Pattern, ...] = ()
     """inner shape of `{id}`; empty: any `[A-Za-z0-9_-]+`"""
+    numbers: Literal["turn", "conversation"] = "turn"
+    """what `{index}` and `{ordinal}` count: the calls of the turn, or those before it, too"""
     argument: tuple[Pattern, ...] = ()
     """one argument, with `{key}` and `{value}`; empty: arguments are one literal object"""
     argument_separator: str = ""

@@ -38,7 +38,6 @@ class ParserOptions(SharedOptions, total=False):
             default): random.
         stream_reasoning: False: reasoning comes in one piece, when it is over.
         policies: what happens where there is more than one right answer.
-        history_calls: has no effect: running numbers of calls are read and ignored.
         keep_raw: keep the text, for `StreamParser.raw`. The default is True.
         strict: raise at the first thing that is malformed instead of recovering.
     """
@@ -47,6 +46,5 @@ class ParserOptions(SharedOptions, total=False):
     id_seed: str | None
     stream_reasoning: bool
     policies: Policies
-    history_calls: int
     keep_raw: bool
     strict: bool

@@ -68,7 +68,6 @@ class StreamParser:
         id_seed: the same.
         stream_reasoning: the same.
         policies: the same.
-        history_calls: has no effect: running numbers of calls are read and ignored.
         keep_raw: see `ParserOptions`.
         strict: the same.
         **asked: what the request said; see `syntagma.request.SharedOptions`. With `tool_choice="none"` nothing is read
@@ -92,7 +91,6 @@ class StreamParser:
         id_seed: str | None = None,
         stream_reasoning: bool = True,
         policies: Policies = Policies(),  # noqa: B008  # frozen
-        history_calls: int = 0,  # noqa: ARG002  # has no effect
         keep_raw: bool = True,
         strict: bool = False,
         **asked: Unpack[SharedOptions],

@@ -69,6 +69,9 @@ class SharedOptions(TypedDict, total=False):
             becomes `reasoning_content`.
         template_kwargs: the variables that the prompt was rendered with; a format may say what they mean for
             reasoning.
+        history_calls: how many calls the conversation holds before this turn. Where a format numbers the calls of a
+            whole conversation, the grammar goes on from there; None: it lets any number be written. Parsers read any
+            number, and ignore it.
         limits: bounds on the request and on what is read. None: the defaults.
     """
 
@@ -77,6 +80,7 @@ class SharedOptions(TypedDict, total=False):
     reasoning: ReasoningChoice
     reasoning_format: ReasoningFormat
     template_kwargs: Mapping[str, Any] | None
+    history_calls: int | None
     limits: Limits | None
 
 

@@ -34,6 +34,7 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
         reasoning: whether the output begins inside reasoning.
         reasoning_format: `none`: reasoning stays in content.
         template_kwargs: the variables that the prompt was rendered with.
+        history_calls: how many calls the conversation holds before this turn; None: unknown.
         limits: bounds on the request and on what is read.
     """
 
@@ -46,6 +47,7 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: ReasoningChoice
     reasoning_format: ReasoningFormat
     template_kwargs: Mapping[str, Any] | None
+    history_calls: int | None
     limits: Limits
 
     @property
@@ -84,6 +86,7 @@ def resolve_request(
     reasoning: ReasoningChoice = "auto",
     reasoning_format: ReasoningFormat = "auto",
     template_kwargs: Mapping[str, Any] | None = None,
+    history_calls: int | None = None,
     limits: Limits | None = None,
     parallel_tool_calls: bool = True,
     enforce: Enforce = "parameters",
@@ -99,6 +102,7 @@ def resolve_request(
         reasoning: the same.
         reasoning_format: the same.
         template_kwargs: the same.
+        history_calls: the same.
         limits: the same.
         parallel_tool_calls: see `RequestOptions`, as those after it.
         enforce: the same.
@@ -109,11 +113,13 @@ def resolve_request(
     Raises:
         RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
         ArgumentError: `E-TOOL-…`, see `syntagma.messages.tools_from`; `E-ARGUMENT-REASONING`,
-            `E-ARGUMENT-REASONING-FORMAT`: an unknown word.
+            `E-ARGUMENT-REASONING-FORMAT`: an unknown word; `E-ARGUMENT-VALUE`, `history_calls` is no number from 0 on.
         LimitError: `E-LIMIT-TOOLS`, too many tools.
     """
     _check_word("E-ARGUMENT-REASONING", "reasoning", reasoning, _REASONING_CHOICES)
     _check_word("E-ARGUMENT-REASONING-FORMAT", "reasoning_format", reasoning_format, _REASONING_FORMATS)
+    if history_calls is not None and (not isinstance(history_calls, int) or history_calls < 0):
+        raise ArgumentError("E-ARGUMENT-VALUE", f"history_calls={history_calls!r}", hint="a number from 0 on, or None")
     bounds = limits or _DEFAULT_LIMITS
     if not for_reading:
         _check_number(tools, bounds)
@@ -128,6 +134,7 @@ def resolve_request(
         reasoning=reasoning,
         reasoning_format=reasoning_format,
         template_kwargs=template_kwargs,
+        history_calls=history_calls,
         limits=bounds,
     )
 
