@@ -39,10 +39,12 @@ def test_what_is_written_in_a_notation_reads_back(notation: Notation, value: Any
     parts, rest = [], ""
     for chunk in (text[:cut], text[cut:]):
         rest += chunk
-        after, part = machine.feed(rest, 0, len(rest))
-        parts.append(part)
-        rest = rest[after:]
-    assert "".join(parts) + machine.end_of_text() == found
+        part = "more"
+        while part:
+            after, part = machine.feed(rest, 0, len(rest))
+            parts.append(part)
+            rest = rest[after:]
+    assert "".join(parts) + machine.end_of_text(rest) == found
 
 
 @pytest.mark.parametrize(

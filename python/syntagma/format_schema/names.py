@@ -73,8 +73,8 @@ def excluding(ends: str) -> str:
 
 
 def spelled(signs: str) -> str:
-    """Signs of ASCII as they stand in a class of a pattern."""
-    return "".join(f"\\x{ord(sign):02x}" for sign in signs)
+    """Signs as they stand in a class of a pattern."""
+    return "".join(f"\\x{ord(sign):02x}" if sign.isascii() else sign for sign in signs)
 
 
 def _holds_none(text: str, ends: str) -> bool:

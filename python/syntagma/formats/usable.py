@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syntagma.constraints import build_grammar
-from syntagma.errors import FormatError
+from syntagma.errors import FormatError, GrammarError
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.parsing import compiled_format
 from syntagma.request import resolve_request
@@ -18,8 +18,12 @@ def check_usable(spec: FormatSpec) -> None:
         FormatError: `E-FORMAT-UNSUPPORTED`, with the JSON pointer of the key, and a hint.
     """
     compiled_format(spec)
-    for choice in ("none", "auto"):
-        build_grammar(spec, resolve_request(None, tool_choice=choice), StartState())
+    try:
+        for choice in ("none", "auto"):
+            build_grammar(spec, resolve_request(None, tool_choice=choice), StartState())
+    except GrammarError as error:
+        message = f"no grammar can hold it: {error.message}"
+        raise FormatError("E-FORMAT-UNSUPPORTED", message, hint=error.hint, pointer="/tools") from error
     if spec.tools is not None and spec.tools.types and set(spec.tools.types.values()) != {"string", "json"}:
         raise FormatError(
             "E-FORMAT-UNSUPPORTED",

@@ -18,6 +18,7 @@ from syntagma.parsing.arguments.tagged import TaggedArguments
 from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern
 from syntagma.parsing.call_steps import Step
+from syntagma.parsing.literal_runs import run_at
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
@@ -171,7 +172,7 @@ class CallMatcher:
             # The text may end inside the literal that ends the capture.
             for at in range(max(index, len(text) - len(step.end) + 1), min(end + 1, len(text))):
                 if step.end.startswith(text[at:]):
-                    end, waits = at, True
+                    end, waits = at, not window.is_final
                     break
         if not self._capture and end > index and step.refuses(text, index):
             self.status = "no match"
@@ -251,22 +252,10 @@ class CallMatcher:
             plain = form.notation.is_json
             self._commit(JsonArguments(self._closers) if plain else LiteralMachine(form.notation), self.pos + 1)
             return
-        if not closer:
-            self.status = "no match"
-            return
-        waiting = False
-        for ops in (self.pattern.decisive, *((op,) for op in self.pattern.ends)):
-            at = index
-            for op in ops:
-                at = window.after_whitespace(at) if at > index else at
-                if not window.text.startswith(op.text, at):
-                    waiting = waiting or at == len(window.text) or window.cut_at(at, op.text)
-                    break
-                at += len(op.text)
-            else:
-                self._commit(BufferedArguments(), window.base + at)
-                return
-        if not waiting:
+        run, after = run_at(window, index, self.pattern.after_value if closer else ())
+        if run is not None and run.kind == "close":
+            self._commit(BufferedArguments(), window.base + after)
+        elif after >= 0:
             self.status = "no match"
 
     def _infer_name(self, window: Window, index: int) -> None:

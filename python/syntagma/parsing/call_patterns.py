@@ -11,6 +11,7 @@ import msgspec
 
 from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
+from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = [
@@ -23,19 +24,6 @@ __all__ = [
     "Section",
     "block_of",
 ]
-
-OpKind: TypeAlias = OneOf["literal", "whitespace", "placeholder"]
-
-
-class Op(msgspec.Struct, frozen=True):
-    """A step of a pattern: a literal without whitespace, whitespace (any run or none), or a placeholder."""
-
-    kind: OpKind
-    text: str = ""
-    marker: bool = False
-    """a whole marker"""
-    pieces: tuple[PlacedPiece, ...] = ()
-    """of a literal: what may be tokens"""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -132,6 +120,26 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     def value_pieces(self) -> dict[str, tuple[PlacedPiece, ...]]:
         """What may be tokens in each of the texts that a raw value ends at."""
         return {text: self.form.markers.placed(text) for text in self.value_closers.texts}
+
+    @cached_property
+    def after_value(self) -> tuple[LiteralRun, ...]:
+        """What may follow an argument that is written on its own, or stand in its place, in the order of trial."""
+        form = self.form
+        whitespace = Op("whitespace")
+        closer = tuple(one for op in self.decisive for one in (op, whitespace))[:-1]
+        ends = [ops for ops in (closer, *((op,) for op in self.ends)) if ops]
+        separator = [(Op("literal", form.argument_separator),)] if form.argument_separator else []
+        arguments = []
+        if form.argument is not None:
+            # It may begin with the key itself; whatever ends no argument is one, then.
+            arguments.append(tuple(itertools.takewhile(lambda op: op.kind != "placeholder", form.argument.ops)))
+        return longest_first(
+            (
+                *(LiteralRun("close", ops) for ops in ends),
+                *(LiteralRun("separator", ops) for ops in separator),
+                *(LiteralRun("argument", ops) for ops in arguments),
+            )
+        )
 
     @cached_property
     def decisive(self) -> tuple[Op, ...]:

@@ -74,6 +74,7 @@ class CallReader:
             "_limits",
             "_matchers",
             "_may_prefilter",
+            "_name",
         ),
         *("_out", "_policies", "_start", "_tools", "_window", "call"),
     )
@@ -85,6 +86,7 @@ class CallReader:
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
         self._start = 0
+        self._name: str | None = None
         self.call: CallMatcher | None = None
         self._argument_chars = 0
         self._end_reported = False
@@ -113,6 +115,7 @@ class CallReader:
         window = self._window
         window.mark()
         self._start = window.here
+        self._name = name
         self._matchers = [CallMatcher(one, window.here, self._limits, self._infer, name=name) for one in candidates]
 
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
@@ -149,11 +152,15 @@ class CallReader:
             code, "the text ends before the name of a call" if cut else "this is no call after all", span
         )
 
-    def match(self, *, final: bool) -> NeedMore | Call | NotACall:
+    def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:
         """Find out which of the candidates the text is, up to the commit point.
 
         Where it is one, the emitter is told that the call starts, and the window's mark is gone. Where it is none, the
         window stays as it is.
+
+        Args:
+            final: no more text comes.
+            before_end: all text at hand is the beginning of what ends the message that the call is in.
         """
         window = self._window
         for matcher in self._matchers:
@@ -167,10 +174,13 @@ class CallReader:
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if alive and final:
             # The stream has ended between the name of a call and its arguments, or before.
-            named = [one for one in alive if one.known_name and one.pattern.framed and self._is_allowed(one)]
-            return self._cut(named[0]) if named else self._no_match(is_cut=self._out.is_cut)
-        if not alive:
-            return self._no_match()
+            for one in alive:
+                if one.known_name and (one.pattern.framed or self._name) and self._is_allowed(one):
+                    return self._cut(one.known_name, one.id)
+        if final or not alive:
+            if before_end and self._name is not None:
+                return self._cut(self._name, None)
+            return self._no_match(is_cut=bool(alive) and self._out.is_cut)
         window.pos = min(matcher.pos for matcher in alive) - window.base
         return NEED_MORE
 
@@ -193,13 +203,12 @@ class CallReader:
         self._matchers = []
         return Call("begun")
 
-    def _cut(self, matcher: CallMatcher) -> Call:
-        """The text ended between the name of a call and its arguments."""
+    def _cut(self, name: str, wire_id: str | None) -> Call:
+        """The text has ended between the name of a call and its arguments."""
         window = self._window
-        assert matcher.known_name is not None
         window.pos = len(window.text)
         window.unmark()
-        self._out.call_start(matcher.known_name, matcher.id, (self._start, window.here))
+        self._out.call_start(name, wire_id, (self._start, window.here))
         return Call("truncated")
 
     def _no_match(self, *, is_cut: bool = False) -> NotACall:

@@ -50,6 +50,7 @@ class InlineTurnReader:
 
     def read(self, *, final: bool = False) -> None:
         """See `TurnReader`."""
+        self.window.is_final = final
         readers = self._READERS
         while readers[self.state](self, final):
             pass

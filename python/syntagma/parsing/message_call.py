@@ -60,6 +60,7 @@ class MessageCallReader:
         self._own_ends: frozenset[str] = frozenset()
         self._end_reported = False
         self._dropping = False
+        self._body_begun = False
         self.reported = False
 
     def begin(self, routes: list[Route], name: str | None) -> None:
@@ -70,6 +71,7 @@ class MessageCallReader:
             name: the tool's name, where the header says it.
         """
         self._name = name
+        self._body_begun = False
         self.reported = False
         self._own_ends = frozenset(route.end for route in routes if route.end)
         self._call.begin([call for route in routes for call in route.calls], name=name)
@@ -88,7 +90,10 @@ class MessageCallReader:
         self._call.skip(size)
 
     def _matching(self, final: bool) -> Next:
-        found = self._call.match(final=final)
+        before_end = self._is_before_end()
+        if before_end and not final:
+            return NEED_MORE
+        found = self._call.match(final=final, before_end=before_end)
         if found is NEED_MORE:
             return NEED_MORE
         if isinstance(found, NotACall):
@@ -98,6 +103,18 @@ class MessageCallReader:
             return State.BETWEEN_MESSAGES
         self.reported = True
         return State.ARGUMENTS
+
+    def _is_before_end(self) -> bool:
+        """Whether the body has nothing yet but the beginning of what ends a message."""
+        window = self._window
+        if self._body_begun:
+            return False
+        index = window.after_whitespace(window.pos)
+        if index == len(window.text):
+            return False
+        at, marker = self._frames.next_end(final=False)
+        self._body_begun = at > index or marker is not None
+        return not self._body_begun
 
     def _unreadable_call(self) -> Next:
         """No way to write the call reads on."""
@@ -136,19 +153,21 @@ class MessageCallReader:
         call, window = self._call, self._window
         if not call.arguments_end_at_markers:
             return self._delimited_arguments(final)
-        at, marker = self._frames.next_end(final=final)
-        quoted = marker is not None and at == window.pos and call.in_string and not window.is_token(at)
-        if quoted and marker is not None:
+        at, marker = self._frames.next_end(final=False)
+        if at == window.pos and call.in_string and not window.is_token(at):
             # Text inside a string is text, whatever it spells; only a token ends a message there.
-            at += len(marker)
+            at = at + len(marker) if marker is not None else len(window.text) if final else at
         start = window.here
         found = call.read_arguments(final=False, end=at)
         if found is not NEED_MORE:
             return self._arguments_over() if found.ending == "whole" else State.UNREADABLE
+        if window.here > start:
+            return State.ARGUMENTS
         if marker is None and not final:
             return NEED_MORE
-        if quoted or window.here > start:
-            return State.ARGUMENTS
+        if marker is None:
+            # What is left is the beginning of an end.
+            window.pos = len(window.text)
         here = (window.here, window.here)
         self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
         return self._end(marker, complete=False)
@@ -195,7 +214,7 @@ class MessageCallReader:
     def _after_arguments(self, final: bool) -> Next:
         """Nothing but the end of the message may come."""
         window = self._window
-        at, marker = self._frames.next_end(final=final)
+        at, marker = self._frames.next_end(final=False)
         index = window.after_whitespace(window.pos)
         if index < at:
             window.rewind()
@@ -206,9 +225,14 @@ class MessageCallReader:
         if marker is None and not final:
             return NEED_MORE
         window.unmark()
-        sound = marker is None or not self._own_ends or marker in self._own_ends
-        if not sound:
-            here = (window.here, window.here)
+        here = (window.here, window.here)
+        sound = not self._own_ends or marker in self._own_ends
+        if marker is None:
+            begun, window.pos = window.unread, len(window.text)
+            sound = sound or any(end.startswith(begun) for end in self._own_ends)
+            if begun:
+                self._out.malformed("E-PARSE-CLOSER", "the closing marker of a call is cut", here)
+        elif not sound:
             self._out.malformed("E-PARSE-CLOSER", "a call that does not end as one", here)
         return MessageEnd(marker) if self._end_reported else self._end(marker, complete=sound)
 

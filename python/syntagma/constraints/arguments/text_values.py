@@ -91,10 +91,10 @@ class TextValues:
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         sign = self._after_key[:1]
-        more = f"\\{sign}" if is_word(sign) else ""
+        ends = WORD_ENDS + (sign if is_word(sign) else "")
         others = "".join(f" & ~{quoted(key)}" for key in declared)
         others += "".join(f" & ~({quoted(end)} any!)" for end in self._not_keys)
-        return Grammar.from_ebnf(f"start ::= #'[^{excluding(WORD_ENDS)}{more}]+'{others} ;")
+        return Grammar.from_ebnf(f"start ::= #'[^{excluding(ends)}]+'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""

@@ -45,7 +45,8 @@ class KeywordArguments(ArgumentSource):
         if not self._opened:
             self._opened = True
             out.append("{")
-        while pos < end and not (self.done or self.bad):
+        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        while pos < end and not (self.done or self.bad or out):
             if self._machine is not None:
                 after, fragment = self._machine.feed(text, pos, end)
                 out.append(fragment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 
@@ -16,6 +17,18 @@ __all__ = ["LiteralMachine", "literal_to_json"]
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STRUCTURE = "{}[]():,="
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
+_MAX_WORD = 4096
+"""code points of a word, a number or a bare key"""
+
+
+@functools.cache
+def _stops(characters: str) -> re.Pattern[str]:
+    """Finds the first of these characters."""
+    return re.compile(f"[{re.escape(characters)}]")
+
+
+_KEY_STOPS = _stops(_STRUCTURE)
+_WORD_STOPS = _stops(_STRUCTURE + WHITESPACE)
 
 # What is expected next.
 _VALUE, _VALUE_OR_END, _KEY, _KEY_OR_END, _COLON, _COMMA_OR_END, _STRING, _WORD = range(8)
@@ -35,11 +48,14 @@ class LiteralMachine(ArgumentSource):
         bad: the next character cannot continue a value, or a number that JSON does not know was read.
     """
 
-    __slots__ = ("_delimiter", "_ends", "_in_key", "_notation", "_stack", "_state", "_word", "_words", "bad", "done")
+    __slots__ = (
+        *("_comma_waits", "_delimiter", "_in_key", "_notation", "_own_stops", "_stack", "_state", "_words"),
+        *("bad", "done"),
+    )
 
     def __init__(self, notation: Notation, ends: str = "") -> None:
         self._notation = notation
-        self._ends = ends
+        self._own_stops = _stops(_STRUCTURE + WHITESPACE + ends) if ends else _WORD_STOPS
         self._words = {
             **dict.fromkeys(notation.true, "true"),
             **dict.fromkeys(notation.false, "false"),
@@ -49,7 +65,7 @@ class LiteralMachine(ArgumentSource):
         self._state = _VALUE
         self._in_key = False
         self._delimiter = ""
-        self._word = ""
+        self._comma_waits = False
         self.done = False
         self.bad = False
 
@@ -66,8 +82,8 @@ class LiteralMachine(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
 
-        A word or number on its own ends at the first character that is not part of it, which is not read. The position
-        stays before an escape or a delimiter that is not whole.
+        A word or number ends at the first character that is not part of it, which is not read. The position stays
+        before a word, an escape or a delimiter that is not whole.
         """
         out: list[str] = []
         while pos < end and not (self.done or self.bad):
@@ -76,6 +92,9 @@ class LiteralMachine(ArgumentSource):
                 pos = self._string(text, pos, end, out)
             elif self._state == _WORD:
                 pos = self._word_or_key(text, pos, end, out)
+            elif out and (text[pos] in WHITESPACE or text[pos] == ","):
+                # It adds nothing, so that no fragment ends with it: spans do not depend on what came in one chunk.
+                break
             elif text[pos] in WHITESPACE:
                 pos += 1
                 continue
@@ -85,11 +104,15 @@ class LiteralMachine(ArgumentSource):
                 break
         return pos, "".join(out)
 
-    def end_of_text(self) -> str:
-        """No more text comes: a word or number on its own ends here. The JSON text of it."""
+    def end_of_text(self, rest: str) -> str:
+        """No more text comes: a word or number on its own ends here. The JSON text of it.
+
+        Args:
+            rest: the text that `feed` has not read.
+        """
         out: list[str] = []
         if self._state == _WORD:
-            self._word_ended(out)
+            self._word_ended(rest, out)
         return "".join(out)
 
     def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
@@ -104,7 +127,7 @@ class LiteralMachine(ArgumentSource):
         if state == _COMMA_OR_END:
             if char == ",":
                 self._state = _KEY_OR_END if self._stack[-1] == "{" else _VALUE_OR_END
-                self._word = ", "
+                self._comma_waits = True
             elif char == _PAIRS[self._stack[-1]]:
                 self._close(out)
             else:
@@ -142,17 +165,17 @@ class LiteralMachine(ArgumentSource):
             self.bad = True
             return pos
         self._comma(out)
-        self._state, self._in_key, self._word = _WORD, is_key, ""
+        self._state, self._in_key = _WORD, is_key
         return pos
 
     def _comma(self, out: list[str]) -> None:
         """The comma that was read waits for what comes after it; one before a closer has no JSON."""
-        if self._word == ", ":
+        if self._comma_waits:
             out.append(", ")
-        self._word = ""
+        self._comma_waits = False
 
     def _close(self, out: list[str]) -> None:
-        self._word = ""
+        self._comma_waits = False
         out.append("}" if self._stack.pop() == "{" else "]")
         self._ended()
 
@@ -186,20 +209,17 @@ class LiteralMachine(ArgumentSource):
         return stop + len(delimiter)
 
     def _word_or_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A word, a number, or a bare key: up to structure or whitespace."""
-        start = pos
-        stops = _STRUCTURE if self._in_key else _STRUCTURE + WHITESPACE + ("" if self._stack else self._ends)
-        while pos < end and text[pos] not in stops:
-            pos += 1
-        self._word += text[start:pos]
-        if len(self._word) > 4096:
+        """A word, a number, or a bare key: up to structure or whitespace, and read only as a whole."""
+        stops = _KEY_STOPS if self._in_key else _WORD_STOPS if self._stack else self._own_stops
+        found = stops.search(text, pos, end)
+        stop = end if found is None else found.start()
+        if stop - pos > _MAX_WORD:
             self.bad = True
-        elif pos < end:
-            self._word_ended(out)
-        return pos
+        elif stop < end:
+            self._word_ended(text[pos:stop], out)
+        return pos if self.bad or stop == end else stop
 
-    def _word_ended(self, out: list[str]) -> None:
-        word, self._word = self._word, ""
+    def _word_ended(self, word: str, out: list[str]) -> None:
         if self._in_key:
             out.append(json.dumps(word.strip(), ensure_ascii=False))
             self._state = _COLON
@@ -236,6 +256,11 @@ def _partial(text: str, pos: int, end: int, delimiter: str) -> int:
 def literal_to_json(text: str, notation: Notation) -> str | None:
     """A whole literal as JSON text; None: the text is no literal."""
     machine = LiteralMachine(notation)
-    after, found = machine.feed(text, 0, len(text))
-    found += machine.end_of_text()
-    return found if machine.done and not text[after:].strip() else None
+    found, at, fragment = [], 0, "more"
+    while fragment:
+        at, fragment = machine.feed(text, at, len(text))
+        found.append(fragment)
+    if not machine.done:
+        found.append(machine.end_of_text(text[at:]))
+        at = len(text)
+    return "".join(found) if machine.done and not text[at:].strip() else None

@@ -114,5 +114,7 @@ class RawValue:
             structure = self._structure
             if structure is not None and not (structure.done or structure.bad):
                 text = self._unread + text
-                after, _ = structure.feed(text, 0, len(text))
-                self._unread = text[after:]
+                at, fragment = 0, "more"
+                while fragment:
+                    at, fragment = structure.feed(text, at, len(text))
+                self._unread = text[at:]

@@ -12,7 +12,8 @@ from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.call_patterns import Block, CallPattern, Form, Op
+from syntagma.parsing.call_patterns import Block, CallPattern, Form
+from syntagma.parsing.literal_runs import run_at
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
 
@@ -59,8 +60,8 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_allowed", "_block", "_closers", "_form", "_header", "_next_value", "_open_header", "_opened"),
-        *("_pieces", "_properties", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_form", "_header", "_next_value", "_open_header"),
+        *("_opened", "_pieces", "_properties", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
     )
 
     def __init__(
@@ -77,7 +78,8 @@ class TaggedArguments(ArgumentSource):
         self._window = window
         self._form: Form = form
         self._open_header = open_header
-        self._closers: tuple[Op, ...] = (pattern.closer[0], *pattern.ends)
+        self._after_value = pattern.after_value
+        self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
         self._pieces = pattern.value_pieces
         self._block: Block = form.value
         self._scanner = Scanner(pattern.value_closers)
@@ -114,7 +116,7 @@ class TaggedArguments(ArgumentSource):
             elif self._value is not None:
                 pos = self._read_value(self._value, text, pos, end, out)
             else:
-                pos = self._between(text, pos, end, out)
+                pos = self._between(pos, end, out)
             if before == (pos, self._next_value, self._value):
                 break
         return pos, "".join(out)
@@ -189,30 +191,25 @@ class TaggedArguments(ArgumentSource):
             self._separated = False
         return pos
 
-    def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
+    def _between(self, pos: int, end: int, out: list[str]) -> int:
         """After a value: whitespace, a separator, the next argument, or the end of the arguments."""
         if self._header is not None:
             return self._next(pos)
         at = min(self._window.after_whitespace(pos), end)
         if at == end:
             return at
-        separator, argument = self._form.argument_separator, self._form.argument
-        assert argument is not None
-        if any(text.startswith(op.text, at) and self._window.are_markers(at, op.pieces) for op in self._closers):
+        run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
+        if run is None:
+            self.bad = after >= 0
+        elif run.kind == "close":
             self.done = True
             out.append("}")
-            return at
-        if separator and not self._separated and text.startswith(separator, at):
+        elif run.kind == "separator":
             self._separated = True
-            return at + len(separator)
-        first = argument.first
-        may_end = (*(op.text for op in self._closers), "" if self._separated else separator)
-        if not first and any(one and self._window.cut_at(at, one) for one in may_end):
-            return at
-        if text.startswith(first, at):
+            return after
+        else:
             self._header = self._open_header(self._window.base + at)
             return self._next(at)
-        self.bad = not any(one and self._window.cut_at(at, one) for one in (*may_end, first))
         return at
 
     def _next(self, pos: int) -> int:

@@ -27,15 +27,17 @@ class Window:
         text: the text at hand.
         pos: index of the first unread character in `text`.
         base: absolute position of `text[0]`, code points.
+        is_final: no more text comes.
         vocabulary: the kind of the text tokens of a vocabulary, once tokens of it were read.
     """
 
-    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "pos", "text", "vocabulary")
+    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "is_final", "pos", "text", "vocabulary")
 
     def __init__(self) -> None:
         self.text = ""
         self.pos = 0
         self.base = 0
+        self.is_final = False
         self.vocabulary: TokenKind | None = None
         # What was read since the mark and is no longer in `text`.
         self._kept: TextBuffer | None = None
