@@ -37,6 +37,9 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         true: spellings of true; the first is written.
         false: spellings of false.
         null: spellings of null.
+        member_separator: a comma with the whitespace that is written around it; None: a space after it, and none where
+            keys are bare.
+        key_separator: the same for the colon after a key.
     """
 
     quotes: tuple[str, ...] = ('"',)
@@ -44,11 +47,21 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     true: tuple[str, ...] = ("true",)
     false: tuple[str, ...] = ("false",)
     null: tuple[str, ...] = ("null",)
+    member_separator: str | None = None
+    key_separator: str | None = None
 
     @property
     def is_json(self) -> bool:
-        """Whether it is exactly JSON."""
-        return self == Notation()
+        """Whether it is exactly JSON; how that is spaced does not matter."""
+        words = (self.true, self.false, self.null)
+        return not self.bare_keys and self.quotes == ('"',) and words == (("true",), ("false",), ("null",))
+
+    @property
+    def separators(self) -> tuple[str, str]:
+        """What is written between members and after a key."""
+        space = "" if self.bare_keys else " "
+        between, after = self.member_separator, self.key_separator
+        return "," + space if between is None else between, ":" + space if after is None else after
 
     @property
     def writes_json(self) -> bool:

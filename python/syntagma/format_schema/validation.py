@@ -207,6 +207,11 @@ def _check_tools(tools: ToolsSpec, pointer: str) -> None:
     if tools.item is not None and (tools.escape or tools.types or tools.values == "literal"):
         conflict("item", "has no meaning beside `escape`, `types` or literal values")
     check_part("literals", tools.literals, f"{pointer}/literals")
+    for key, sign in (("member_separator", ","), ("key_separator", ":")):
+        written = getattr(tools.literals, key)
+        if written is not None and written.strip() != sign:
+            message = f"must be {sign!r} with or without whitespace"
+            raise format_error("E-FORMAT-VALUE", f"{pointer}/literals/{key}", message)
     if not tools.literals.is_json and any('"{arguments}"' in one.text for one in tools.envelope):
         conflict("literals", "an object that is spelled as a string is JSON")
     for index, form in enumerate(tools.also):

@@ -17,19 +17,23 @@ _SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def in_notation(text: str, notation: Notation) -> str:
-    """Canonical JSON text in a notation, in its first spellings; objects with bare keys have no whitespace."""
-    if notation.writes_json:
+    """Canonical JSON text in a notation: in its first spellings, and spaced as it says."""
+    separators = dict(zip((", ", ": "), notation.separators, strict=True))
+    plain = notation.writes_json
+    if plain and all(written == separator for separator, written in separators.items()):
         return text
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     words = {"true": notation.true[0], "false": notation.false[0], "null": notation.null[0]}
     out = []
     for token, following in zip(tokens, (*tokens[1:], ""), strict=True):
-        if token[0] == '"':
+        if token in separators:
+            out.append(separators[token])
+        elif plain:
+            out.append(token)
+        elif token[0] == '"':
             value = json.loads(token)
             bare = notation.bare_keys and following == ": " and value and _BARE.issuperset(value)
             out.append(value if bare else _quoted(value, notation.quotes[0]))
-        elif token in (", ", ": "):
-            out.append(token.strip() if notation.bare_keys else token)
         else:
             out.append(words.get(token, token))
     return "".join(out)
