@@ -10,7 +10,16 @@ import msgspec
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Span
 
-__all__ = ["Diagnostic", "Message", "Tool", "ToolCall", "ToolChoice", "ToolLike", "tools_from"]
+__all__ = [
+    "Diagnostic",
+    "Message",
+    "Tool",
+    "ToolCall",
+    "ToolChoice",
+    "ToolLike",
+    "refuse_incomplete_calls",
+    "tools_from",
+]
 
 ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
 ToolChoice: TypeAlias = str | Mapping[str, Any]
@@ -58,6 +67,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     def from_openai(cls, data: Mapping[str, Any]) -> ToolCall:
         """Read `{"id", "type": "function", "function": {"name", "arguments"}}`; arguments may be a dict or a string.
 
+        A call with `"complete": False` is incomplete.
+
         Raises:
             ArgumentError: `E-MESSAGE-CALL`, a field is missing or has the wrong type.
         """
@@ -71,15 +82,20 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
             raise ArgumentError(
                 "E-MESSAGE-CALL", "arguments are a JSON string or an object", pointer="/function/arguments"
             )
-        return cls(id=str(data.get("id") or ""), name=function["name"], arguments=arguments)
+        complete = data.get("complete") is not False
+        return cls(id=str(data.get("id") or ""), name=function["name"], arguments=arguments, complete=complete)
 
     def to_openai(self) -> dict[str, Any]:
-        """The call as OpenAI's `tool_calls` item, arguments as a JSON string."""
-        return {
+        """The call as OpenAI's `tool_calls` item, arguments as a JSON string.
+
+        An incomplete call says so in a field of its own, `"complete": False`; OpenAI's clients pass it on or over.
+        """
+        data: dict[str, Any] = {
             "id": self.id,
             "type": "function",
             "function": {"name": self.name, "arguments": self.arguments},
         }
+        return data if self.complete else {**data, "complete": False}
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
@@ -165,6 +181,30 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         if self.name is not None:
             data["name"] = self.name
         return data
+
+
+def refuse_incomplete_calls(messages: Iterable[Any]) -> None:
+    """Refuse a conversation in which a call was cut: a prompt would hold half of its arguments.
+
+    Args:
+        messages: `Message`s or OpenAI dictionaries; anything else is passed over.
+
+    Raises:
+        ArgumentError: `E-MESSAGE-INCOMPLETE`, with the pointer of the call.
+    """
+    for at, message in enumerate(messages):
+        if isinstance(message, Message):
+            cut = [not call.complete for call in message.tool_calls]
+        else:
+            calls = message.get("tool_calls") if isinstance(message, _MAPPING) else None
+            cut = [isinstance(call, _MAPPING) and call.get("complete") is False for call in calls or ()]
+        if True in cut:
+            raise ArgumentError(
+                "E-MESSAGE-INCOMPLETE",
+                "the message holds a call that was cut",
+                hint="leave the call out of the message, or let the model write it again",
+                pointer=f"/messages/{at}/tool_calls/{cut.index(True)}",
+            )
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import pytest
 
 from syntagma.analysis import Capabilities
 from syntagma.codec import ChatCodec
-from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, RequestError, TemplateError
+from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError, GrammarError, RequestError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.request import resolve_request
@@ -268,6 +268,40 @@ def test_values_and_dictionaries_render_alike() -> None:
     message = Message(tool_calls=(ToolCall(id="1", name="add", arguments='{"a": 1}'),), reasoning_content="hm")
     wants = codec(reasoning="thought")
     assert wants.render([Message(role="user", content="Hello"), message]) == wants.render(_history({"a": 1}))
+
+
+CUT = ToolCall(id="1", name="add", arguments='{"a": 1', complete=False)
+
+
+def test_a_call_that_was_cut_is_refused_where_it_would_be_rendered() -> None:
+    history = [Message(role="user", content="Hello"), Message(tool_calls=(CUT,))]
+    out = history[1].to_openai()
+    assert out["tool_calls"][0]["complete"] is False
+    assert Message.from_openai(out) == history[1]
+    assert "complete" not in ToolCall(id="1", name="add", arguments="{}").to_openai()
+    template = ChatTemplate(SOURCE)
+    for messages in (history, [message.to_openai() for message in history]):
+        for render in (codec().render, codec().prepare, template.render):
+            with pytest.raises(ArgumentError) as caught:
+                render(messages)
+            assert caught.value.code == "E-MESSAGE-INCOMPLETE"
+            assert caught.value.pointer == "/messages/1/tool_calls/0"
+            assert caught.value.hint
+    with pytest.raises(FormatError) as refused:
+        FORMAT.write(history[1])
+    assert (refused.value.code, refused.value.pointer) == ("E-FORMAT-UNWRITABLE", "/tool_calls/0")
+    whole = ToolCall(id="1", name="add", arguments='{"a": 1}', complete=False)
+    with pytest.raises(FormatError):
+        FORMAT.write(Message(tool_calls=(whole,)))
+
+
+@pytest.mark.parametrize("arguments", ['{"a": 1', "[1]", "null", "x"])
+@pytest.mark.parametrize("form", ["object", "string"])
+def test_arguments_that_are_no_object_are_refused(arguments: str, form: Any) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        codec(arguments=form).render(_history(arguments))
+    assert caught.value.code == "E-MESSAGE-ARGUMENTS"
+    assert caught.value.pointer == f"/messages/{len(HELLO)}/tool_calls/0/function/arguments"
 
 
 def test_ids_take_the_form_that_the_template_insists_on() -> None:

@@ -9,9 +9,10 @@ import pytest
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError, ParseError
 from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta, ToolCallStart
 from syntagma.format_schema import StartState, read_toml
+from syntagma.formats import ChatFormat
 from syntagma.limits import Limits
 from syntagma.messages import Tool
-from syntagma.parsing import StreamParser, start_state
+from syntagma.parsing import ParserOptions, Policies, StreamParser, start_state
 
 SPEC = read_toml(
     """
@@ -314,3 +315,40 @@ def test_what_the_reader_does_not_know_is_refused(toml: str) -> None:
 )
 def test_start_state(options: dict[str, Any], expected: StartState) -> None:
     assert start_state(SPEC, **options) == expected
+
+
+def test_a_parser_takes_a_format_and_every_option_of_its_own_parser() -> None:
+    fmt = ChatFormat(SPEC)
+    options: ParserOptions = {
+        "prompt": "<|writer|>",
+        "id_seed": "seed",
+        "reasoning": "closed",
+        "reasoning_format": "auto",
+        "stream_reasoning": False,
+        "tool_choice": "auto",
+        "response_format": None,
+        "template_kwargs": {},
+        "policies": Policies(malformed="drop"),
+        "history_calls": 1,
+        "keep_raw": False,
+        "strict": False,
+        "limits": Limits(),
+    }
+    assert set(options) == set(ParserOptions.__annotations__)
+    text = '<call>{"name": 1}</call>Yes.<call>{"name": "f", "arguments": {"a": 1}}</call>'
+    messages = []
+    for parser in (StreamParser(fmt, **options), fmt.parser(**options)):
+        parser.feed(text)
+        parser.finish()
+        messages.append(parser.message)
+    assert messages[0] == messages[1] == fmt.parse(text, **options)
+    assert messages[0].content == "Yes."
+    assert len(messages[0].tool_calls) == 1
+
+
+def test_a_strict_reader_raises_at_a_repair() -> None:
+    parser = StreamParser(SPEC, strict=True)
+    with pytest.raises(ParseError) as raised:
+        parser.feed('<call>{"name": "f", "arguments": {"a": True}}</call>')
+    assert raised.value.code == "E-PARSE-REPAIRED"
+    assert raised.value.offset == 39

@@ -14,7 +14,7 @@ from syntagma.codec.normalise import MessageLike, calls_in, message_for_template
 from syntagma.codec.turn import Turn
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
-from syntagma.messages import Tool, ToolLike, tools_from
+from syntagma.messages import Tool, ToolLike, refuse_incomplete_calls, tools_from
 from syntagma.parsing import Policies, ReadingOptions
 from syntagma.request import RequestOptions, ResolvedRequest, resolve_request
 from syntagma.templates import ChatTemplate, Prompt, RenderOptions
@@ -83,12 +83,13 @@ class ChatCodec:
             raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             raise ArgumentTypeError("E-MESSAGE-LIST", f"messages is a list, not {type(messages).__name__}")
+        refuse_incomplete_calls(messages)
         wants = self.capabilities
         declared: list[dict[str, Any]] | None = [tool.to_openai() for tool in tools or ()]
         if not declared and wants.no_tools in ("none", "undefined"):
             declared = None
         template = self.template.variant(lenient=wants.lenient, omit_none=wants.no_tools == "undefined")
-        prepared = [message_for_template(message, wants) for message in messages]
+        prepared = [_prepared(message, wants, at) for at, message in enumerate(messages)]
         if wants.needs_system and not any(message.get("role") == "system" for message in prepared):
             prepared.insert(0, {"role": "system", "content": ""})
         variables = {**wants.variables, **(options.get("template_kwargs") or {})}
@@ -187,3 +188,12 @@ class ChatCodec:
         if request.history_calls is None:
             request = msgspec.structs.replace(request, history_calls=calls_in(messages))
         return Turn(prompt, self.format, request, reading)
+
+
+def _prepared(message: MessageLike, wants: Capabilities, at: int) -> dict[str, Any]:
+    """The message at this index, as the template wants it."""
+    try:
+        return message_for_template(message, wants)
+    except ArgumentError as error:
+        error.pointer = f"/messages/{at}{error.pointer or ''}"
+        raise

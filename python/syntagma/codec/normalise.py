@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagma.analysis import Capabilities
-from syntagma.errors import ArgumentTypeError
+from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.messages import Message
 
 __all__ = ["MessageLike", "calls_in", "message_for_template", "with_call_ids"]
@@ -23,7 +23,12 @@ def calls_in(messages: Sequence[MessageLike]) -> int:
 
 
 def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
-    """A message as the dictionary that the template wants."""
+    """A message as the dictionary that the template wants.
+
+    Raises:
+        ArgumentTypeError: `E-MESSAGE-TYPE`, not a mapping.
+        ArgumentError: `E-MESSAGE-ARGUMENTS`, the text of a call's arguments is not one JSON object.
+    """
     if isinstance(message, Message):
         data = message.to_openai()
     elif isinstance(message, Mapping):
@@ -33,7 +38,7 @@ def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str,
     if data.get("role") != "assistant":
         return data
     if data.get("tool_calls"):
-        data["tool_calls"] = [_call_for(call, wants) for call in data["tool_calls"]]
+        data["tool_calls"] = [_call_for(call, wants, at) for at, call in enumerate(data["tool_calls"])]
     else:
         data.pop("tool_calls", None)
     if not data.get("content"):
@@ -68,22 +73,36 @@ def _with_reasoning(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]
     return data
 
 
-def _call_for(call: Any, wants: Capabilities) -> Any:
-    """A call with its arguments as an object or as JSON text; what cannot be turned stays as it is."""
+def _call_for(call: Any, wants: Capabilities, at: int) -> Any:
+    """A call with its arguments as an object or as JSON text."""
     if not isinstance(call, Mapping):
         return call
     inner = call.get("function")
     function = inner if isinstance(inner, Mapping) else call
     arguments = function.get("arguments")
-    if wants.arguments == "object" and isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            return call
+    if isinstance(arguments, str):
+        value = _object(arguments or "{}", at)
+        arguments = value if wants.arguments == "object" else arguments
     elif wants.arguments == "string" and isinstance(arguments, Mapping):
         arguments = json.dumps(arguments, ensure_ascii=False)
     changed = {**function, "arguments": arguments}
     return {"type": "function", **call, "function": changed} if function is inner else changed
+
+
+def _object(arguments: str, at: int) -> dict[str, Any]:
+    """The value of the arguments of the call at this index."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ArgumentError(
+            "E-MESSAGE-ARGUMENTS",
+            "the arguments of a call are not one JSON object",
+            hint="leave a call that was cut out of the message",
+            pointer=f"/tool_calls/{at}/function/arguments",
+        )
+    return value
 
 
 def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[str, Any]]:

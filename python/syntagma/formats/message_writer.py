@@ -27,13 +27,13 @@ from syntagma.messages import Message, Tool, ToolCall, ToolLike, tools_from
 __all__ = ["has_shape", "unwritable", "write_message"]
 
 
-def unwritable(message: str, pointer: str) -> NoReturn:
+def unwritable(message: str, pointer: str, hint: str | None = None) -> NoReturn:
     """Refuse a message.
 
     Raises:
         FormatError: `E-FORMAT-UNWRITABLE`.
     """
-    raise FormatError("E-FORMAT-UNWRITABLE", message, pointer=pointer)
+    raise FormatError("E-FORMAT-UNWRITABLE", message, pointer=pointer, hint=hint)
 
 
 def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
@@ -115,6 +115,9 @@ def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[st
 
 
 def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> str:
+    if not call.complete:
+        hint = "leave the call out of the message, or let the model write it again"
+        unwritable("a call that was cut has no text that reads back", f"/tool_calls/{index}", hint)
     separate = bool(tools.argument) and "arguments" in tools.call[0].placeholders
     try:
         if separate:

@@ -9,7 +9,7 @@ from typing import Any, Final, Unpack
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
-from syntagma.messages import Message
+from syntagma.messages import Message, refuse_incomplete_calls
 from syntagma.templates.continuation import render_continued
 from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text
 from syntagma.templates.prompt import Prompt
@@ -230,6 +230,7 @@ class ChatTemplate:
                 template refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, it fails,
                 with the line; `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
             LimitError: `E-LIMIT-TEMPLATE-…`.
+            ArgumentError: `E-MESSAGE-INCOMPLETE`, a message holds a call that was cut.
             ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
         """
         variables = self._variables(messages, options)
@@ -261,6 +262,7 @@ class ChatTemplate:
                 raise ArgumentTypeError(
                     "E-TEMPLATE-VALUE", f"{name} is a list, not {type(value).__name__}", pointer=f"/{name}"
                 )
+        refuse_incomplete_calls(messages)
         for name in template_kwargs:
             if name in self._reserved:
                 raise TemplateError(
