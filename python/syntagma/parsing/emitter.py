@@ -69,6 +69,10 @@ class Emitter:
         self._calls = 0
         self._prefilled = ""
         self._held: list[tuple[str, int]] = []
+        # Since the last reasoning or call, text of the answer has come that is not only whitespace.
+        self._in_text = False
+        self._after_marker = False
+        self._whitespace: list[tuple[str, int]] = []
         # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
         self._suppressed = False
         self._suppressed_call: tuple[str, str | None, list[str]] | None = None
@@ -105,6 +109,8 @@ class Emitter:
             return None
         if kind == "reasoning" and self._inline:
             kind = "content"
+        if kind == "content" and not self._in_text:
+            return None
         if kind == "reasoning" and not self._stream_reasoning:
             return None
         return self.assembler.sink(kind)
@@ -115,15 +121,37 @@ class Emitter:
             return
         if start < 0:
             text, start = text[-start:], 0
-        if self._fence is None:
-            self._add(ContentDelta(text, (start, start + len(text))))
-        else:
-            self._content(self._fence.feed(text, start))
+        self._content([(text, start)] if self._fence is None else self._fence.feed(text, start))
 
     def _content(self, pieces: list[tuple[str, int]]) -> None:
         for text, at in pieces:
-            if text:
-                self._add(ContentDelta(text, (at, at + len(text))))
+            if not text:
+                continue
+            if not self._in_text:
+                # Whitespace alone between reasoning and calls is no content: it waits for what follows.
+                if text.isspace():
+                    self._whitespace.append((text, at))
+                    continue
+                self._release_whitespace()
+            self._add(ContentDelta(text, (at, at + len(text))))
+
+    def marker_read(self) -> None:
+        """A marker was read that is no content."""
+        self._after_marker = True
+
+    def _end_of_text(self) -> None:
+        """Reasoning or a call comes: whitespace between it and a marker is no content."""
+        if not self._after_marker:
+            self._release_whitespace()
+        self._whitespace.clear()
+        self._in_text, self._after_marker = False, True
+
+    def _release_whitespace(self) -> None:
+        """The whitespace that waits is the beginning of text of the answer."""
+        self._in_text = True
+        waiting, self._whitespace = self._whitespace, []
+        for text, at in waiting:
+            self._add(ContentDelta(text, (at, at + len(text))))
 
     def reasoning(self, text: str, start: int) -> None:
         """Reasoning text, read from absolute position `start`."""
@@ -135,6 +163,7 @@ class Emitter:
                 self._held.append((text, start))
                 if not text.isspace():
                     at = max(0, self._held[0][1])
+                    self._in_text = True
                     self._add(ContentDelta(self._prefilled, (at, at)))
                     self._release_held()
                 return
@@ -152,6 +181,7 @@ class Emitter:
 
     def reasoning_marker(self, text: str, start: int) -> None:
         """A marker of reasoning, with the whitespace that belongs to it; content where reasoning is."""
+        self._after_marker = self._after_marker or not self._inline
         if not self._inline or self._suppressed:
             return
         if self._prefilled and text.isspace():
@@ -221,6 +251,8 @@ class Emitter:
         self.reasoning_end()
         if self._fence is not None:
             self._content(self._fence.finish())
+        if not self._calls or not self._after_marker:
+            self._release_whitespace()
         finish: FinishReason = "stop"
         if self.is_cut:
             finish = "length"
@@ -233,6 +265,8 @@ class Emitter:
     def _push(self, event: Event) -> None:
         if self._fence is not None:
             self._content(self._fence.release())
+        if not isinstance(event, Malformed):
+            self._end_of_text()
         self._add(event)
 
     def _add(self, event: Event) -> None:

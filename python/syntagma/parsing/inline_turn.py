@@ -261,6 +261,7 @@ class InlineTurnReader:
             self._reasoning_exits = self._compiled.reasoning_exits[block, True]
             self._prompted = text[found.edge :]
             return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+        self._out.marker_read()
         if found.kind == "section":
             return self._expect_edge(self._call.close_section(), State.BEFORE_ANSWER)
         if block is not None:
