@@ -46,7 +46,18 @@ class AfterCall:
     """
 
     __slots__ = (
-        *("_after_edge", "_call_closer", "_compiled", "_edge", "_implied", "_live", "_max_capture", "_name", "_next"),
+        *(
+            "_after_edge",
+            "_alike",
+            "_call_closer",
+            "_compiled",
+            "_edge",
+            "_implied",
+            "_live",
+            "_max_capture",
+            "_name",
+            "_next",
+        ),
         *("_out", "_owes_end", "_section_closer", "_separated", "_separator", "_unescapes", "_window", "section"),
     )
 
@@ -61,6 +72,7 @@ class AfterCall:
         self._implied: tuple[Op, ...] = ()
         self._max_capture = max_capture
         self._name = ""
+        self._alike: tuple[CallPattern, ...] = ()
         self._owes_end = False
         self._unescapes = False
         self._edge = ""
@@ -85,15 +97,19 @@ class AfterCall:
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
-    def begin(self, call: CallPattern, name: str, *, owes_end: bool = False) -> None:
+    def begin(
+        self, call: CallPattern, name: str, *, owes_end: bool = False, alike: tuple[CallPattern, ...] = ()
+    ) -> None:
         """The arguments of a call, or its object, have just ended.
 
         Args:
             call: the way in which the call is written.
             name: the tool's name.
             owes_end: an id may still come, so that the end of the call was not reported.
+            alike: ways that differ from it only in what follows the arguments.
         """
         self._name, self._owes_end = name, owes_end
+        self._alike = tuple(one for one in alike if one.closer and one.closer != call.closer)
         self._unescapes = "attributes" in call.form.escape
         if call.section is not None:
             self.section = call.section
@@ -107,6 +123,7 @@ class AfterCall:
     def begin_after_object(self) -> None:
         """The object of what was no call has just ended, inside a section where calls are bare objects."""
         self._call_closer = self._implied = ()
+        self._alike = ()
         self._edge = ""
         separators = [form.separator for form, sections, _ in self._compiled.forms if self.section in sections]
         self._restart(separators[0] if separators else "")
@@ -165,8 +182,28 @@ class AfterCall:
             self._out.malformed("E-PARSE-NAME", f"{self._name!r} and {captured!r} name one call", span)
         return True
 
+    def _pick_closer(self, *, final: bool) -> bool:
+        """Which of the ways to write the call the closer belongs to; False: more text is needed."""
+        window = self._window
+        text, pos = window.text, window.pos
+        literals = [ops[0].text if ops and ops[0].kind == "literal" else "" for ops in self._closers_alike()]
+        if not final and any(one and window.cut_at(pos, one) for one in literals):
+            return False
+        longest = max((one for one in literals if text.startswith(one, pos)), key=len, default="")
+        found = literals.index(longest) if longest else 0
+        if found:
+            way = self._alike[found - 1]
+            self._call_closer, self._after_edge, self._edge = way.closer, way.after, ""
+        self._alike = ()
+        return True
+
+    def _closers_alike(self) -> list[tuple[Op, ...]]:
+        return [self._call_closer, *(way.closer for way in self._alike)]
+
     def _step(self, *, final: bool) -> Step:
         window = self._window
+        if self._alike and not self._pick_closer(final=final):
+            return NEED_MORE
         if self._call_closer and self._call_closer[0].kind == "placeholder":
             found = self._capture(self._call_closer[0], final=final)
             if found is not False:

@@ -22,6 +22,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.arguments.source import ArgumentSource
+from syntagma.parsing.call_choice import CallChoice, Way, by_commit, ways_of
 from syntagma.parsing.call_matcher import CallMatcher
 from syntagma.parsing.call_patterns import CallPattern, Section
 from syntagma.parsing.call_results import NEED_MORE, Call, NeedMore, NotACall
@@ -65,18 +66,8 @@ class CallReader:
     """
 
     __slots__ = (
-        *(
-            "_after",
-            "_argument_chars",
-            "_compiled",
-            "_cut_reported",
-            "_end_reported",
-            "_limits",
-            "_matchers",
-            "_may_prefilter",
-            "_name",
-        ),
-        *("_out", "_policies", "_start", "_tools", "_window", "call"),
+        *("_after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_limits"),
+        *("_matchers", "_may_prefilter", "_name", "_out", "_policies", "_start", "_tools", "_window", "call"),
     )
 
     def __init__(self, window: Window, parts: ReaderParts) -> None:
@@ -85,6 +76,8 @@ class CallReader:
         self._after = AfterCall(window, parts.compiled, parts.emitter, parts.limits.parser_header_chars)
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
+        self._choice: CallChoice | None = None
+        self._alike: tuple[CallPattern, ...] = ()
         self._start = 0
         self._name: str | None = None
         self.call: CallMatcher | None = None
@@ -114,9 +107,11 @@ class CallReader:
         """
         window = self._window
         window.mark()
-        self._start = window.here
-        self._name = name
-        self._matchers = [CallMatcher(one, window.here, self._limits, self._infer, name=name) for one in candidates]
+        self._start, self._name = window.here, name
+        self._matchers = [self._matcher(one) for one in candidates]
+
+    def _matcher(self, pattern: CallPattern) -> CallMatcher:
+        return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name)
 
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
         """Whether the text at hand rules all calls out that may begin with the marker at index `at`.
@@ -163,15 +158,17 @@ class CallReader:
             before_end: all text at hand is the beginning of what ends the message that the call is in.
         """
         window = self._window
+        if self._choice is not None:
+            return self._choose(self._choice, final=final)
         for matcher in self._matchers:
             if matcher.status == "more":
                 matcher.run(window)
             if matcher.status == "commit" and not self._is_allowed(matcher):
                 matcher.status = "no match"
-        committed = [matcher for matcher in self._matchers if matcher.status == "commit"]
-        if committed:
-            return self._commit(min(committed, key=lambda one: (one.commit_at, -one.pattern.weight)))
+        ways = ways_of(by_commit(self._matchers))
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
+        if ways:
+            return self._first_way(ways, alive, final=final)
         if alive and final:
             # The stream has ended between the name of a call and its arguments, or before.
             for one in alive:
@@ -184,7 +181,41 @@ class CallReader:
         window.pos = min(matcher.pos for matcher in alive) - window.base
         return NEED_MORE
 
-    def _commit(self, matcher: CallMatcher) -> Call:
+    def _first_way(
+        self, ways: list[tuple[CallMatcher, Way]], alive: list[CallMatcher], *, final: bool
+    ) -> NeedMore | Call:
+        """A candidate has committed. It is read, unless its arguments may turn out to be another's."""
+        window = self._window
+        matcher, way = ways[0]
+        whole = matcher.source is not None and matcher.source.done
+        if whole or (len(ways) == 1 and (final or not alive)):
+            return self._commit(matcher, way)
+        if alive and not final:
+            window.pos = min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base
+            return NEED_MORE
+        self._choice = CallChoice(window, ways, self._declared, self._limits.parser_argument_chars)
+        return self._choose(self._choice, final=final)
+
+    def _choose(self, choice: CallChoice, *, final: bool) -> NeedMore | Call:
+        """The arguments are tried in several ways."""
+        way = choice.read(final=final)
+        if way is None:
+            return NEED_MORE
+        window = self._window
+        window.rewind()
+        window.mark()
+        matcher = self._matcher(way.pattern)
+        matcher.run(window)
+        return self._commit(matcher, way)
+
+    def _declared(self, matcher: CallMatcher) -> ArgumentSource:
+        """What reads the arguments, with the schema of the tool's parameters."""
+        assert matcher.source is not None
+        tool = self._tools.get(matcher.name or "") if self._tools is not None else None
+        matcher.source.declare(tool.parameters if tool is not None else None)
+        return matcher.source
+
+    def _commit(self, matcher: CallMatcher, way: Way) -> Call:
         window = self._window
         assert matcher.name is not None
         assert matcher.source is not None
@@ -196,9 +227,8 @@ class CallReader:
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
         self._out.call_start(matcher.name, matcher.id, span)
-        tool = self._tools.get(matcher.name) if self._tools is not None else None
-        matcher.source.declare(tool.parameters if tool is not None else None)
-        self.call = matcher
+        self._declared(matcher)
+        self.call, self._alike, self._choice = matcher, way.alike, None
         self._argument_chars = 0
         self._matchers = []
         return Call("begun")
@@ -386,7 +416,7 @@ class CallReader:
         here = (self._window.here, self._window.here)
         envelope = call.envelope
         goes_on = envelope is not None and envelope.status == "commit"
-        late_id = (goes_on and call.pattern.form.late_id) or call.pattern.late_id
+        late_id = (goes_on and call.pattern.form.late_id) or any(one.late_id for one in (call.pattern, *self._alike))
         self._end_reported = call.id is not None or not (late_id and may_have_id)
         if self._end_reported:
             self._out.call_end(complete=True, span=here)
@@ -397,7 +427,7 @@ class CallReader:
         return State.CLOSERS
 
     def _begin_closers(self, call: CallMatcher) -> None:
-        self._after.begin(call.pattern, call.name or "", owes_end=not self._end_reported)
+        self._after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
 
     def read_envelope(self, *, final: bool) -> NeedMore | Call:
         """Read the rest of the object that holds the call."""
@@ -409,7 +439,7 @@ class CallReader:
         if reader.status == "more" and not final:
             return NEED_MORE
         here = (window.here, window.here)
-        if not self._end_reported and (reader.id or not call.pattern.late_id):
+        if not self._end_reported and (reader.id or not any(one.late_id for one in (call.pattern, *self._alike))):
             self._out.call_end(complete=True, span=here, late_id=reader.id)
             self._end_reported = True
         if reader.status != "end":

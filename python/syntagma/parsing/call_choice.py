@@ -1,0 +1,120 @@
+"""Decides between ways to write a call that open alike, where more than one can be read up to its arguments.
+
+The one that commits first is read, if its arguments can be. So the arguments are tried in every way that is left, and
+nothing is reported until the first one has read them whole or all others have failed. Ways that read arguments alike
+need no trial: which closer follows them is seen where they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from syntagma.parsing.arguments.source import ArgumentSource
+from syntagma.parsing.call_matcher import CallMatcher
+from syntagma.parsing.call_patterns import CallPattern
+from syntagma.parsing.text.window import Window
+
+__all__ = ["CallChoice", "Way", "by_commit", "ways_of"]
+
+
+def by_commit(matchers: Sequence[CallMatcher]) -> list[CallMatcher]:
+    """Those that have committed, the first one first: the earliest, then the one with the longest literals."""
+    committed = [one for one in matchers if one.status == "commit"]
+    return sorted(committed, key=lambda one: (one.commit_at, -one.pattern.weight))
+
+
+def ways_of(committed: Sequence[CallMatcher]) -> list[tuple[CallMatcher, Way]]:
+    """The ways to write a call that read the arguments differently, each with its first candidate."""
+    found: list[tuple[CallMatcher, Way]] = []
+    for one in committed:
+        if not any(_reads_alike(first, one) for first, _ in found):
+            alike = tuple(other.pattern for other in committed if other is not one and _reads_alike(one, other))
+            found.append((one, Way(one.pattern, alike)))
+    return found
+
+
+def _reads_alike(first: CallMatcher, other: CallMatcher) -> bool:
+    """Whether two candidates read the arguments in the same way."""
+    one, two = first.pattern, other.pattern
+    if first.commit_at != other.commit_at or type(first.source) is not type(other.source):
+        return False
+    separate = one.ops[-1].text == "value" or one.form.values == "literal"
+    if separate and (one.form is not two.form or (one.value_ends, one.closer) != (two.value_ends, two.closer)):
+        return False
+    return one.form.notation == two.form.notation
+
+
+class Way(NamedTuple):
+    """A way to write a call, and others that differ only in what follows the arguments."""
+
+    pattern: CallPattern
+    alike: tuple[CallPattern, ...]
+
+
+class _Trial(NamedTuple):
+    """A way to write a call, and what reads its arguments on trial."""
+
+    way: Way
+    source: ArgumentSource
+
+    @property
+    def fits(self) -> bool:
+        """The arguments can be read so far, and as they stand."""
+        return not (self.source.bad or self.source.has_repair)
+
+
+class CallChoice:
+    """Tries the arguments of a call.
+
+    Args:
+        window: the text, whose mark stands before the call.
+        ways: the ways to write it that have committed, the first one first.
+        declare: gives a source the schema of the candidate's tool.
+        room: code points, at most, that are tried.
+    """
+
+    __slots__ = ("_end", "_first", "_trials", "_window")
+
+    def __init__(
+        self,
+        window: Window,
+        ways: Sequence[tuple[CallMatcher, Way]],
+        declare: Callable[[CallMatcher], ArgumentSource],
+        room: int,
+    ) -> None:
+        self._window = window
+        self._first = ways[0][1]
+        self._end = ways[0][0].pos + room
+        self._trials = [(_Trial(way, declare(matcher)), matcher.pos) for matcher, way in ways]
+
+    def read(self, *, final: bool) -> Way | None:
+        """Read on. The way in which the arguments fit; None: more text is needed."""
+        window = self._window
+        left: list[tuple[_Trial, int]] = []
+        for trial, pos in self._trials:
+            after = self._fed(trial, pos)
+            if trial.fits:
+                left.append((trial, after))
+        if not left:
+            return self._first
+        whole = [trial for trial, _ in left if trial.source.done]
+        first = left[0][0]
+        if len(left) == 1 or first.source.done or max(pos for _, pos in left) >= self._end:
+            return first.way
+        if final:
+            return (whole or [first])[0].way
+        self._trials = left
+        window.pos = min(pos for _, pos in left) - window.base
+        return None
+
+    def _fed(self, trial: _Trial, pos: int) -> int:
+        """Read what there is; the absolute position after what was read."""
+        window, source = self._window, trial.source
+        index = pos - window.base
+        while trial.fits and not source.done:
+            after, fragment = source.feed(window.text, index, len(window.text))
+            if after == index and not fragment:
+                break
+            index = after
+        return window.base + index
