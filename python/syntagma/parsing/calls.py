@@ -368,9 +368,34 @@ class CallReader:
                 continue
             if not final:
                 return NEED_MORE
-            self._out.call_delta(source.finish(text[after:]), (base + pos, window.end))
-            window.pos = len(text)
+            self.cut_arguments(len(text))
             return Call("truncated")
+
+    def close_arguments(self, end: int) -> bool:
+        """The call ends at this index of the window's text: what its arguments lack is added, if that is certain."""
+        window = self._window
+        assert self.call is not None
+        source = self.call.source
+        assert source is not None
+        start = window.here - source.withheld
+        missing = source.close(window.text[window.pos : end])
+        if missing is None:
+            return False
+        window.pos = end
+        self._report_repairs(source)
+        self._out.call_delta(missing, (start, window.here))
+        return True
+
+    def cut_arguments(self, end: int) -> None:
+        """The arguments are cut at this index of the window's text."""
+        window = self._window
+        assert self.call is not None
+        source = self.call.source
+        assert source is not None
+        start = window.here - source.withheld
+        rest = source.finish(window.text[window.pos : end])
+        window.pos = end
+        self._out.call_delta(rest, (start, window.here))
 
     def _report_repairs(self, source: ArgumentSource) -> None:
         """Tell the emitter what is repaired at the cursor."""

@@ -154,17 +154,21 @@ class MessageCallReader:
         if not call.arguments_end_at_markers:
             return self._delimited_arguments(final)
         at, marker = self._frames.next_end(final=False)
-        if at == window.pos and call.in_string and not window.is_token(at):
-            # Text inside a string is text, whatever it spells; only a token ends a message there.
-            at = at + len(marker) if marker is not None else len(window.text) if final else at
         start = window.here
         found = call.read_arguments(final=False, end=at)
+        if found is NEED_MORE and window.here == start and call.in_string and not window.is_token(at):
+            # Text inside a string is text, whatever it spells; only a token ends a message there.
+            at = at + len(marker) if marker is not None else len(window.text) if final else at
+            found = call.read_arguments(final=False, end=at)
         if found is not NEED_MORE:
             return self._arguments_over() if found.ending == "whole" else State.UNREADABLE
         if window.here > start:
             return State.ARGUMENTS
         if marker is None and not final:
             return NEED_MORE
+        if marker in self._own_ends and call.close_arguments(at):
+            return self._arguments_over()
+        call.cut_arguments(at)
         if marker is None:
             # What is left is the beginning of an end.
             window.pos = len(window.text)

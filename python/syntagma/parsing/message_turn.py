@@ -242,7 +242,7 @@ class MessageTurnReader:
             return self._marker_in_header(marker)
         if not final:
             return False
-        kind = self._header_without_body()
+        kind = self._header_without_body(is_cut=self._out.is_cut)
         if kind is not None:
             self._text.end(kind)
         self._header_text = self._begin_header("")
@@ -308,8 +308,12 @@ class MessageTurnReader:
             self._out.reasoning_marker(self._text.header, start + len(opener))
         return self._begin_body(kind, found[0].block if found else None)
 
-    def _header_without_body(self) -> RouteKind | None:
-        """A header that ends without the marker of the body: the body is in it. None: nothing is."""
+    def _header_without_body(self, *, is_cut: bool = False) -> RouteKind | None:
+        """A header that ends without the marker of the body: the body is in it. None: nothing is.
+
+        Args:
+            is_cut: a limit has cut the text in it.
+        """
         window = self.window
         raw = window.marked()
         start = window.here - len(raw)
@@ -321,6 +325,9 @@ class MessageTurnReader:
         else:
             header, found, _ = self._read_header(closed=False)
             kind = found[0].kind if found else self._router.otherwise
+            if is_cut and raw.strip(WHITESPACE):
+                # Where the message goes, and which tool it calls, is not certain, whatever was read of it.
+                self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a header", (start, window.here))
         window.unmark()
         pieces = self._header_text.text_outside_fields(header)
         if not any(text for _, text in pieces):

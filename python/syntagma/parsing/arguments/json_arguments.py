@@ -82,7 +82,7 @@ class JsonArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_closers", "_held", "_machine", "_reading", "_repair", "_reported", "_round", "_scanner", "bad", "done"),
+        *("_closers", "_held", "_machine", "_reading", "_repairs", "_reported", "_round", "_scanner", "bad", "done"),
         "withheld",
     )
 
@@ -97,7 +97,7 @@ class JsonArguments(ArgumentSource):
         self.withheld = 0
         self._reading: Literal["quoted", "bare value", "bare key"] | None = None
         self._round = 0
-        self._repair: Slip | None = None
+        self._repairs: list[Slip] = []
         self._reported: set[Slip] = set()
         self.done = False
         self.bad = False
@@ -117,12 +117,11 @@ class JsonArguments(ArgumentSource):
     @property
     def has_repair(self) -> bool:
         """See `ArgumentSource`."""
-        return self._repair is not None
+        return bool(self._repairs)
 
     def take_repair(self) -> str | None:
         """See `ArgumentSource`."""
-        repair, self._repair = self._repair, None
-        return None if repair is None else _REPAIRS[repair]
+        return _REPAIRS[self._repairs.pop(0)] if self._repairs else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -163,6 +162,7 @@ class JsonArguments(ArgumentSource):
         if self._reading == "bare value":
             self._end_of_bare_value(out)
         elif self._reading is None and rest in _PYTHON_WORDS and machine.state in _VALUE_STATES:
+            self._tell("words", out)
             self._put(_PYTHON_WORDS[rest], out)
         elif self._reading is not None or rest:
             return None
@@ -171,7 +171,7 @@ class JsonArguments(ArgumentSource):
         if machine.state not in _MAY_END:
             return None
         self._end(out)
-        self._repair = "closer"
+        self._tell("closer", out)
         return "".join(out)
 
     def _tell(self, slip: Slip, out: list[str]) -> bool:
@@ -181,7 +181,7 @@ class JsonArguments(ArgumentSource):
         if slip not in ("comma", "closer"):
             out.append(self._take_held())
         self._reported.add(slip)
-        self._repair = slip
+        self._repairs.append(slip)
         return False
 
     def _put(self, text: str, out: list[str]) -> None:
