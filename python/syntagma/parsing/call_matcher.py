@@ -11,7 +11,7 @@ from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.envelope import EnvelopeReader
 from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.keyword import KeywordArguments
-from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.literal_arguments import LiteralArguments
 from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
@@ -250,7 +250,9 @@ class CallMatcher:
             return
         if window.text[index] == "{":
             plain = form.notation.is_json
-            self._commit(JsonArguments(self._closers) if plain else LiteralMachine(form.notation), self.pos + 1)
+            self._commit(
+                JsonArguments(self._closers) if plain else LiteralArguments(form.notation, self._closers), self.pos + 1
+            )
             return
         run, after = run_at(window, index, self.pattern.after_value if closer else ())
         if run is not None and run.kind == "close":

@@ -368,34 +368,29 @@ class CallReader:
                 continue
             if not final:
                 return NEED_MORE
-            self.cut_arguments(len(text))
+            self.end_arguments(len(text), closes=False)
             return Call("truncated")
 
-    def close_arguments(self, end: int) -> bool:
-        """The call ends at this index of the window's text: what its arguments lack is added, if that is certain."""
+    def end_arguments(self, end: int, *, closes: bool) -> bool:
+        """The arguments end at this index of the window's text, though they are not whole.
+
+        Args:
+            end: the index.
+            closes: the call's own end stands there, so that what they lack is added where it is certain.
+
+        Returns:
+            whether they are whole now; else they are cut there.
+        """
         window = self._window
         assert self.call is not None
         source = self.call.source
         assert source is not None
-        start = window.here - source.withheld
-        missing = source.close(window.text[window.pos : end])
-        if missing is None:
-            return False
+        start, rest = window.here - source.withheld, window.text[window.pos : end]
+        missing = source.close(rest) if closes else None
         window.pos = end
         self._report_repairs(source)
-        self._out.call_delta(missing, (start, window.here))
-        return True
-
-    def cut_arguments(self, end: int) -> None:
-        """The arguments are cut at this index of the window's text."""
-        window = self._window
-        assert self.call is not None
-        source = self.call.source
-        assert source is not None
-        start = window.here - source.withheld
-        rest = source.finish(window.text[window.pos : end])
-        window.pos = end
-        self._out.call_delta(rest, (start, window.here))
+        self._out.call_delta(source.finish(rest) if missing is None else missing, (start, window.here))
+        return missing is not None
 
     def _report_repairs(self, source: ArgumentSource) -> None:
         """Tell the emitter what is repaired at the cursor."""
@@ -419,16 +414,17 @@ class CallReader:
     # ---- its end
 
     def fail(self, *, truncated: bool = False) -> None:
-        """The arguments are over without being whole; `truncated`: because the text has ended."""
+        """The arguments are over without being whole; `truncated`: because the text has ended.
+
+        If they cannot be read, the section that the call stands in is open all the same.
+        """
         here = (self._window.here, self._window.here)
         if truncated:
             self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", here)
         self._out.call_end(complete=False, span=here)
-
-    def keep_section(self) -> None:
-        """The call could not be read to its end; the section that it stands in is open all the same."""
-        assert self.call is not None
-        self._after.section_seen(self.call.pattern.section, live=True)
+        if not truncated:
+            assert self.call is not None
+            self._after.section_seen(self.call.pattern.section, live=True)
 
     def close(self, *, may_have_id: bool = True) -> State:
         """The arguments are whole: the state in which what belongs to the call is read on.

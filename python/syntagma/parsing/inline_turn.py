@@ -417,7 +417,6 @@ class InlineTurnReader:
         if found.ending == "truncated":
             return self._truncated()
         self._call.fail()
-        self._call.keep_section()
         return self._go(State.ANSWER)
 
     def _truncated(self) -> bool:

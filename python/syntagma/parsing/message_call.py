@@ -166,9 +166,8 @@ class MessageCallReader:
             return State.ARGUMENTS
         if marker is None and not final:
             return NEED_MORE
-        if marker in self._own_ends and call.close_arguments(at):
+        if call.end_arguments(at, closes=marker in self._own_ends):
             return self._arguments_over()
-        call.cut_arguments(at)
         if marker is None:
             # What is left is the beginning of an end.
             window.pos = len(window.text)
@@ -188,7 +187,6 @@ class MessageCallReader:
             call.fail(truncated=True)
         else:
             call.fail()
-            call.keep_section()
         return State.BETWEEN_MESSAGES
 
     def _arguments_over(self) -> State:

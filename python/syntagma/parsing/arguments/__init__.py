@@ -4,7 +4,7 @@
 class               what it reads                                         file
 ==================  ====================================================  =========================
 `JsonArguments`     an object of JSON, as models write it                 `json_arguments.py`
-`LiteralMachine`    an object of another notation                         `literal_machine.py`
+`LiteralArguments`  an object of another notation                         `literal_arguments.py`
 `EncodedArguments`  an object of JSON that is encoded as a JSON string    `encoded.py`
 `KeywordArguments`  keys with literals, as a call in a program has them   `keyword.py`
 `TaggedArguments`   keys with raw values, each between markers            `tagged.py`
@@ -14,6 +14,7 @@ class               what it reads                                         file
 
 `RawValue` (`raw_value.py`) reads one value between markers, and `typed_values.py` says what its text means.
 `JsonMachine` (`json_machine.py`) finds the end of a value of JSON; `json_syntax.py` has the syntax, for all readers.
+`LiteralMachine` (`literal_machine.py`) reads a value of another notation as JSON, `escapes.py` its escapes.
 
 `EnvelopeReader` (`envelope.py`) reads the object that holds a call's name beside its arguments, and makes one.
 """

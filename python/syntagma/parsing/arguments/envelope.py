@@ -22,7 +22,7 @@ from syntagma.parsing.arguments.json_syntax import (
     VALUE,
     WHITESPACE,
 )
-from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.literal_arguments import LiteralArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -225,7 +225,9 @@ class EnvelopeReader:
                 self._encoded = EncodedArguments()
                 return pos + 1
             plain = self._notation.is_json
-            return self._arguments(JsonArguments(self._closers) if plain else LiteralMachine(self._notation), pos)
+            return self._arguments(
+                JsonArguments(self._closers) if plain else LiteralArguments(self._notation, self._closers), pos
+            )
         if "arguments" in placeholders and char != "n":
             self.status = "bad"
         elif "name" in placeholders:

@@ -115,6 +115,19 @@ class LiteralMachine(ArgumentSource):
             self._word_ended(rest, out)
         return "".join(out)
 
+    def close(self, rest: str) -> str | None:
+        """See `ArgumentSource`."""
+        out: list[str] = []
+        if self._state == _WORD and not self._in_key:
+            self._word_ended(rest, out)
+        elif rest.strip():
+            return None
+        if self.bad or not self._stack or self._state not in (_COMMA_OR_END, _KEY_OR_END, _VALUE_OR_END):
+            return None
+        while self._stack:
+            self._close(out)
+        return "".join(out)
+
     def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
         char, state = text[pos], self._state
         if state == _COLON:
