@@ -19,8 +19,9 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
     if reasoning is None or over:
         return [_rest(turn, after_reasoning=False)]
     if start.reasoning == "open":
-        # Which block the prompt has opened is not known; each closer ends its own.
-        ends = {block.closer: _block_text(turn, block) for block in reasoning.block}
+        # Where it is not known which block is open, each closer ends its own.
+        opened = [block for block in reasoning.block if start.opener in ("", block.opener.strip())]
+        ends = {block.closer: _block_text(turn, block) for block in opened}
         text = Grammar.union(*ends.values())
         if reasoning.to == "content":
             # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.

@@ -145,6 +145,11 @@ class InlineTurnReader:
         return self.window.unread
 
     @property
+    def opener(self) -> str:
+        """See `TurnReader`."""
+        return self._block.opener if self._block is not None else ""
+
+    @property
     def prompted_opener(self) -> str:
         """See `TurnReader`."""
         return self._prompted or "" if self.state in (State.REASONING, State.BEFORE_REASONING) else ""

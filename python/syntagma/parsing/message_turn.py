@@ -110,6 +110,11 @@ class MessageTurnReader:
         return next((whole.removeprefix(one) for one in self._router.starts if whole.startswith(one)), whole)
 
     @property
+    def opener(self) -> str:
+        """See `TurnReader`; every message has its own header."""
+        return ""
+
+    @property
     def prompted_opener(self) -> str:
         """See `TurnReader`."""
         return self._text.header or "" if self.state.is_reasoning else ""

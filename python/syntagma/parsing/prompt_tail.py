@@ -103,8 +103,11 @@ def _start_state(reader: TurnReader, spec: FormatSpec, *, off: bool, prompted: b
     """What is open where the output begins."""
     open_now = reader.state.is_reasoning
     done = off or reader.reasoning_done
+    several = spec.reasoning is not None and len(spec.reasoning.block) > 1
     state = StartState(
-        reasoning="open" if open_now else "done" if done else "possible", content_open=reader.wrapper_open
+        reasoning="open" if open_now else "done" if done else "possible",
+        opener=reader.opener if open_now and several else "",
+        content_open=reader.wrapper_open,
     )
     if not prompted or open_now or reader.wrapper_open:
         return state

@@ -74,6 +74,11 @@ class TurnReader(Protocol):
         ...
 
     @property
+    def opener(self) -> str:
+        """What opens the block of reasoning that is open; empty where that is not known."""
+        ...
+
+    @property
     def undecided(self) -> str:
         """What was read and decides nothing yet: the beginning of a marker."""
         ...
