@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import syntagma as sg
 from syntagma.cli.app import app
-from syntagma.format_schema import FormatSpec
+from syntagma.format_schema import FormatSpec, ReasoningSpec, ToolsSpec, is_open
 from syntagma.parsing import INLINE, MEANING, MESSAGES, Transitions
 
 DOCS = Path(__file__).parent
@@ -78,6 +78,63 @@ HELD = """What `grammar(tools, enforce="parameters")` holds of a schema depends 
 """
 
 
+def _shapes(spec: FormatSpec) -> Iterator[str]:
+    """The shapes that a format has, each in the words of the table in `format-file.md`."""
+    reasoning, content, tools = spec.reasoning, spec.content, spec.tools
+    if spec.messages is not None:
+        yield "messages with headers"
+    if reasoning is not None:
+        yield from (f"reasoning: {word}" for word, has in _reasoning_shapes(spec, reasoning) if has)
+    if content is not None and content.block and spec.messages is None:
+        yield "a wrapper around the answer"
+    if tools is None:
+        return
+    first = tools.call[0]
+    yield "calls: a section around them" if tools.section[0].text != "{calls}" else "calls: no section"
+    yield "calls: an object with name and arguments" if "envelope" in first.placeholders else "calls: the name outside"
+    shown = {*first.placeholders, *(word for one in tools.envelope[:1] for word in one.pattern.placeholders)}
+    if "id" in shown:
+        yield "calls: an id"
+    if {"index", "ordinal"} & shown.union(*(one.placeholders for one in tools.id[:1])):
+        yield "calls: running numbers"
+    yield f"arguments: {_argument_shape(tools)}"
+    if tools.also:
+        yield "further forms that are read"
+
+
+def _reasoning_shapes(spec: FormatSpec, reasoning: ReasoningSpec) -> list[tuple[str, bool]]:
+    return [
+        ("only a closer", spec.messages is None and not reasoning.block[0].opener),
+        ("open from the start", reasoning.start == "open"),
+        ("several ways to write a block", len(reasoning.block) > 1),
+        ("several blocks", reasoning.repeat),
+        ("switched by template variables", bool(reasoning.switch)),
+    ]
+
+
+def _argument_shape(tools: ToolsSpec) -> str:
+    """How arguments are written, in the words of the table in `format-file.md`."""
+    if not tools.argument or "arguments" not in tools.call[0].placeholders:
+        return "one object of JSON" if tools.literals.writes_json else "one object in a notation"
+    if tools.element is not None:
+        return "elements"
+    if tools.values == "literal":
+        return "keywords"
+    if not is_open(tools):
+        return "tagged, with types" if tools.types else "tagged"
+    return "lines or separated" if tools.argument[0].closer or tools.argument_separator else "next key"
+
+
+def _by_shape() -> Iterator[str]:
+    """An index of the formats: each shape, and the formats that have it."""
+    index: dict[str, list[str]] = {}
+    for name in sg.formats.names():
+        for shape in _shapes(sg.formats.get(name).spec):
+            index.setdefault(shape, []).append(f"[{name}](#{name})")
+    yield "\n## By shape\n\n| shape | formats |\n|---|---|\n"
+    yield from (f"| {shape} | {', '.join(names)} |\n" for shape, names in sorted(index.items()))
+
+
 def formats() -> str:
     """Every registered format, as its file says it."""
     pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n\n" + HELD]
@@ -86,6 +143,7 @@ def formats() -> str:
         spec = sg.formats.get(name).spec
         thoughts = "" if spec.reasoning is None else f"start {spec.reasoning.start}"
         pages.append(f"| [{name}](#{name}) | {', '.join(spec.aliases)} | {thoughts} | {_arguments(spec)} |\n")
+    pages += _by_shape()
     pages += [f"\n## {name}\n\n```toml\n{sg.formats.get(name).to_toml()}```\n" for name in sg.formats.names()]
     return "".join(pages)
 
