@@ -46,6 +46,7 @@ class NotACall(NamedTuple):
         code: the diagnostic, where it was meant as a call; else None.
         section: the section whose opener was read, or None.
         closers: what closes such a call, where it was meant as one.
+        is_malformed: it was meant as a call and is none; False where it is one of a tool that is left in content.
         object_end: absolute position after a whole object that is no call, where calls are bare objects; or None.
     """
 
@@ -54,4 +55,5 @@ class NotACall(NamedTuple):
     code: str | None
     section: Section | None
     closers: tuple[Op, ...]
+    is_malformed: bool
     object_end: int | None = None

@@ -258,7 +258,8 @@ class CallReader:
         end = max(matcher.pos for matcher in matchers)
         closers = tuple(op for one in meant for op in one.pattern.closer[-1:])
         section = opened[0] if opened else None
-        return NotACall(self._start, end, code, section, closers, objects[0] if objects else None)
+        is_malformed = code is not None and all(one.source is None for one in matchers)
+        return NotACall(self._start, end, code, section, closers, is_malformed, objects[0] if objects else None)
 
     def report(self, found: NotACall, *, dropped: bool) -> None:
         """Tell the emitter what was no call, and remember the section that was opened with it.

@@ -72,7 +72,8 @@ class Emitter:
         # Since the last reasoning or call, text of the answer has come that is not only whitespace.
         self._in_text = False
         self._after_marker = False
-        self._whitespace: list[tuple[str, int]] = []
+        self._whitespace: list[tuple[TextBuffer, int]] = []
+        self._whitespace_end = -1
         # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
         self._suppressed = False
         self._suppressed_call: tuple[str, str | None, list[str]] | None = None
@@ -130,7 +131,7 @@ class Emitter:
             if not self._in_text:
                 # Whitespace alone between reasoning and calls is no content: it waits for what follows.
                 if text.isspace():
-                    self._whitespace.append((text, at))
+                    self._hold_whitespace(text, at)
                     continue
                 self._release_whitespace()
             self._add(ContentDelta(text, (at, at + len(text))))
@@ -150,8 +151,15 @@ class Emitter:
         """The whitespace that waits is the beginning of text of the answer."""
         self._in_text = True
         waiting, self._whitespace = self._whitespace, []
-        for text, at in waiting:
+        for run, at in waiting:
+            text = run.take()
             self._add(ContentDelta(text, (at, at + len(text))))
+
+    def _hold_whitespace(self, text: str, at: int) -> None:
+        if not self._whitespace or self._whitespace_end != at:
+            self._whitespace.append((TextBuffer(), at))
+        self._whitespace[-1][0].write(text)
+        self._whitespace_end = at + len(text)
 
     def reasoning(self, text: str, start: int) -> None:
         """Reasoning text, read from absolute position `start`."""

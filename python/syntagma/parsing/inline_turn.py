@@ -370,7 +370,7 @@ class InlineTurnReader:
     def _not_a_call(self, found: NotACall) -> bool:
         """The text is content, and what is in it is looked at again."""
         window, call = self.window, self._call
-        dropped = found.code is not None and self._policies.malformed == "drop"
+        dropped = found.is_malformed and self._policies.malformed == "drop"
         between_calls = call.open_section is not None
         call.report(found, dropped=dropped)
         goes_on = found.object_end is not None and call.in_section
