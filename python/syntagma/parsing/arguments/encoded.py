@@ -21,13 +21,11 @@ class EncodedArguments(ArgumentSource):
         bad: the next character fits neither the string nor the object.
     """
 
-    __slots__ = ("_ending", "_inner", "_string", "bad", "begun", "done", "withheld")
+    __slots__ = ("_inner", "_string", "bad", "begun", "done", "withheld")
 
     def __init__(self) -> None:
         self._string = StringReader()
         self._inner = JsonArguments()
-        # What makes the arguments whole at the quote, and how many characters are read with it.
-        self._ending: tuple[str, int] | None = None
         self.withheld = 0
         self.begun = False
         self.done = False
@@ -57,17 +55,14 @@ class EncodedArguments(ArgumentSource):
         """See `ArgumentSource`."""
         if self.done:
             return pos, "{}"
-        if self._ending is not None:
-            fragment, size = self._ending
-            self.done = True
-            return pos + size, fragment
         decoded, starts, string = _decoded(text, pos, end)
         read, fragment = self._read(decoded)
         here = _place(starts, read)
         withheld = self._inner.withheld
         self.withheld = here - _place(starts, read - withheld) if withheld <= read else self.withheld + here - pos
         if here == pos and not (self.bad or fragment or self._inner.has_repair):
-            self._at_end(string, decoded[read:], starts[-1][1] + 1 - pos)
+            fragment = self._at_end(string, decoded[read:])
+            here = starts[-1][1] + 1 if self.done else here
         return here, fragment
 
     def _read(self, decoded: str) -> tuple[int, str]:
@@ -80,19 +75,23 @@ class EncodedArguments(ArgumentSource):
         self.bad = bool(rest)
         return len(decoded) - len(rest), ""
 
-    def _at_end(self, string: StringReader, rest: str, size: int) -> None:
+    def _at_end(self, string: StringReader, rest: str) -> str:
         """Nothing more of the string can be read: its quote is next, or it is no JSON string, or more text is needed.
 
         The quote is read on its own, so that it is outside the span of every other fragment.
+
+        Returns:
+            what makes the arguments whole at the quote.
         """
+        ending = ""
         if not string.done:
             self.bad = string.bad
-            return
-        ending = "" if self._inner.done else self._inner.close(rest)
-        if ending is None:
-            self.bad = True
-        else:
-            self._ending = ending, size
+        elif not self._inner.done:
+            closing = self._inner.close(rest)
+            self.bad = closing is None
+            ending = closing or ""
+        self.done = string.done and not self.bad
+        return ending
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
