@@ -169,7 +169,7 @@ def _nothing_is_lost(fmt: ChatFormat, text: str, events: list[Event], message: M
 
 def _structure(fmt: ChatFormat) -> frozenset[str]:
     """Every word of a format's own, and those of headers and of the rest of an object that are no text."""
-    found = set(literals(fmt))
+    found = {*literals(fmt), "[", "]"}
     messages = fmt.spec.messages
     if messages is not None:
         found.update(tool["function"]["name"] for tool in TOOLS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from syntagma.format_schema import PlacedPiece
 from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NeedMore
@@ -14,6 +15,9 @@ from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.text.window import Window
 
 __all__ = ["AfterCall", "CallsOver", "NextCall"]
+
+_MAX_KNOWN = 64
+"""places after calls for which it is kept what may come there"""
 
 
 class NextCall(NamedTuple):
@@ -26,6 +30,22 @@ class CallsOver(NamedTuple):
     """No further call begins here. What comes is content, from the window's mark on, without this whitespace."""
 
     whitespace: str
+
+
+class Expected(NamedTuple):
+    """A text that may come after a call.
+
+    Attributes:
+        text: the text; empty: a call that begins with its name.
+        kind: a closer of the call or of its section, a separator, a call, or what opens the answer or reasoning.
+        pieces: what may be tokens.
+        number: of a closer, how many are expected before it.
+    """
+
+    text: str
+    kind: Literal["closer", "separator", "call", "other"]
+    pieces: tuple[PlacedPiece, ...] = ()
+    number: int = 0
 
 
 Step: TypeAlias = NextCall | CallsOver | NeedMore | None
@@ -49,16 +69,16 @@ class AfterCall:
         *(
             "_after_edge",
             "_alike",
+            "_by_section",
             "_call_closer",
             "_compiled",
             "_edge",
+            "_expected",
             "_implied",
-            "_live",
-            "_max_capture",
-            "_name",
-            "_next",
+            "_known",
         ),
-        *("_out", "_owes_end", "_section_closer", "_separated", "_separator", "_unescapes", "_window", "section"),
+        *("_live", "_max_capture", "_name", "_next", "_out", "_owes_end", "_section_closer", "_separated"),
+        *("_separator", "_unescapes", "_window", "section"),
     )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
@@ -80,6 +100,11 @@ class AfterCall:
         self._separator = ""
         self._separated = False
         self._next: tuple[CallPattern, ...] = ()
+        # The same by the identity of a section, which is long to compare.
+        self._by_section: dict[int, tuple[CallPattern, ...]] = {}
+        # What may come now, the longest first; empty until it is asked for. And what was asked for before.
+        self._expected: tuple[Expected, ...] = ()
+        self._known: dict[tuple[int, ...], tuple[Any, tuple[Expected, ...]]] = {}
 
     @property
     def open_section(self) -> Section | None:
@@ -132,7 +157,11 @@ class AfterCall:
         section = self.section
         self._section_closer = section.closer if section is not None and self._live else self._implied
         self._separator, self._separated = separator, not separator
-        self._next = (self._compiled.inner(section) if section is not None else ()) + self._compiled.starts
+        self._expected = ()
+        following = self._by_section.get(id(section))
+        if following is None:
+            following = self._by_section[id(section)] = self._compiled.next_calls[section]
+        self._next = following
         self._window.mark()
 
     def read(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
@@ -174,6 +203,7 @@ class AfterCall:
         window.unmark()
         window.mark()
         self._call_closer = self._call_closer[1:]
+        self._expected = ()
         self._edge = "" if self._call_closer else self._after_edge
         if op.text == "id":
             self.report_end(captured)
@@ -209,58 +239,79 @@ class AfterCall:
             if found is not False:
                 return NEED_MORE if found is NEED_MORE else None
         text, pos = window.text, window.pos
-        for n, op in enumerate((*self._call_closer, *self._section_closer)):
-            if op.kind == "placeholder":
-                continue
-            if text.startswith(op.text, pos):
-                if window.are_markers(pos, op.pieces):
-                    self._closed(n, op)
-                    return None
-            elif pos < len(text) and window.cut_at(pos, op.text):
+        if pos == len(text):
+            return self._over()
+        cut: Expected | None = None
+        for one in self._expected or self._expect():
+            size = len(one.text)
+            if text.startswith(one.text, pos):
+                if window.are_markers(pos, one.pieces):
+                    return self._found(one, text, pos)
+            elif len(text) - pos < size and one.text.startswith(text[pos:]):
                 if not final:
                     return NEED_MORE
-                window.pos = len(text)
-                self._missing("is cut")
-                window.unmark()
-                window.mark()
-                return CallsOver("")
-        separator = self._separator
-        if separator and not self._separated:
-            if text.startswith(separator, pos):
-                self._separated = True
-                window.pos += len(separator)
-                return None
-            if not final and window.cut_at(pos, separator):
-                return NEED_MORE
-        return self._next_call(text, pos, final=final)
+                cut = cut or one
+        if cut is not None and cut.kind == "closer":
+            window.pos = len(text)
+            self._missing("is cut")
+            window.unmark()
+            window.mark()
+            return CallsOver("")
+        return self._over()
 
-    def _next_call(self, text: str, pos: int, *, final: bool) -> Step:
-        """Whether a further call begins here."""
-        window = self._window
-        # What opens the answer or reasoning may begin as a call does; it is longer, then.
-        for opener in self._compiled.longer_openers if pos < len(text) else ():
-            if text.startswith(opener, pos):
-                return CallsOver(self._edge)
-            if not final and window.cut_at(pos, opener):
-                return NEED_MORE
-        starts = []
-        for one in self._next if pos < len(text) else ():
-            first = one.first
-            if text.startswith(first, pos) and (first or self._separated):
-                starts.append(one)
-            elif not final and window.cut_at(pos, first):
-                return NEED_MORE
+    def _expect(self) -> tuple[Expected, ...]:
+        """What may come, the longest first: a closer may begin as a call does, and a call as a closer does."""
+        separator = "" if self._separated else self._separator
+        # The same few objects come again after every call; they are kept, so that no other has their identity.
+        of = (self._call_closer, self._section_closer, self._next, separator, self._separated)
+        key = tuple(map(id, of))
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            known = self._known[key] = (of, self._longest_first(separator))
+        self._expected = known[1]
+        return self._expected
+
+    def _longest_first(self, separator: str) -> tuple[Expected, ...]:
+        closers = (*self._call_closer, *self._section_closer)
+        found = [Expected(op.text, "closer", op.pieces, n) for n, op in enumerate(closers) if op.kind == "literal"]
+        if separator:
+            found.append(Expected(separator, "separator"))
+        found += [Expected(opener, "other") for opener in self._compiled.longer_openers]
+        firsts = dict.fromkeys(one.first for one in self._next)
+        found += [Expected(first, "call") for first in firsts if first or self._separated]
+        return tuple(sorted(found, key=lambda one: -len(one.text)))
+
+    def _found(self, one: Expected, text: str, pos: int) -> Step:
+        """What stands at the cursor is read."""
+        if one.kind == "closer":
+            self._closed(one.number, len(one.text))
+        elif one.kind == "separator":
+            self._separated = True
+            self._window.pos += len(one.text)
+        elif one.kind == "other":
+            return CallsOver(self._edge)
+        else:
+            starts = [call for call in self._next if text.startswith(call.first, pos)]
+            if self._call_closer:
+                self._missing("is missing")
+            return NextCall(tuple(call for call in starts if call.first or self._separated))
+        self._expected = ()
+        return None
+
+    def _over(self) -> CallsOver:
         if self._call_closer:
             self._missing("is missing")
-        return NextCall(tuple(starts)) if starts else CallsOver(self._edge)
+        return CallsOver(self._edge)
 
-    def _closed(self, n: int, op: Op) -> None:
+    def _closed(self, n: int, size: int) -> None:
         """The n-th of the closers that are still expected was read."""
         window = self._window
         calls = len(self._call_closer)
         if n > 0 and self._call_closer:
             self._missing("is missing")
-        window.pos += len(op.text)
+        window.pos += size
         window.unmark()
         window.mark()
         self._separated = not self._separator
@@ -278,7 +329,7 @@ class AfterCall:
     def _missing(self, how: str) -> None:
         here = self._window.here
         self.report_end()
-        self._call_closer = ()
+        self._call_closer, self._expected = (), ()
         self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", (here, here))
 
 

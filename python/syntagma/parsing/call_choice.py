@@ -19,9 +19,18 @@ __all__ = ["CallChoice", "Way", "by_commit", "ways_of"]
 
 
 def by_commit(matchers: Sequence[CallMatcher]) -> list[CallMatcher]:
-    """Those that have committed, the first one first: the earliest, then the one with the longest literals."""
+    """Those that have committed, the first one first: the earliest, without arguments, with the longest literals.
+
+    That a value follows is known one character later than that no argument does.
+    """
     committed = [one for one in matchers if one.status == "commit"]
-    return sorted(committed, key=lambda one: (one.commit_at, -one.pattern.weight))
+    if len(committed) < 2:
+        return committed
+    return sorted(committed, key=lambda one: (one.commit_at, not _is_whole(one), -one.pattern.weight))
+
+
+def _is_whole(matcher: CallMatcher) -> bool:
+    return matcher.source is not None and matcher.source.done
 
 
 def ways_of(committed: Sequence[CallMatcher]) -> list[tuple[CallMatcher, Way]]:

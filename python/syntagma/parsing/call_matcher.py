@@ -248,15 +248,17 @@ class CallMatcher:
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
             return
-        if window.text[index] == "{":
+        is_object = window.text[index] == "{"
+        run, after = None, index
+        if closer and (not is_object or self.pattern.begins_with_brace):
+            run, after = run_at(window, index, self.pattern.after_value)
+        if run is not None and run.kind == "close":
+            self._commit(BufferedArguments(), window.base + after)
+        elif run is None and after >= 0 and is_object:
             plain = form.notation.is_json
             self._commit(
                 JsonArguments(self._closers) if plain else LiteralArguments(form.notation, self._closers), self.pos + 1
             )
-            return
-        run, after = run_at(window, index, self.pattern.after_value if closer else ())
-        if run is not None and run.kind == "close":
-            self._commit(BufferedArguments(), window.base + after)
         elif after >= 0:
             self.status = "no match"
 

@@ -142,6 +142,11 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def begins_with_brace(self) -> bool:
+        """What stands in the place of arguments may begin as an object does."""
+        return any(op.text.startswith("{") for run in self.after_value for op in run.ops[:1])
+
+    @cached_property
     def decisive(self) -> tuple[Op, ...]:
         """The literals after the arguments that tell their end from the beginning of an argument."""
         opener = self.form.argument.ops if self.form.argument is not None else ()

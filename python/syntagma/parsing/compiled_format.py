@@ -66,6 +66,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         bare_starts: those that begin with an object or a name, without a marker.
         openings: what begins with each marker.
         longer_openers: what opens the answer or reasoning and begins as a call does.
+        openers_like_closers: what opens reasoning, the answer or calls, and begins as a closer of reasoning does.
         blocks: the blocks of reasoning.
         repeats: further blocks are reasoning too.
         wrappers: the blocks of the answer.
@@ -80,6 +81,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     bare_starts: tuple[CallPattern, ...]
     openings: dict[str, tuple[CallPattern, ...]]
     longer_openers: tuple[str, ...]
+    openers_like_closers: tuple[str, ...]
     blocks: tuple[Block, ...]
     repeats: bool
     wrappers: tuple[Block, ...]
@@ -89,10 +91,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """by whether a block of reasoning may begin, and the section that is open"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
     """by the block that is open (None: any closer ends it), and whether a call may interrupt it"""
-
-    def inner(self, section: Section) -> tuple[CallPattern, ...]:
-        """The calls that may stand inside this section."""
-        return tuple(call for _, sections, calls in self.forms if section in sections for call in calls)
+    next_calls: dict[Section | None, tuple[CallPattern, ...]]
+    """how a further call may begin after one, by the section that is open: as inside of it, or as any"""
 
     def closer_after(self, call: CallPattern) -> tuple[Op, ...]:
         """The closer of a section that may follow a call whose section was not opened: one that is a marker."""
@@ -153,11 +153,20 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
             for block in (*blocks, *wrappers)
             if any(block.opener != first and block.opener.startswith(first) for first in firsts)
         ),
+        openers_like_closers=tuple(
+            opener
+            for opener in (*firsts, *(block.opener for block in (*blocks, *wrappers)))
+            if any(opener.startswith(block.closer) for block in blocks)
+        ),
         blocks=blocks,
         repeats=reasoning is not None and reasoning.repeat,
         wrappers=wrappers,
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
         end_of_turn=spec.end_of_turn,
+        next_calls={
+            section: (*(call for _, each, calls in forms if section in each for call in calls), *starts)
+            for section in sections
+        },
         answer_exits={
             (may_reason, section): _exits(
                 _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop), markers

@@ -168,11 +168,12 @@ class InlineTurnReader:
 
     def _unmatched_closer(self, final: bool) -> bool:
         """Reasoning is closed already; a closer that is written first closes nothing."""
-        blocks = self._compiled.blocks
-        end = end_of_first(self.window, tuple(block.closer for block in blocks), self._compiled.markers, final=final)
-        if end is None:
+        blocks, markers = self._compiled.blocks, self._compiled.markers
+        opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
+        end = end_of_first(self.window, tuple(block.closer for block in blocks), markers, final=final)
+        if opened is None or (end is None and not opened):
             return False
-        if not end:
+        if opened or not end:
             return self._go(self._after_start)
         start = self.window.here
         closer = self._take_marker(end)

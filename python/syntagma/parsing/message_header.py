@@ -135,12 +135,13 @@ def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, s
 def _words(header: Header, shape: HeaderShape, text: str, begin: int, *, bare: bool) -> int | None:
     """Take the fields that are one word off the front; the index of what is left, or None."""
     for match in WORD.finditer(text, begin):
-        key, sign, value = match.group().partition("=")
-        key += sign
-        if not sign or key not in shape.keys or not value:
-            if not bare or not _WORD_OF_SECTION.fullmatch(match.group()) or (shape.bare or "") in header.values:
+        word = match.group()
+        key = next((one for one in shape.keys if word.startswith(one)), "")
+        value = word[len(key) :]
+        if not key or not value:
+            if not bare or not _WORD_OF_SECTION.fullmatch(word) or (shape.bare or "") in header.values:
                 return match.start()
-            key, value, bare = shape.bare or "", match.group(), False
+            key, value, bare = shape.bare or "", word, False
         before = header.values.setdefault(key, value)
         if before != value:
             header.note(f"{key} has two values")

@@ -138,9 +138,11 @@ class NestedArguments(ArgumentSource):
         stop = at
         while stop < end and text[stop] not in ELEMENT_ENDS and not text[stop].isspace():
             stop += 1
+        opener_end = self._form.open_end
+        found = text.find(opener_end, at, min(end, stop + len(opener_end)))
+        stop = found if found >= 0 else stop
         if stop == end:
             return None
-        opener_end = self._form.open_end
         if text.startswith(opener_end, stop):
             return text[at:stop]
         return None if self._window.cut_at(stop, opener_end) else ""
