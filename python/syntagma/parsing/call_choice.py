@@ -83,7 +83,7 @@ class CallChoice:
         room: code points, at most, that are tried.
     """
 
-    __slots__ = ("_end", "_first", "_trials", "_window")
+    __slots__ = ("_end", "_trials", "_window")
 
     def __init__(
         self,
@@ -93,7 +93,6 @@ class CallChoice:
         room: int,
     ) -> None:
         self._window = window
-        self._first = ways[0][1]
         self._end = ways[0][0].pos + room
         self._trials = [(_Trial(way, declare(matcher)), matcher.pos) for matcher, way in ways]
 
@@ -101,12 +100,13 @@ class CallChoice:
         """Read on. The way in which the arguments fit; None: more text is needed."""
         window = self._window
         left: list[tuple[_Trial, int]] = []
+        failed: list[tuple[_Trial, int]] = []
         for trial, pos in self._trials:
             after = self._fed(trial, pos)
-            if trial.fits:
-                left.append((trial, after))
+            (left if trial.fits else failed).append((trial, after))
         if not left:
-            return self._first
+            # The last one to fail: of less text, it would have been the only one left.
+            return max(failed, key=lambda one: one[1])[0].way
         whole = [trial for trial, _ in left if trial.source.done]
         first = left[0][0]
         if len(left) == 1 or first.source.done or max(pos for _, pos in left) >= self._end:
