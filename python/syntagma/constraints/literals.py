@@ -82,7 +82,8 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
 
     Closers of calls and sections are not among them: they may stand inside a string argument.
     """
-    return _unique(atom.strip() for atom in spec.end_of_turn if atom.strip())[:1]
+    places = (_unique(text.strip() for text in texts) for texts in spec.turn_ends)
+    return next((texts for texts in places if texts), ())
 
 
 def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ def _framing(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _ends(spec: FormatSpec) -> list[str]:
-    return [atom.strip() for atom in spec.end_of_turn]
+    return [text.strip() for texts in spec.turn_ends for text in texts]
 
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
@@ -158,7 +159,8 @@ def _literals(spec: FormatSpec) -> Iterator[str]:
     yield from _structure(spec)
     if spec.content is not None:
         yield from spec.content.drop
-    yield from spec.end_of_turn
+    for texts in spec.turn_ends:
+        yield from texts
     if spec.messages is not None:
         yield from _headers(spec.messages)
 

@@ -39,8 +39,9 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """further names"""
     anchor: str | None = None
     """where the assistant's turn begins in a prompt; what follows its last occurrence is read before the output"""
-    end_of_turn: tuple[str, ...] = ()
-    """the texts that end the turn, in order; the reader removes any leading part of them from the end of the output"""
+    end_of_turn: tuple[str | tuple[str, ...], ...] = ()
+    """the texts that end the turn, in order, several where any of them may stand in one place; the reader removes any
+    leading part of them from the end of the output"""
     markers: tuple[str, ...] = ()
     """markers beside every `<…>` and `[…]` that stands whole in a literal"""
     reasoning: ReasoningSpec | None = None
@@ -50,6 +51,7 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         check_types(self, "")
+        _check_ends(self)
         _check_markers(self)
         for name in ("reasoning", "content", "tools", "messages"):
             part = getattr(self, name)
@@ -58,12 +60,28 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
 
+    @property
+    def turn_ends(self) -> tuple[tuple[str, ...], ...]:
+        """What ends the turn: for each place in order, the texts any of which may stand there."""
+        return tuple((texts,) if isinstance(texts, str) else texts for texts in self.end_of_turn)
 
-def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
-    """Those of the markers that stand in a text of the format, each once."""
-    parts = (spec.end_of_turn, spec.reasoning, spec.content, spec.tools, spec.messages)
+    @property
+    def written_end(self) -> str:
+        """The end of the turn as it is written: the first text of each place."""
+        return "".join(texts[0] for texts in self.turn_ends)
+
+
+def used_markers(spec: FormatSpec, markers: Iterable[str], *, ends: bool = True) -> tuple[str, ...]:
+    """Those of the markers that stand in a text of the format, each once; `ends`: or in what ends the turn."""
+    parts = (spec.end_of_turn if ends else (), spec.reasoning, spec.content, spec.tools, spec.messages)
     texts = list(_texts(parts))
     return tuple(marker for marker in dict.fromkeys(markers) if any(marker in text for text in texts))
+
+
+def _check_ends(spec: FormatSpec) -> None:
+    if any(not texts or not all(texts) for texts in spec.turn_ends):
+        hint = "a text, or a list of texts any of which may stand in its place"
+        raise format_error("E-FORMAT-VALUE", "/end_of_turn", "has an empty text or list", hint)
 
 
 def _check_markers(spec: FormatSpec) -> None:

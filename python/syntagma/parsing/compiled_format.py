@@ -71,7 +71,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         repeats: further blocks are reasoning too.
         wrappers: the blocks of the answer.
         router: where messages with headers go; None: the format has none.
-        end_of_turn: what ends the turn.
+        turn_ends: what ends the turn: for each place in order, the texts any of which may stand there.
     """
 
     markers: Markers
@@ -86,7 +86,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     repeats: bool
     wrappers: tuple[Block, ...]
     router: HeaderRouter | None
-    end_of_turn: tuple[str, ...]
+    turn_ends: tuple[tuple[str, ...], ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and the section that is open"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
@@ -162,7 +162,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         repeats=reasoning is not None and reasoning.repeat,
         wrappers=wrappers,
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
-        end_of_turn=spec.end_of_turn,
+        turn_ends=spec.turn_ends,
         next_calls={
             section: (*(call for _, each, calls in forms if section in each for call in calls), *starts)
             for section in sections

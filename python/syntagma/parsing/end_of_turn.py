@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TypeAlias
 
-from syntagma.parsing.text.token_kind import TokenKind
+from syntagma.parsing.text.token_kind import SPECIAL, TokenKind
 
 __all__ = ["EndOfTurn"]
 
@@ -16,44 +15,71 @@ class EndOfTurn:
     """Holds back what may be the end of the turn, and only as long as it may be.
 
     Args:
-        atoms: what ends the turn, in this order. The leading ones that the output ends with are taken off: all, or the
-            first few, and no part of one.
+        places: what ends the turn: for each place in order, the texts any of which may stand there. The texts of the
+            leading places that the output ends with are taken off: of all places or the first few, and no part of one.
 
     Attributes:
-        first_char: the first character of what ends the turn; empty if nothing does.
+        first_chars: the characters with which the end of the turn may begin; empty if nothing ends it.
     """
 
-    __slots__ = ("_atoms", "_held", "_whole", "first_char")
+    __slots__ = ("_held", "_longest", "_places", "_tokens", "first_chars")
 
-    def __init__(self, atoms: tuple[str, ...]) -> None:
-        self._atoms = atoms
-        self._whole = "".join(atoms)
+    def __init__(self, places: tuple[tuple[str, ...], ...]) -> None:
+        self._places = places
+        self._longest = sum(max(map(len, texts)) for texts in places)
         self._held: list[Piece] = []
-        self.first_char = self._whole[:1]
+        self._tokens: list[str] = []
+        """end tokens of the vocabulary after what is held, up to now the last of the output"""
+        self.first_chars = "".join({text[0] for text in places[0]}) if places else ""
 
     @property
     def is_empty(self) -> bool:
         """Nothing is held back."""
-        return not self._held
+        return not self._held and not self._tokens
 
     def feed(self, text: str, kind: TokenKind) -> list[Piece]:
         """More output → what is certainly not the end of the turn, each piece with the kind of its tokens."""
-        whole = self._whole
-        if not whole or not (self._held or kind.may_hold(self._atoms[0])):
+        if self.is_empty and not any(char in text for char in self.first_chars):
             return [(text, kind)]
-        if not self._held and self.first_char not in text:
-            return [(text, kind)]
+        self._held += ((token, SPECIAL) for token in self._tokens)
+        self._tokens.clear()
         self._held.append((text, kind))
+        return self._release(self._end_from(whole=False))
+
+    def feed_token(self, text: str) -> None:
+        """A token by which the vocabulary ends a turn: no part of the output, unless more comes after it."""
+        self._tokens.append(text)
+
+    def finish(self) -> list[Piece]:
+        """The output is over: what is held and is not the end of the turn."""
+        out = self._release(self._end_from(whole=True))
+        self._held.clear()
+        self._tokens.clear()
+        return out
+
+    def _end_from(self, *, whole: bool) -> int:
+        """Where what is held is the end of the turn from there on; `whole`: and not only the beginning of one."""
         held = "".join(piece for piece, _ in self._held)
-        start = max(0, len(held) - len(whole))
-        while True:
-            start = held.find(whole[0], start)
-            if start < 0:
-                out, self._held = self._held, []
-                return out
-            if whole.startswith(held[start:]):
-                return self._release(start)
-            start += 1
+        begin = 0
+        for piece, kind in self._held:
+            after = begin + len(piece)
+            for start in range(max(begin, len(held) - self._longest), after):
+                if held[start] in self.first_chars and self._is_end(held, start, kind, whole=whole):
+                    return start
+            begin = after
+        return len(held)
+
+    def _is_end(self, text: str, start: int, kind: TokenKind, *, whole: bool) -> bool:
+        """Whether `text` is the end of the turn from `start` on, or, unless `whole`, may become it."""
+        reached = {start}
+        for number, texts in enumerate(self._places):
+            allowed = texts if number else tuple(one for one in texts if kind.may_hold(one))
+            if not whole and any(one.startswith(text[at:]) for at in reached for one in allowed):
+                return True
+            reached = {at + len(one) for at in reached for one in allowed if text.startswith(one, at)}
+            if whole and len(text) in reached:
+                return True
+        return len(text) in reached
 
     def _release(self, size: int) -> list[Piece]:
         """The first `size` characters that are held."""
@@ -66,9 +92,3 @@ class EndOfTurn:
             out.append((text, kind))
             size -= len(text)
         return out
-
-    def finish(self) -> list[Piece]:
-        """The output is over: what is held and is not the end of the turn."""
-        held, self._held = self._held, []
-        text = "".join(piece for piece, _ in held)
-        return [] if text in accumulate(self._atoms) else held

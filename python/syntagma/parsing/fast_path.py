@@ -56,7 +56,7 @@ class FastPath:
         sink: where its text goes.
         at: absolute position of the next character.
         special: what `feed` is told of its chunks; others are not for this path.
-        end_char: the first character of what ends the turn, or nothing.
+        end_chars: the characters with which the end of the turn may begin.
 
     Attributes:
         run: as above.
@@ -66,11 +66,11 @@ class FastPath:
 
     __slots__ = ("_limit", "_make", "_spell", "_start", "_stops", "_write", "position", "run", "special")
 
-    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, end_char: str) -> None:
+    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, end_chars: str) -> None:
         self.run = run
         self.position = self._start = at
         self._limit = at + run.room
-        self._stops = run.stops if not end_char or end_char in run.stops else run.stops | {end_char}
+        self._stops = run.stops if run.stops.issuperset(end_chars) else run.stops.union(end_chars)
         self._spell = run.spell
         self._make = sink.make
         self._write = sink.buffer.write

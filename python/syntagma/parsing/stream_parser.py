@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence, Set
-from typing import Protocol, Unpack
+from typing import NamedTuple, Protocol, Unpack
 
 from syntagma.errors import ArgumentError
 from syntagma.events import Event, FinishReason
-from syntagma.format_schema import FormatSpec, StartState
+from syntagma.format_schema import FormatSpec, StartState, used_markers
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.compiled_format import compiled_format
@@ -33,7 +33,7 @@ _SPECIAL = {kind: special for special, kind in _KINDS.items()}
 
 
 class Vocabulary(Protocol):
-    """What the parser needs of a `TokenizerInfo`."""
+    """What the parser needs of a `TokenizerInfo`. Tokens that end a turn are known where it has `eos_token_ids`."""
 
     @property
     def special_token_ids(self) -> Sequence[int] | Set[int]:
@@ -128,6 +128,7 @@ class StreamParser:
         self, fmt: FormatSpec | HasSpec, request: ResolvedRequest, prompt: str | None, reading: ReadingOptions
     ) -> None:
         spec = fmt if isinstance(fmt, FormatSpec) else fmt.spec
+        self._spec = spec
         compiled = compiled_format(spec, calls=request.allows_calls)
         self._out = Emitter(
             reading.policies,
@@ -141,12 +142,12 @@ class StreamParser:
         self._turn = turn_reader(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
         self.start_state = read_prompt_tail(self._turn, spec, self._out, request, prompt)
         self._decoder = TextDecoder()
-        self._end_of_turn = EndOfTurn(spec.end_of_turn)
+        self._end_of_turn = EndOfTurn(compiled.turn_ends)
         self._raw = TextBuffer() if reading.keep_raw else None
         self._length = 0
         self._finished = False
         self._fast_path: FastPath | None = None
-        self._vocabulary: tuple[Vocabulary, frozenset[int], TokenKind] | None = None
+        self._tokens: _Tokens | None = None
 
     @property
     def raw(self) -> str:
@@ -207,17 +208,18 @@ class StreamParser:
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """Read more, as tokens: special tokens are markers, text tokens that look like one are text.
 
+        Tokens by which the vocabulary ends a turn are no part of the message if nothing comes after them.
+
         Raises:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
             ParseError: bad text, only if the parser is strict.
         """
         self._leave_fast_path()
         self._check_open()
-        if self._vocabulary is None or self._vocabulary[0] is not info:
-            special = frozenset(info.special_token_ids)
-            texts = frozenset(info.token_bytes(token).decode("utf-8", "replace") for token in special)
-            self._vocabulary = (info, special, TokenKind(texts))
-        _, special, kind = self._vocabulary
+        tokens = self._tokens
+        if tokens is None or tokens.info is not info:
+            tokens = self._tokens = _tokens(info, self._spec)
+        _, special, ends, kind = tokens
         self._turn.window.vocabulary = kind
         plain: list[bytes] = []
         for token in ids:
@@ -226,7 +228,12 @@ class StreamParser:
                 continue
             self._read(self._decoder.decode(b"".join(plain)) + self._decoder.flush(), kind)
             plain = []
-            self._read(info.token_bytes(token).decode("utf-8", "replace"), SPECIAL)
+            text = special[token]
+            if token in ends:
+                self._note(text)
+                self._end_of_turn.feed_token(text)
+            else:
+                self._read(text, SPECIAL)
         self._read(self._decoder.decode(b"".join(plain)), kind)
         return self._out.take()
 
@@ -259,8 +266,8 @@ class StreamParser:
         sink = None if run is None else self._out.sink(run.kind)
         kind = self._turn.window.last_kind
         if run is not None and sink is not None and kind in _SPECIAL:
-            end_char = self._end_of_turn.first_char
-            self._fast_path = FastPath(run, sink, self._length, special=_SPECIAL[kind], end_char=end_char)
+            ends = self._end_of_turn.first_chars
+            self._fast_path = FastPath(run, sink, self._length, special=_SPECIAL[kind], end_chars=ends)
 
     def _leave_fast_path(self) -> None:
         """Account for what has passed."""
@@ -275,17 +282,40 @@ class StreamParser:
             raise ArgumentError("E-ARGUMENT-FINISHED", "the parser was finished", hint="each message needs a new one")
 
     def _read(self, text: str, kind: TokenKind) -> None:
-        if not text:
-            return
+        if text:
+            self._note(text)
+            self._pass_on(self._end_of_turn.feed(text, kind))
+
+    def _note(self, text: str) -> None:
         self._length += len(text)
         if self._raw is not None:
             self._raw.write(text)
-        self._pass_on(self._end_of_turn.feed(text, kind))
 
     def _pass_on(self, pieces: list[tuple[str, TokenKind]]) -> None:
         for text, kind in pieces:
             self._turn.window.push(text, kind)
             self._turn.read()
+
+
+class _Tokens(NamedTuple):
+    """What the parser knows of a vocabulary: the texts of its special tokens, and which of them end a turn.
+
+    An end token that means something in the format, such as the end of a message, is read as that.
+    """
+
+    info: Vocabulary
+    special: dict[int, str]
+    ends: frozenset[int]
+    kind: TokenKind
+    """the kind of its text tokens"""
+
+
+def _tokens(info: Vocabulary, spec: FormatSpec) -> _Tokens:
+    special = {token: info.token_bytes(token).decode("utf-8", "replace") for token in info.special_token_ids}
+    ends = {token: special[token] for token in getattr(info, "eos_token_ids", ()) if token in special}
+    meant = used_markers(spec, filter(None, ends.values()), ends=False)
+    only_ends = frozenset(token for token, text in ends.items() if text not in meant)
+    return _Tokens(info, special, only_ends, TokenKind(frozenset(special.values())))
 
 
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:

@@ -220,7 +220,8 @@ class _FormatChecks:
             return None
         tail = clean_tail(located, frame.epilogue, frame.user_open)
         at = len(text) - len(tail)
-        end = self._fmt.spec.end_of_turn if tail.endswith("".join(self._fmt.spec.end_of_turn)) else ()
+        spec = self._fmt.spec
+        end = [texts[0] for texts in spec.turn_ends] if tail.endswith(spec.written_end) else []
         for piece in (*atoms(tail.removesuffix("".join(end)), frame.eos), *end):
             output = text[len(frame.lead) : at]
             at += len(piece)

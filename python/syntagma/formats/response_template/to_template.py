@@ -68,7 +68,7 @@ def write_response_template(
         spec = _with_openers(spec, spec.messages)
     if spec.reasoning is not None:
         fields["thinking"] = _reasoning(spec.reasoning, lost)
-    fields["content"] = _content(spec.content, spec.end_of_turn, lost)
+    fields["content"] = _content(spec.content, spec.turn_ends, lost)
     if spec.tools is not None:
         try:
             fields["tool_calls"] = _calls(spec.tools, lost)
@@ -108,12 +108,12 @@ def _reasoning(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
     return {**field, "repeats": True, "join": ""} if part.repeat else field
 
 
-def _content(part: ContentSpec | None, end_of_turn: Sequence[str], lost: list[NotCarried]) -> dict[str, Any]:
+def _content(part: ContentSpec | None, turn_ends: Sequence[Sequence[str]], lost: list[NotCarried]) -> dict[str, Any]:
     field: dict[str, Any] = {"content": "text", "content_args": _EXACT, "repeats": True, "join": ""}
     if part is not None and part.block:
         lost.append(NotCarried("/content/block", "text outside the wrapper is not content"))
         return {**_sides(part.block, "/content/block", lost), **field}
-    ends = [*end_of_turn[:1], *(part.drop if part is not None else ())]
+    ends = [*(text for texts in turn_ends[:1] for text in texts), *(part.drop if part is not None else ())]
     return {**field, "close": ends[0] if len(ends) == 1 else ends} if ends else field
 
 
