@@ -19,7 +19,7 @@ from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
-from syntagma.format_schema import FormatSpec, write_toml
+from syntagma.format_schema import FormatSpec, used_markers, write_toml
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
@@ -195,7 +195,8 @@ def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:
     """A named format with the frame of the derived one, and then with its reasoning, too."""
     framed = named.spec
     if framed.messages is None:
-        framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn)
+        framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn, markers=())
+        framed = msgspec.structs.replace(framed, markers=used_markers(framed, named.spec.markers))
     yield ChatFormat(framed, name=named.name)
     if derived.reasoning is not None and framed.tools is not None and framed.messages is None:
         try:
