@@ -21,6 +21,7 @@ from syntagma.format_schema.spec import (
     has_required_fields,
     required_fields,
     shown_headers,
+    texts_in_turn,
     used_markers,
 )
 from syntagma.format_schema.start import StartState
@@ -63,6 +64,7 @@ __all__ = [
     "required_fields",
     "shown_headers",
     "split_header",
+    "texts_in_turn",
     "used_markers",
     "value_ends",
     "write_toml",

@@ -24,6 +24,7 @@ __all__ = [
     "has_required_fields",
     "required_fields",
     "shown_headers",
+    "texts_in_turn",
     "used_markers",
 ]
 
@@ -71,10 +72,14 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return "".join(texts[0] for texts in self.turn_ends)
 
 
-def used_markers(spec: FormatSpec, markers: Iterable[str], *, ends: bool = True) -> tuple[str, ...]:
-    """Those of the markers that stand in a text of the format, each once; `ends`: or in what ends the turn."""
-    parts = (spec.end_of_turn if ends else (), spec.reasoning, spec.content, spec.tools, spec.messages)
-    texts = list(_texts(parts))
+def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:
+    """Every text of the format that means something inside of a turn, which what ends the turn does not."""
+    return tuple(_texts((spec.reasoning, spec.content, spec.tools, spec.messages)))
+
+
+def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
+    """Those of the markers that stand in a text of the format, each once."""
+    texts = (*_texts(spec.end_of_turn), *texts_in_turn(spec))
     return tuple(marker for marker in dict.fromkeys(markers) if any(marker in text for text in texts))
 
 

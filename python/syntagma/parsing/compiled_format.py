@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import FormatSpec, Markers, PlacedPiece
+from syntagma.format_schema import FormatSpec, Markers, PlacedPiece, texts_in_turn
 from syntagma.parsing.call_patterns import (
     Block,
     CallPattern,
@@ -71,6 +71,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         repeats: further blocks are reasoning too.
         wrappers: the blocks of the answer.
         router: where messages with headers go; None: the format has none.
+        texts: every text that means something inside of a turn.
         turn_ends: what ends the turn: for each place in order, the texts any of which may stand there.
     """
 
@@ -86,6 +87,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     repeats: bool
     wrappers: tuple[Block, ...]
     router: HeaderRouter | None
+    texts: tuple[str, ...]
     turn_ends: tuple[tuple[str, ...], ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and the section that is open"""
@@ -162,6 +164,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         repeats=reasoning is not None and reasoning.repeat,
         wrappers=wrappers,
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
+        texts=texts_in_turn(spec),
         turn_ends=spec.turn_ends,
         next_calls={
             section: (*(call for _, each, calls in forms if section in each for call in calls), *starts)

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, Unpack
 
 from syntagma.errors import ArgumentError
 from syntagma.events import Event, FinishReason
-from syntagma.format_schema import FormatSpec, StartState, used_markers
+from syntagma.format_schema import FormatSpec, StartState
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.compiled_format import compiled_format
@@ -128,8 +128,8 @@ class StreamParser:
         self, fmt: FormatSpec | HasSpec, request: ResolvedRequest, prompt: str | None, reading: ReadingOptions
     ) -> None:
         spec = fmt if isinstance(fmt, FormatSpec) else fmt.spec
-        self._spec = spec
         compiled = compiled_format(spec, calls=request.allows_calls)
+        self._texts = compiled.texts
         self._out = Emitter(
             reading.policies,
             inline=request.reasoning_in_content or (spec.reasoning is not None and spec.reasoning.to == "content"),
@@ -218,7 +218,7 @@ class StreamParser:
         self._check_open()
         tokens = self._tokens
         if tokens is None or tokens.info is not info:
-            tokens = self._tokens = _tokens(info, self._spec)
+            tokens = self._tokens = _tokens(info, self._texts)
         _, special, ends, kind = tokens
         self._turn.window.vocabulary = kind
         plain: list[bytes] = []
@@ -310,11 +310,10 @@ class _Tokens(NamedTuple):
     """the kind of its text tokens"""
 
 
-def _tokens(info: Vocabulary, spec: FormatSpec) -> _Tokens:
+def _tokens(info: Vocabulary, texts: tuple[str, ...]) -> _Tokens:
     special = {token: info.token_bytes(token).decode("utf-8", "replace") for token in info.special_token_ids}
-    ends = {token: special[token] for token in getattr(info, "eos_token_ids", ()) if token in special}
-    meant = used_markers(spec, filter(None, ends.values()), ends=False)
-    only_ends = frozenset(token for token, text in ends.items() if text not in meant)
+    ends = {token for token in getattr(info, "eos_token_ids", ()) if token in special}
+    only_ends = frozenset(token for token in ends if not any(special[token] in text for text in texts))
     return _Tokens(info, special, only_ends, TokenKind(frozenset(special.values())))
 
 
