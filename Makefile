@@ -50,8 +50,10 @@ test-python: build
 # Seconds for each target; a finding stops the run and says which file it is.
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
+FUZZ_FORMATS ?= 1000
 
-fuzz: toolchain ## look for crashes and broken promises with random input
+fuzz: build ## look for crashes and broken promises with random input
+	$(BIN)/python -m tests.formats.format_laws $(FUZZ_FORMATS) --from $(FUZZ_SEED)0000
 	cargo test --release --quiet --package syntagma-grammar --test random_schemas
 	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 

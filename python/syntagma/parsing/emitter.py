@@ -218,8 +218,9 @@ class Emitter:
             return
         index = self._calls
         self._calls += 1
-        digest = hashlib.sha256(f"{self._id_seed}:{index}".encode()).hexdigest()[:24]
-        self._push(ToolCallStart(index, wire_id or f"call_{digest}", name, _after_zero(span)))
+        if not wire_id:
+            wire_id = "call_" + hashlib.sha256(f"{self._id_seed}:{index}".encode()).hexdigest()[:24]
+        self._push(ToolCallStart(index, wire_id, name, _after_zero(span)))
 
     def call_delta(self, text: str, span: Span) -> None:
         """A fragment of the arguments of the call that is open."""
@@ -284,7 +285,7 @@ class Emitter:
 
 def _after_zero(span: Span) -> Span:
     """A span that begins in the prompt's tail, cut at the beginning of the output."""
-    return max(0, span[0]), max(0, span[1])
+    return span if span[0] >= 0 else (0, max(0, span[1]))
 
 
 def _joined(events: list[Event]) -> list[Event]:

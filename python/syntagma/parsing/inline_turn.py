@@ -225,6 +225,9 @@ class InlineTurnReader:
                 marker[found[0].edge :], at + found[0].edge, self._pass_answer
             ):
                 start = at + found[0].edge + 1
+                # The opener of a section may have been read, whose closer counts from here on.
+                exits = self._answer_exits()
+                scanner = self._scanner(exits.markers)
             else:
                 self._pass_answer(at)
                 return self._leave_answer(marker, found[0])

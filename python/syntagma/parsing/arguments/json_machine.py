@@ -34,6 +34,13 @@ from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 __all__ = ["JsonMachine"]
 
 _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
+_S, _STRING = r"[ \t\n\r]*+", r'"[^"\\\x00-\x1f]*+"'
+_SCALAR = rf"(?:{_STRING}|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null)"
+_MEMBER = f"{_S}{_STRING}{_S}:{_S}{_SCALAR}{_S}"
+_SHORT_OBJECT = re.compile(rf"\{{(?:{_MEMBER}(?:,{_MEMBER})*+|{_S})\}}")
+"""an object without objects, arrays and escapes in it"""
+_MAX_SHORT = 256
+"""code points of it"""
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = OpenString(frozenset(('"', "\\", *map(chr, range(32)))))
 # States inside of a string, beside those of the table.
@@ -128,6 +135,16 @@ class JsonMachine(ArgumentSource):
 
         A number on its own ends at the first character that is not part of it, which is not read.
         """
+        short = (
+            None if self._ends or self.state != VALUE else _SHORT_OBJECT.match(text, pos, min(end, pos + _MAX_SHORT))
+        )
+        if short is not None:
+            self.done = True
+            return short.end(), short.group()
+        return self._feed(text, pos, end)
+
+    def _feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
+        """The same, character by character."""
         out: list[str] = []
         start = pos
         while pos < end and not (self.done or self.bad):
