@@ -207,6 +207,9 @@ class Draw:
 
     def _object(self, keys: dict[str, Any]) -> None:
         inner = self._name() + "{arguments}"
+        if "{id}" not in inner and self._maybe(0.2):
+            # What stands after the arguments.
+            inner += self._mark() + self._rng.choice(("{id}", "{index}" + self._mark() + "{id}"))
         keys["call"] = self._mark() + self._space() + inner if self._maybe(0.15) else self._around(inner)
         self._notation(keys)
 
@@ -230,6 +233,9 @@ class Draw:
             self._notation(keys)
 
     def _tagged(self, keys: dict[str, Any]) -> None:
+        if self._maybe(0.3):
+            self._open_values(keys)
+            return
         rng = self._rng
         keys["call"] = self._around(self._name() + self._space() + "{arguments}")
         if self._maybe(0.2):
@@ -253,6 +259,20 @@ class Draw:
         if self._maybe(0.15):
             keys["escape"] = rng.choice((["values"], ["attributes", "values"]))
         self._notation(keys)
+
+    def _open_values(self, keys: dict[str, Any]) -> None:
+        """Arguments whose values have no marker after them, and whose keys may have none before."""
+        rng = self._rng
+        opener = rng.choice(("", "", "- ", self._mark()))
+        keys["call"] = self._around(self._name() + rng.choice(("\n", " ", ":\n")) + "{arguments}" + self._space())
+        keys["argument"] = opener + "{key}" + rng.choice(("=", ": ", " = ", self._mark())) + "{value}"
+        kind = rng.random()
+        if kind < 0.4:
+            keys["argument"] += "\n"
+        elif kind < 0.9 or not opener:
+            keys["argument_separator"] = rng.choice(("\n", "; ", " | ", self._mark()))
+        if self._maybe(0.3):
+            keys["values"] = "json"
 
     def _elements(self, keys: dict[str, Any]) -> None:
         opens, closes = self._rng.choice(
