@@ -174,7 +174,11 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
-            if len(certificate.failing) < give_up_after and (known is None or _beats(certificate, known)):
+            # Headers of messages are never derived: a format that knows them reads what no render shows.
+            in_tie = best.name == "derived" and candidate.spec.messages is not None
+            if len(certificate.failing) < give_up_after and (
+                known is None or _beats(certificate, known, in_tie=in_tie)
+            ):
                 best = _Choice(name, candidate, certificate)
     return best
 
@@ -184,11 +188,14 @@ def _text_of(fmt: ChatFormat) -> str:
     return write_toml(msgspec.structs.replace(fmt.spec, aliases=()))
 
 
-def _beats(one: Certificate, other: Certificate) -> bool:
-    """Whether a certificate is better: by being clean without covering less, or else by its rank."""
+def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:
+    """Whether a certificate is better: by being clean without covering less, or else by its rank.
+
+    `in_tie`: it also is where the ranks are equal.
+    """
     if one.clean:
         return not other.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
-    return not other.clean and one.rank > other.rank
+    return not other.clean and (one.rank > other.rank or (in_tie and one.rank == other.rank))
 
 
 def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:

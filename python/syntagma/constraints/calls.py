@@ -1,319 +1,266 @@
-"""Calls as grammars: one call per tool, and the section around them."""
+"""The calls of a turn as grammars: every way to write them that the format shows, with the section around them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from syntagma.constraints.arguments import arguments_grammar
-from syntagma.constraints.arguments.values import ArgumentEnds, unsupported
+from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
+from syntagma.constraints.arguments.values import ArgumentEnds
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.literals import from_trigger, literal, text_without
-from syntagma.constraints.schemas import arguments_schema
+from syntagma.constraints.call_writer import CallWriter, ToolPart
+from syntagma.constraints.literals import literal, search_key, structure
+from syntagma.constraints.schemas import allows_none, arguments_schema
+from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.errors import FormatError
-from syntagma.format_schema import (
-    Envelope,
-    EnvelopeNode,
-    EnvelopePlaceholder,
-    FormatSpec,
-    Markers,
-    Members,
-    Pattern,
-    Placeholder,
-    ToolsSpec,
-    is_open,
-    shown_headers,
-    split_header,
-    value_ends,
-)
-from syntagma.format_schema import Literal as LiteralItem
-from syntagma.format_schema.names import is_header_word, is_name, is_word
-from syntagma.format_schema.xml_escapes import xml_escaped
+from syntagma.format_schema import FormatSpec, Markers, Pattern, ToolsSpec, shown_headers, split_header
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.request import ResolvedRequest
 
-__all__ = ["calls_grammar", "ends_in_marker"]
+__all__ = ["CallGroup", "call_groups"]
 
-_ANY_NAME = r"[A-Za-z0-9_.\-]+"
-_ANY_ID = r"[A-Za-z0-9_\-]+"
-_NUMBER = r"0|[1-9][0-9]*"
 _NUMBERED_CALLS = 16
 """calls of a turn, from the first on, whose number is held; each costs a grammar what stands around the number"""
 
 
-def calls_grammar(
-    spec: FormatSpec, request: ResolvedRequest, *, limits: Limits, labels: BudgetLabels, triggered: bool = False
-) -> Grammar:
-    """One or more calls with everything around them, as the first form of the format writes them.
+class CallGroup(NamedTuple):
+    """Calls that begin alike, with everything around them but whitespace.
 
-    Where calls are messages with headers, every header may be written that the format shows whole, in front of the body
-    of the first; what opens a message stands between them. With `triggered` the text begins with a trigger: whitespace
-    before it is not part of it.
+    Attributes:
+        begins: what a reader finds their beginning by; empty: nothing, a call begins where the answer does.
+        calls: one or more calls.
+        before: whitespace that the format shows before them.
+        after: whitespace that it shows after them.
+        may_be_followed: they end in a marker, so that text after them cannot be taken for a part of them.
+    """
+
+    begins: str
+    calls: Grammar
+    before: str
+    after: str
+    may_be_followed: bool
+
+
+def call_groups(
+    spec: FormatSpec,
+    request: ResolvedRequest,
+    *,
+    limits: Limits,
+    labels: BudgetLabels,
+    triggered: bool = False,
+    begun: str = "",
+) -> list[CallGroup]:
+    """The ways to write calls, the one that the writer takes first.
+
+    Those are all that the format shows, where the grammar of each can be exact and is read as it is written: of two
+    that begin alike and end differently, a reader looks for the end of the first.
+
+    Args:
+        spec: the format.
+        request: what is asked of the turn.
+        limits: bounds on schemas.
+        labels: labels the parts that a budget may bound.
+        triggered: the text begins with a trigger.
+        begun: what the prompt holds of the beginning; only calls that go on with it are left.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading yet; `E-FORMAT-NAME`, a tool's name cannot
-            be written in it.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the first form has no strict reading yet; `E-FORMAT-NAME`, a tool's name
+            cannot be written in it.
         UnsupportedSchema: the parameters of a tool whose calls must keep to them are refused; the pointer says where.
     """
-    tools, messages = spec.tools, spec.messages
-    assert tools is not None
-    section, pattern = tools.section[0].written, tools.call[0].written
-    writer = begins = _CallWriter(spec, tools, pattern, labels)
-    if triggered:
-        section = Pattern(from_trigger(spec, section.text))
-        begun = Pattern(from_trigger(spec, pattern.text))
-        if begun != pattern and not section.opener:
-            begins = _CallWriter(spec, tools, begun, labels)
-    choices = _choices(writer, request, tools, limits)
-    number = (0 if tools.numbers == "turn" else request.history_calls) if writer.has_number else None
-    calls = begins.call(choices, number)
-    if request.parallel_tool_calls and request.choice.mode != "named":
-        separator = literal(tools.separator if messages is None else "".join(messages.start[:1]))
-        further = writer.call(choices)
-        if begins is writer and number is None:
-            calls = Grammar.repeat(further, min=1, separator=Grammar.concat(*separator) if separator else None)
-        else:
-            later = Grammar.repeat(Grammar.concat(*separator, further))
-            last = -1 if number is None else number + _NUMBERED_CALLS - 1
-            for one in range(last, number or 0, -1):
-                later = Grammar.optional(Grammar.concat(*separator, writer.call(choices, one), later))
-            calls = Grammar.concat(calls, later)
-    parts: list[Grammar] = []
-    for item in section.items:
-        match item:
-            case LiteralItem(text):
-                parts += literal(text)
-            case Placeholder():
-                parts.append(calls)
-    return Grammar.concat(*parts)
+    assert spec.tools is not None
+    builder = _Groups(spec, request, limits, labels, triggered=triggered, begun=begun)
+    return builder.messages() if spec.messages is not None else builder.inline()
 
 
-def ends_in_marker(spec: FormatSpec, tools: ToolsSpec) -> bool:
-    """Whether the last thing of a section is a marker, so that text after it cannot be taken for a part of it."""
-    closer = tools.section[0].closer.strip() or tools.call[0].closer.strip()
-    return bool(closer) and Markers(spec.markers).pieces(closer)[-1].is_marker
+class _Way(NamedTuple):
+    """One pattern of calls, and its calls.
+
+    Attributes:
+        pattern: the pattern without whitespace at its ends.
+        before: whitespace that it shows before it.
+        after: whitespace that it shows after it.
+        writer: writes one call.
+        first: writes the first one of the turn; None: it cannot be the first.
+        tools: what differs between the tools that may be called.
+        call: one call, with any number.
+    """
+
+    pattern: Pattern
+    before: str
+    after: str
+    writer: CallWriter
+    first: CallWriter | None
+    tools: Sequence[ToolPart]
+    call: Grammar
 
 
-def _choices(writer: _CallWriter, request: ResolvedRequest, tools: ToolsSpec, limits: Limits) -> list[_Part]:
-    """What differs between the calls that may be written."""
-    choice = request.choice
-    in_object = not writer.bare_arguments
-    arguments = arguments_grammar(tools, limits, in_object=in_object, encoded=writer.encoded, ends=writer.ends)
-    if choice.tools is None:
-        return [_Part(None, arguments.anything(None))]
-    parts: list[_Part] = []
+class _Groups:
+    def __init__(
+        self,
+        spec: FormatSpec,
+        request: ResolvedRequest,
+        limits: Limits,
+        labels: BudgetLabels,
+        *,
+        triggered: bool,
+        begun: str,
+    ) -> None:
+        self._spec = spec
+        self._request = request
+        self._limits = limits
+        self._labels = labels
+        self._markers = Markers(spec.markers)
+        self._triggered = triggered
+        self._begun = begun
+        self._single = not request.parallel_tool_calls or request.choice.mode == "named"
+        self._parts: dict[tuple[int, bool, bool, bool, ArgumentEnds], list[ToolPart]] = {}
+        """what differs between tools: by form, and by what `_tools` looks at in a call"""
+
+    def messages(self) -> list[CallGroup]:
+        """Calls that are messages; what opens a message stands between them."""
+        spec = self._spec
+        assert spec.tools is not None
+        assert spec.messages is not None
+        headers = shown_headers(spec)
+        body = _stripped(split_header(spec.tools.call[0], spec.messages).body)[0]
+        writer = CallWriter(spec, spec.tools, body, self._labels, headers=headers)
+        tools = self._tools(0, spec.tools, writer)
+        way = _Way(body, "", "", writer, writer, tools, writer.call(tools))
+        between = literal(spec.messages.start[0]) if spec.messages.start else ()
+        calls = self._several(spec.tools, [way], [way], Grammar.concat(*between))
+        return [CallGroup("", calls, "", "", False)]
+
+    def inline(self) -> list[CallGroup]:
+        """Calls between other text."""
+        assert self._spec.tools is not None
+        groups: dict[tuple[str, bool], list[CallGroup]] = {}
+        for number, form in enumerate(self._spec.tools.forms):
+            ways = list(self._ways(number, form))
+            sections: dict[str, Pattern] = {}
+            for section in form.section if ways else ():
+                sections.setdefault(" ".join(section.text.split()), section)
+            for section in sections.values():
+                for group in self._groups(form, section, ways):
+                    groups.setdefault((group.begins, group.may_be_followed), []).append(group)
+        return [same[0]._replace(calls=Grammar.union(*(one.calls for one in same))) for same in groups.values()]
+
+    def _groups(self, form: ToolsSpec, shown: Pattern, ways: Sequence[_Way]) -> Iterator[CallGroup]:
+        """The calls of a form in one section, by what they begin with."""
+        section, before, after = _stripped(shown)
+        opener, closer = section.opener.rstrip(), section.closer.lstrip()
+        separator = joined((WHITESPACE, *structure(form.separator, self._markers), WHITESPACE))
+        marked = all(self._is_marker(closer or way.pattern.closer) for way in ways)
+        ends = [WHITESPACE, *structure(closer, self._markers)] if closer else []
+        if opener:
+            if not opener.startswith(self._begun):
+                return
+            begins = structure(opener.removeprefix(self._begun), self._markers)
+            calls = self._several(form, [way._replace(first=way.writer) for way in ways], ways, separator)
+            whole = joined((*begins, WHITESPACE, calls, *ends))
+            if not (self._single or self._begun or any(way.writer.has_number for way in ways)):
+                whole = Grammar.repeat(whole, min=1, separator=WHITESPACE)
+            yield CallGroup(search_key(self._spec, opener), whole, before, after, marked)
+            return
+        firsts: dict[str, list[_Way]] = {}
+        for way in ways:
+            if way.first is not None:
+                firsts.setdefault(search_key(self._spec, way.pattern.opener), []).append(way)
+        for begins_with, same in firsts.items():
+            calls = joined((self._several(form, same, ways, separator), *ends))
+            yield CallGroup(begins_with, calls, same[0].before, after if closer else same[0].after, marked)
+
+    def _ways(self, number: int, form: ToolsSpec) -> Iterator[_Way]:
+        """The patterns of a form, each once, that a grammar can hold."""
+        begins: dict[str, str] = {}
+        seen: set[str] = set()
+        for shown in form.call:
+            pattern, before, after = _stripped(shown)
+            text = " ".join(pattern.text.split())
+            head, _, closer = text.rpartition("}")
+            if text in seen or begins.setdefault(head, closer) != closer:
+                continue
+            seen.add(text)
+            try:
+                writer = CallWriter(self._spec, form, pattern, self._labels)
+                tools = writer.callable(self._tools(number, form, writer))
+                call = writer.call(tools) if tools else None
+            except FormatError:
+                if number == 0 and shown is form.call[0]:
+                    raise
+                continue
+            if call is not None:
+                yield _Way(pattern, before, after, writer, self._first(form, pattern, writer), tools, call)
+
+    def _first(self, form: ToolsSpec, pattern: Pattern, writer: CallWriter) -> CallWriter | None:
+        """Writes a call that begins the turn; None: this pattern does not go on with what the prompt holds."""
+        if not pattern.text.startswith(self._begun):
+            return None
+        if not (self._begun or self._triggered):
+            return writer
+        rest = Pattern(pattern.text.removeprefix(self._begun))
+        return CallWriter(self._spec, form, rest, self._labels, exact=self._triggered)
+
+    def _several(self, form: ToolsSpec, first: Sequence[_Way], ways: Sequence[_Way], separator: Grammar) -> Grammar:
+        """The first call, in one of these ways, and further ones where more than one may come."""
+        number = None
+        if any(way.writer.has_number for way in ways):
+            number = 0 if form.numbers == "turn" else self._request.history_calls
+        further = Grammar.union(*(way.call for way in ways))
+        if number is None and len(first) == len(ways) and all(way.first is way.writer for way in first):
+            return further if self._single else Grammar.repeat(further, min=1, separator=separator)
+        begins = Grammar.union(*(way.first.call(way.tools, number) for way in first if way.first is not None))
+        if self._single:
+            return begins
+        later = Grammar.repeat(Grammar.concat(separator, further))
+        last = -1 if number is None else number + _NUMBERED_CALLS - 1
+        for one in range(last, number or 0, -1):
+            numbered = Grammar.union(*(way.writer.call(way.tools, one) for way in ways))
+            later = Grammar.optional(Grammar.concat(separator, numbered, later))
+        return Grammar.concat(begins, later)
+
+    def _is_marker(self, closer: str) -> bool:
+        pieces = self._markers.pieces(closer.strip())
+        return bool(pieces) and pieces[-1].is_marker
+
+    def _tools(self, number: int, form: ToolsSpec, writer: CallWriter) -> list[ToolPart]:
+        """What differs between the tools in calls of a form."""
+        in_object, once = not writer.bare_arguments, writer.names == 1
+        key = (number, in_object, writer.encoded, once, writer.ends)
+        if key not in self._parts:
+            arguments = arguments_grammar(
+                form, self._markers, self._limits, in_object=in_object, encoded=writer.encoded, ends=writer.ends
+            )
+            self._parts[key] = _tool_parts(self._request, arguments, once=once)
+        return self._parts[key]
+
+
+def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: bool) -> list[ToolPart]:
+    """The tools that may be called, each with its arguments; `once`: a call says the name in one place only."""
+    if request.choice.tools is None:
+        return [ToolPart(None, arguments.anything(None))]
+    parts: list[ToolPart] = []
     unconstrained: list[Tool] = []
-    for index, tool in choice.tools:
-        if choice.forced or request.enforce == "parameters" or tool.strict:
+    for index, tool in request.choice.tools:
+        if request.choice.forced or request.enforce == "parameters" or tool.strict:
             pointer = f"/tools/{index}/function/parameters"
-            by_schema = arguments.by_schema(arguments_schema(tool), strict=tool.strict, pointer=pointer)
-            parts.append(_Part((tool.name,), by_schema))
+            schema = arguments_schema(tool)
+            by_schema = arguments.by_schema(schema, strict=tool.strict, pointer=pointer)
+            parts.append(ToolPart((tool.name,), by_schema, may_be_bare=allows_none(schema)))
         else:
             unconstrained.append(tool)
-    if unconstrained and not arguments.any_differs and writer.names == 1:
+    if unconstrained and not arguments.any_differs and once:
         # Only the names of these tools differ: they share one grammar.
-        parts.append(_Part(tuple(tool.name for tool in unconstrained), arguments.anything(None)))
+        parts.append(ToolPart(tuple(tool.name for tool in unconstrained), arguments.anything(None)))
     else:
-        parts += [_Part((tool.name,), arguments.anything(tool.parameters or {})) for tool in unconstrained]
+        parts += [ToolPart((tool.name,), arguments.anything(tool.parameters or {})) for tool in unconstrained]
     return parts
 
 
-class _Part(NamedTuple):
-    """What differs between tools: the names that a call may have (None: any), and the arguments that follow."""
-
-    names: tuple[str, ...] | None
-    arguments: Grammar
-
-
-class _Item(NamedTuple):
-    """A literal or a placeholder of a call; what stands in an envelope is JSON text, without markers."""
-
-    text: str = ""
-    placeholder: str = ""
-    in_json: bool = False
-
-
-class _CallWriter:
-    """Fills the placeholders of a call pattern."""
-
-    def __init__(self, spec: FormatSpec, tools: ToolsSpec, shown: Pattern, labels: BudgetLabels) -> None:
-        self._tools = tools
-        self._labels = labels
-        self._number: int | None = None
-        self._headers = shown_headers(spec)
-        self._pattern = shown if spec.messages is None else split_header(shown, spec.messages).body
-        self._envelope: Envelope | None = tools.envelope[0] if "envelope" in self._pattern.placeholders else None
-        inner = self._envelope.pattern.placeholders if self._envelope else ()
-        placeholders = (*(self._headers[0].placeholders if self._headers else ()), *self._pattern.placeholders, *inner)
-        shape = tools.id[0].placeholders if tools.id and "id" in placeholders else ()
-        self._differing = ("header", "name", "arguments", *(("id",) if "name" in shape else ()))
-        self.names = (*placeholders, *shape).count("name")
-        """how often the name stands in a call"""
-        self.has_number = not {"index", "ordinal"}.isdisjoint((*placeholders, *shape))
-        """whether the call says its running number"""
-        if placeholders.count("id") > 1:
-            raise unsupported("an id that is written twice", "/tools/call", "one {id} in a call and what stands in it")
-        self._id_ends = "".join(self._pattern.around("id")[1].split()[:1]) if "id" in self._pattern.placeholders else ""
-        """what ends an id that nothing encloses"""
-        if not self.names:
-            hint = "{name} in the first pattern of `call`, or in what stands in it"
-            raise unsupported("a call that does not say its tool's name", "/tools/call", hint)
-        self.encoded = self._envelope is not None and any(
-            placeholder.name == "arguments" and placeholder.quoted for placeholder in _placeholders(self._envelope.root)
-        )
-        """whether the arguments are an object that is spelled as a string"""
-        self.bare_arguments = "arguments" in self._pattern.placeholders
-        """whether the arguments stand in the call itself, and not in an object"""
-        self.ends = self._argument_ends(spec)
-
-    def _argument_ends(self, spec: FormatSpec) -> ArgumentEnds:
-        """What ends the arguments, where they are written one by one, and their values."""
-        if not self.bare_arguments or not self._tools.argument:
-            return ArgumentEnds((), "")
-        markers = Markers(spec.markers)
-        gap = self._pattern.around("arguments")[1]
-        closer = next((piece.text.split()[0] for piece in markers.pieces(gap.strip())), "")
-        found = value_ends(self._tools, gap[: len(gap) - len(gap.lstrip())], closer, markers)
-        if is_open(self._tools) and spec.messages is not None and closer in spec.messages.end:
-            found += spec.messages.end
-        return ArgumentEnds(found, closer)
-
-    def call(self, parts: Sequence[_Part], number: int | None = None) -> Grammar:
-        """A call of any of `parts`. What does not depend on the tool is written once, around all of them.
-
-        Args:
-            parts: what differs.
-            number: how many calls came before; None: any number may be written.
-        """
-        self._number = number
-        items = list(self._items())
-        differs = [i for i, item in enumerate(items) if item.placeholder in self._differing]
-        first, after = differs[0], differs[-1] + 1
-        return Grammar.concat(
-            *self._sequence(items[:first], parts[0]),
-            Grammar.union(*(Grammar.concat(*self._sequence(items[first:after], part)) for part in parts)),
-            *self._sequence(items[after:], parts[0]),
-        )
-
-    def _items(self) -> Iterator[_Item]:
-        """The items of the call, those of the envelope in its place."""
-        if self._headers:
-            yield _Item(placeholder="header")
-        for item in self._pattern.items:
-            if isinstance(item, LiteralItem):
-                yield _Item(text=item.text)
-            elif item.name == "envelope" and self._envelope is not None:
-                for inner in self._envelope.pattern.items:
-                    if isinstance(inner, LiteralItem):
-                        yield _Item(text=inner.text, in_json=True)
-                    else:
-                        yield _Item(placeholder=inner.name, in_json=True)
-            else:
-                yield _Item(placeholder=item.name)
-
-    def _sequence(self, items: Sequence[_Item], part: _Part) -> list[Grammar]:
-        found: list[Grammar] = []
-        for item in items:
-            if item.placeholder:
-                found += self._placeholder(item.placeholder, part.names, part.arguments, quoted=item.in_json)
-            else:
-                found += [Grammar.literal(item.text)] if item.in_json else literal(item.text)
-        return found
-
-    def _placeholder(
-        self, placeholder: str, names: Sequence[str] | None, arguments: Grammar, *, quoted: bool
-    ) -> list[Grammar]:
-        match placeholder:
-            case "arguments":
-                return [self._labels.arguments(arguments)]
-            case "name":
-                return [self._in_json(names) if quoted else self._bare(names, self._pattern)]
-            case "header":
-                return [Grammar.union(*(Grammar.concat(*self._header(shown, names)) for shown in self._headers))]
-            case "id":
-                return [self._id(names)]
-            case "index" | "ordinal":
-                return [self._running(placeholder)]
-            case _:
-                raise unsupported(f"{{{placeholder}}} in a call", "/tools/call")
-
-    def _id(self, names: Sequence[str] | None) -> Grammar:
-        if not self._tools.id:
-            if not is_word(self._id_ends[:1]):
-                return Grammar.from_regex(_ANY_ID)
-            return Grammar.from_ebnf(f"start ::= {text_without([self._id_ends])} & #'{_ANY_ID}' ;")
-        shape = self._tools.id[0]
-        parts: list[Grammar] = []
-        for item in shape.items:
-            match item:
-                case LiteralItem(text):
-                    parts.append(Grammar.literal(text))
-                case Placeholder("name"):
-                    parts.append(self._spelled(names, is_word))
-                case Placeholder(counter):
-                    parts.append(self._running(counter))
-        return Grammar.concat(*parts)
-
-    def _running(self, counter: str) -> Grammar:
-        """The number of the call: from 0, or as an ordinal from 1."""
-        if self._number is None:
-            return Grammar.from_regex(_NUMBER)
-        return Grammar.literal(str(self._number + (counter == "ordinal")))
-
-    def _header(self, shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
-        """The header of a message; in a word with `key=`, more signs are read than in one without."""
-        parts: list[Grammar] = []
-        word = ""
-        for item in shown.items:
-            if isinstance(item, LiteralItem):
-                parts += literal(item.text)
-                word = "" if item.text[-1:].isspace() else item.text.split()[-1]
-            else:
-                parts.append(self._spelled(names, is_name if "=" in word else is_header_word))
-        return parts
-
-    def _in_json(self, names: Sequence[str] | None) -> Grammar:
-        """A name inside of a JSON string."""
-        if names is None:
-            return Grammar.from_regex(_ANY_NAME)
-        return Grammar.from_choices([json.dumps(name, ensure_ascii=False)[1:-1] for name in names])
-
-    def _bare(self, names: Sequence[str] | None, shown: Pattern) -> Grammar:
-        """A name that nothing encloses, as this pattern shows it."""
-        follower = next(iter(shown.around("name")[1].split()), "")
-        return self._spelled(names, lambda name: is_name(name) and not (follower and follower in name))
-
-    def _spelled(self, names: Sequence[str] | None, can_be_read: Callable[[str], bool]) -> Grammar:
-        """One of the names.
-
-        Raises:
-            FormatError: `E-FORMAT-NAME`, one could not be read back.
-        """
-        if names is None:
-            return Grammar.from_regex(_ANY_NAME)
-        escapes = "attributes" in self._tools.escape
-        spelled = {xml_escaped(name, attribute=True) if escapes else name: name for name in names}
-        for text, name in spelled.items():
-            if not can_be_read(text):
-                raise FormatError(
-                    "E-FORMAT-NAME",
-                    f"the tool's name {name!r} cannot be read back from this format",
-                    hint="a bare name holds no whitespace, quotes, brackets, commas or equals signs, "
-                    "and not the text that comes after it",
-                )
-        return Grammar.from_choices(list(spelled))
-
-
-def _placeholders(node: EnvelopeNode) -> list[EnvelopePlaceholder]:
-    found: list[EnvelopePlaceholder] = []
-    pending: list[EnvelopeNode] = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, EnvelopePlaceholder):
-            found.append(current)
-        elif isinstance(current, Members):
-            pending += [value for _, value in current.items]
-    return found
+def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
+    """A pattern as it is written without the whitespace at its ends, and that whitespace."""
+    text = shown.written.text
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return Pattern(text.strip()), before, after

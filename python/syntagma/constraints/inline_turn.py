@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from syntagma.constraints.calls import ends_in_marker
+from collections.abc import Iterable, Iterator
+
+from syntagma.constraints.calls import CallGroup
 from syntagma.constraints.literals import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
+from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.format_schema import Pattern
 from syntagma.grammars import Grammar
 
@@ -17,25 +20,21 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
     reasoning = spec.reasoning
     over = start.reasoning == "done" or (start.content_open and start.reasoning != "open")
     if reasoning is None or over:
-        return [_rest(turn, after_reasoning=False)]
+        return [_rest(turn, reasoned=False)]
+    further = Grammar.repeat(_blocks(turn)) if reasoning.repeat and _openers(turn) else Grammar.literal("")
     if start.reasoning == "open":
         # Where it is not known which block is open, each closer ends its own.
         opened = [block for block in reasoning.block if start.opener in ("", block.opener.strip())]
-        ends = {block.closer: _block_text(turn, block) for block in opened}
-        text = Grammar.union(*ends.values())
+        text = Grammar.union(*{block.closer.strip(): _block_text(turn, block) for block in opened}.values())
         if reasoning.to == "content":
             # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.
             text = Grammar.optional(text)
-        further = [Grammar.repeat(_blocks(turn))] if reasoning.repeat and _openers(turn) else []
-        return [text, *further, _rest(turn, after_reasoning=True)]
+        return [text, further, _rest(turn, reasoned=True)]
     if not _openers(turn):
         # Reasoning that nothing opens comes at the start or not at all.
-        return [_rest(turn, after_reasoning=False)]
-    whole = Grammar.repeat(_blocks(turn), min=1) if reasoning.repeat else _blocks(turn)
-    if _wrapper(turn, after_reasoning=True) == _wrapper(turn, after_reasoning=False):
-        return [Grammar.optional(whole), _rest(turn, after_reasoning=False)]
-    with_reasoning = Grammar.concat(whole, _rest(turn, after_reasoning=True))
-    return [Grammar.union(with_reasoning, _rest(turn, after_reasoning=False))]
+        return [_rest(turn, reasoned=False)]
+    with_reasoning = Grammar.concat(_blocks(turn), further, _rest(turn, reasoned=True))
+    return [Grammar.union(with_reasoning, _rest(turn, reasoned=False))]
 
 
 def _openers(turn: TurnContext) -> dict[str, Pattern]:
@@ -51,79 +50,108 @@ def _openers(turn: TurnContext) -> dict[str, Pattern]:
 def _blocks(turn: TurnContext) -> Grammar:
     """One block of reasoning, in any of the ways to write one."""
     blocks = _openers(turn).values()
-    return Grammar.union(*(Grammar.concat(*literal(block.opener), _block_text(turn, block)) for block in blocks))
+    return Grammar.union(*(Grammar.concat(*_opener(block), _block_text(turn, block)) for block in blocks))
+
+
+def calls_and_rest(turn: TurnContext) -> Grammar:
+    """The calls of a turn and what may follow them, whatever stood before."""
+    if turn.forced or turn.answer is not None:
+        return _calls(turn.groups)
+    wrapper = _wrapper(turn, reasoned=False)
+    return Grammar.union(*(_with_text_after(turn, group, wrapper) for group in turn.groups))
+
+
+def _opener(block: Pattern) -> list[Grammar]:
+    """The opener of a block of text, the whitespace before it optional; that after it is like the text."""
+    return [*_optional(_leading(block.opener)), *literal(block.opener.strip())]
 
 
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
-    """The text of a block of reasoning that is open, with its closer."""
-    return Grammar.concat(turn.labels.reasoning(reasoning_text(turn.spec, block)), *literal(block.closer))
+    """The text of a block of reasoning that is open, with its closer and the whitespace that is shown after it."""
+    text = turn.labels.reasoning(reasoning_text(turn.spec, block))
+    return Grammar.concat(text, *literal(block.closer.strip()), *_optional(_trailing(block.closer)))
 
 
-def _wrapper(turn: TurnContext, *, after_reasoning: bool) -> Pattern | None:
-    """What stands around the answer, if anything does."""
+def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
+    """What stands around the answer, if anything does; `reasoned`: reasoning came before it."""
     content = turn.spec.content
     if content is None or not content.block:
         return None
-    if content.when == "reasoning" and not (after_reasoning or turn.start.content_open):
+    if content.when == "reasoning" and not (reasoned or turn.start.content_open):
         return None
     return content.block[0]
 
 
-def _rest(turn: TurnContext, *, after_reasoning: bool) -> Grammar:
-    """What follows the reasoning: answer and calls."""
-    wrapper = _wrapper(turn, after_reasoning=after_reasoning)
+def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
+    """What follows the reasoning: answer and calls; `reasoned`: there was some."""
+    wrapper = _wrapper(turn, reasoned=reasoned)
     begun = turn.start.content_open
-    if turn.forced_calls is not None:
-        closed = literal(wrapper.closer) if wrapper is not None and begun else []
-        return Grammar.concat(*closed, turn.forced_calls)
+    if turn.forced and turn.groups:
+        closed = literal(wrapper.closer.strip()) if wrapper is not None and begun else ()
+        return Grammar.concat(*closed, _calls(turn.groups))
     if turn.answer is not None:
-        content = _wrapped(turn.answer, wrapper, begun=begun)
-        return content if turn.calls is None or begun else Grammar.union(content, turn.calls)
-    return _text_and_calls(turn, wrapper)
+        content = _wrapped((turn.answer,), wrapper, begun=begun)
+        return content if begun or not turn.groups else Grammar.union(content, _calls(turn.groups))
+    text = _text_and_calls(turn, wrapper)
+    return Grammar.concat(WHITESPACE, text) if wrapper is not None and reasoned else text
 
 
 def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
-    begun, tools, calls = turn.start.content_open, turn.spec.tools, turn.calls
-    closer = "" if wrapper is None else wrapper.closer
-    if calls is not None and tools is not None and wrapper is None:
-        closer = tools.section[0].opener or tools.call[0].opener
-    content = _wrapped(_free_answer(turn, closer, wrapper), wrapper, begun=begun)
-    if calls is None or tools is None:
-        return content
-    if not (tools.section[0].opener.strip() or tools.call[0].opener.strip()):
-        # A call without opener is one only where the answer begins.
-        return content if begun else Grammar.union(content, calls)
-    first = content if wrapper is None or begun else Grammar.optional(content)
-    return Grammar.concat(first, Grammar.optional(_with_text_after(turn, calls, wrapper)))
+    begun = turn.start.content_open
+    marked = [group for group in turn.groups if group.begins]
+    closers = [group.begins for group in marked] if wrapper is None else [wrapper.closer]
+    content = _wrapped((_free_answer(turn, closers, wrapper),), wrapper, begun=begun)
+    if wrapper is not None and not begun:
+        content = Grammar.optional(content)
+    calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
+    space = [] if wrapper is None else [WHITESPACE]
+    whole = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
+    # A call without opener is one only where the answer begins.
+    bare = [] if begun else [_spaced(group) for group in turn.groups if not group.begins]
+    return Grammar.union(whole, *bare)
 
 
-def _free_answer(turn: TurnContext, closer: str, wrapper: Pattern | None) -> Grammar:
-    """Text of the answer before `closer`; where further blocks are reasoning too, they may stand in it."""
+def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | None) -> Grammar:
+    """Text of the answer before one of the `closers`; where further blocks are reasoning too, they may stand in it."""
     reasoning = turn.spec.reasoning
     if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
-        return turn.labels.content(answer_text(turn.spec, closer))
+        return turn.labels.content(answer_text(turn.spec, *closers))
     openers = [block.opener for block in _openers(turn).values()]
-    text = turn.labels.content(answer_text(turn.spec, closer, *openers))
+    text = turn.labels.content(answer_text(turn.spec, *closers, *openers))
     return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text
 
 
-def calls_and_rest(turn: TurnContext, calls: Grammar) -> Grammar:
-    """The calls of a turn and what may follow them, whatever stood before."""
-    if turn.forced or turn.answer is not None:
-        return calls
-    return _with_text_after(turn, calls, _wrapper(turn, after_reasoning=False))
+def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | None) -> Grammar:
+    """Calls, and text of the answer after them where it cannot be taken for a part of the last one."""
+    if wrapper is not None or not group.may_be_followed or has_bare_calls(turn.spec):
+        return joined((group.calls, *_optional(group.after)))
+    return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec))))
 
 
-def _with_text_after(turn: TurnContext, calls: Grammar, wrapper: Pattern | None) -> Grammar:
-    """The calls, and text of the answer after them where it cannot be taken for a part of the last one."""
-    spec = turn.spec
-    if spec.tools is None or wrapper is not None or not ends_in_marker(spec, spec.tools) or has_bare_calls(spec):
-        return calls
-    return Grammar.concat(calls, Grammar.optional(turn.labels.content(answer_text(spec))))
+def _calls(groups: Iterable[CallGroup]) -> Grammar:
+    """Calls of any group and nothing else."""
+    return Grammar.union(*map(_spaced, groups))
 
 
-def _wrapped(content: Grammar, wrapper: Pattern | None, *, begun: bool) -> Grammar:
+def _spaced(group: CallGroup) -> Grammar:
+    """Calls with the whitespace that is shown around them, which may be missing."""
+    return joined((*_optional(group.before), group.calls, *_optional(group.after)))
+
+
+def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool) -> Grammar:
     if wrapper is None:
-        return content
-    opener = [] if begun else literal(wrapper.opener)
-    return Grammar.concat(*opener, content, *literal(wrapper.closer))
+        return joined(content)
+    return joined((*([] if begun else _opener(wrapper)), *content, *literal(wrapper.closer.strip())))
+
+
+def _optional(whitespace: str) -> Iterator[Grammar]:
+    if whitespace:
+        yield Grammar.optional(Grammar.literal(whitespace))
+
+
+def _leading(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _trailing(text: str) -> str:
+    return text[len(text.rstrip()) :]

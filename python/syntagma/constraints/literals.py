@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from syntagma.constraints.whitespace import WHITESPACE
 from syntagma.format_schema import (
     FormatSpec,
     Markers,
@@ -15,6 +17,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     message_ends,
     shown_headers,
+    structure_steps,
 )
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.grammars import Grammar
@@ -24,7 +27,6 @@ __all__ = [
     "answer_text",
     "forbidden_in_content",
     "forbidden_in_reasoning",
-    "from_trigger",
     "has_bare_calls",
     "joined_ends",
     "literal",
@@ -32,15 +34,17 @@ __all__ = [
     "preserved_tokens",
     "quoted",
     "reasoning_text",
+    "search_key",
     "shortest",
     "stop_strings",
+    "structure",
     "text_without",
     "triggers",
     "unterminated_text",
 ]
 
 
-def _search_key(spec: FormatSpec, literal: str) -> str:
+def search_key(spec: FormatSpec, literal: str) -> str:
     """What a reader looks for to find an opener: its first marker, or its text up to the first whitespace."""
     bare = literal.strip()
     first = next(iter(Markers(spec.markers).pieces(bare)), None)
@@ -55,26 +59,27 @@ def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def triggers(spec: FormatSpec) -> tuple[str, ...]:
-    """What begins the calls of a turn as the format writes them: the literals before the first placeholder.
+    """What begins the calls of a turn: the first marker or word of each opener, or the whole header of a message.
 
-    They have no whitespace at their edges, except where it is part of a header's field.
+    They have no whitespace at their edges, except where it is part of a header's field. A call that begins with its
+    object has the text before the name.
     """
-    tools = spec.tools
-    if tools is None:
+    if spec.tools is None:
         return ()
     if spec.messages is not None:
-        openers = [header.opener for header in shown_headers(spec)]
-    else:
-        section, call = tools.section[0].written.opener, tools.call[0].written
-        bare = tools.envelope[0].pattern.opener if call.placeholders[:1] == ("envelope",) else ""
-        openers = [section if section.strip() else call.opener or bare]
-    return _unique(from_trigger(spec, opener).rstrip() for opener in openers)
+        return _unique(header.opener.rstrip() for header in shown_headers(spec))
+    return _unique(trigger for form in spec.tools.forms for trigger in _triggers(spec, form))
 
 
-def from_trigger(spec: FormatSpec, opener: str) -> str:
-    """The opener of calls from its trigger on: without whitespace before it that is not part of a header's field."""
-    fields = () if spec.messages is None else spec.messages.fields
-    return opener if opener.startswith(fields) else opener.lstrip()
+def _triggers(spec: FormatSpec, form: ToolsSpec) -> Iterator[str]:
+    markers = Markers(spec.markers)
+    openers = [section.written.opener for section in form.section]
+    if not all(opener.strip() for opener in openers):
+        openers += [call.written.opener for call in form.call]
+        if any(call.placeholders[:1] == ("envelope",) and not call.opener.strip() for call in form.call):
+            yield from (envelope.pattern.opener.rstrip() for envelope in form.envelope)
+    for opener in openers:
+        yield from (step.text for step in itertools.islice(structure_steps(markers.pieces(opener.strip())), 1) if step)
 
 
 def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
@@ -95,11 +100,11 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
     if spec.messages is not None:
         return _framing(spec)
     found = list(_markers(spec, _structure(spec)))
-    found += [_search_key(spec, literal) for literal in _openers(spec)]
+    found += [search_key(spec, literal) for literal in _openers(spec)]
     if spec.reasoning is not None:
-        found += [_search_key(spec, block.closer) for block in spec.reasoning.block]
+        found += [search_key(spec, block.closer) for block in spec.reasoning.block]
     if spec.content is not None:
-        found += [_search_key(spec, block.closer) for block in spec.content.block]
+        found += [search_key(spec, block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
     return shortest(found)
@@ -111,8 +116,8 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
         return ()
     if spec.messages is not None:
         return _framing(spec)
-    found = [_search_key(spec, marker) for marker in spec.reasoning.interrupt]
-    found += [_search_key(spec, block.closer) for block in spec.reasoning.block]
+    found = [search_key(spec, marker) for marker in spec.reasoning.interrupt]
+    found += [search_key(spec, block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
     return shortest(found)
 
@@ -236,15 +241,23 @@ def literal(text: str) -> tuple[Grammar, ...]:
     )
 
 
+def structure(text: str, markers: Markers) -> list[Grammar]:
+    """A literal of structure: its markers and words, with any whitespace or none wherever the reader takes it."""
+    parts: list[Grammar] = []
+    for step in structure_steps(markers.pieces(text)):
+        parts += [WHITESPACE] if step is None else literal(step.text)
+    return parts
+
+
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     """Reasoning up to (and without) the closer of `block`."""
-    return _free(forbidden_in_reasoning(spec), _search_key(spec, block.closer))
+    return _free(forbidden_in_reasoning(spec), search_key(spec, block.closer))
 
 
 def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
     """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it."""
     forbidden = forbidden_in_content(spec)
-    ends = shortest(_search_key(spec, closer) for closer in closers)
+    ends = shortest(search_key(spec, closer) for closer in closers)
     bare = has_bare_calls(spec)
     if not bare and len(ends) < 2:
         return _free(forbidden, "".join(ends))

@@ -15,12 +15,27 @@ from syntagma.request import ResponseFormat
 
 __all__ = [
     "ValueWriter",
+    "allows_none",
     "arguments_schema",
     "schema_grammar",
     "shaped_answer",
     "spellings",
 ]
 
+_SAY_NOTHING_OF_EMPTY = frozenset(
+    (
+        "type",
+        "properties",
+        "additionalProperties",
+        "title",
+        "description",
+        "examples",
+        "$defs",
+        "definitions",
+        "$schema",
+    )
+)
+"""keywords that the empty object keeps to"""
 _NUMBERS = ("integer", "number")
 """types that every notation spells alike"""
 
@@ -32,6 +47,11 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
     kind = tool.parameters.get("type", "object")
     only_object = isinstance(kind, list) and "object" in kind
     return {**tool.parameters, "type": "object"} if only_object or kind == "object" else dict(tool.parameters)
+
+
+def allows_none(schema: Mapping[str, Any]) -> bool:
+    """Whether the empty object visibly keeps to the schema of a tool's arguments."""
+    return set(schema) <= _SAY_NOTHING_OF_EMPTY | {"required"} and not schema.get("required")
 
 
 def spellings(notation: Notation, *, reads_json: bool) -> tuple[ValueNotation | None, ...]:

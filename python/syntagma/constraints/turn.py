@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.calls import calls_grammar
+from syntagma.constraints.calls import CallGroup, call_groups
 from syntagma.constraints.inline_turn import calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal, triggers
 from syntagma.constraints.message_turn import message_parts
@@ -31,8 +33,9 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
     A response format other than text replaces the free text; in `auto` the model then writes either that or calls of
     declared tools.
     Every string of the grammar is read by `syntagma.parsing` without anything malformed, unless a response format lets
-    a marker stand inside a JSON string. Only the first alternative of every pattern is written. The end of the turn is
-    not part of it: a matcher allows the end tokens where the grammar accepts.
+    a marker stand inside a JSON string. Every alternative of a pattern may be written where that holds for it, and
+    whitespace may stand wherever the reader takes any. The end of the turn is not part of it: a matcher allows the end
+    tokens where the grammar accepts.
 
     Args:
         spec: the format.
@@ -61,8 +64,7 @@ def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | 
     context = _context(spec, request, StartState(), triggered=True)
     if context.calls is None or not triggers(spec):
         return None
-    grammar = calls_and_rest(context, context.calls) if spec.messages is None else context.calls
-    return context.labels.bounded(grammar)
+    return context.labels.bounded(calls_and_rest(context) if spec.messages is None else context.calls)
 
 
 def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False) -> TurnContext:
@@ -72,10 +74,10 @@ def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, t
     forced = request.choice.forced
     if spec.tools is None and forced:
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
-    calls = None
+    groups: Sequence[CallGroup] = ()
     if spec.tools is not None and request.allows_calls:
-        calls = calls_grammar(spec, request, limits=limits, labels=labels, triggered=triggered)
+        groups = call_groups(spec, request, limits=limits, labels=labels, triggered=triggered)
     answer = None
-    if not request.response_format.is_text and not (forced and calls is not None):
+    if not request.response_format.is_text and not (forced and groups):
         answer = labels.content(shaped_answer(request.response_format, limits))
-    return TurnContext(spec, start, calls, forced, answer, labels)
+    return TurnContext(spec, start, tuple(groups), forced, answer, labels)

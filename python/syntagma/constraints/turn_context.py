@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from syntagma.constraints.budgets import BudgetLabels
+from syntagma.constraints.calls import CallGroup
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.grammars import Grammar
 
@@ -17,13 +18,18 @@ class TurnContext(NamedTuple):
     spec: FormatSpec
     start: StartState
     """what the prompt has already begun"""
-    calls: Grammar | None
-    """the calls that may come, with their section; None: none may"""
+    groups: tuple[CallGroup, ...]
+    """the calls that may come, with their section; none: none may"""
     forced: bool
     """calls must come"""
     answer: Grammar | None
     """what the content must be; None: any text"""
     labels: BudgetLabels
+
+    @property
+    def calls(self) -> Grammar | None:
+        """Calls of any group, without whitespace around them; None: none may come."""
+        return Grammar.union(*(group.calls for group in self.groups)) if self.groups else None
 
     @property
     def forced_calls(self) -> Grammar | None:

@@ -25,6 +25,7 @@ from syntagma.format_schema.spec import (
     used_markers,
 )
 from syntagma.format_schema.start import StartState
+from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
 from syntagma.format_schema.value_ends import is_open, value_ends
 
@@ -64,6 +65,7 @@ __all__ = [
     "required_fields",
     "shown_headers",
     "split_header",
+    "structure_steps",
     "texts_in_turn",
     "used_markers",
     "value_ends",

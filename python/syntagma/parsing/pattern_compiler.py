@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Markers, Pattern, Placeholder, ToolsSpec, is_open, value_ends
+from syntagma.format_schema import (
+    FormatSpec,
+    Markers,
+    Pattern,
+    Placeholder,
+    ToolsSpec,
+    is_open,
+    structure_steps,
+    value_ends,
+)
 from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
 
 __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
 
-_WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
-
 
 def _ops(text: str, markers: Markers) -> Iterator[Op]:
-    """A literal's steps.
-
-    Whitespace may stand where none is shown: after a marker, between `>` and `<`, between a bracket and a code fence.
-    """
-    steps: list[Op] = []
-    for piece in markers.pieces(text):
-        last = steps[-1] if steps else Op("whitespace")
-        if piece.is_marker:
-            if last.text.endswith(">"):
-                steps.append(Op("whitespace"))
-            steps.append(Op("literal", piece.text, True, markers.placed(piece.text)))
-            continue
-        for word in _WORD.findall(piece.text):
-            if word.isspace():
-                steps.append(Op("whitespace"))
-                continue
-            if steps and steps[-1].kind == "literal":
-                steps.append(Op("whitespace"))
-            steps.append(Op("literal", word, False, markers.placed(word)))
-    yield from steps
+    """A literal's steps."""
+    for step in structure_steps(markers.pieces(text)):
+        if step is None:
+            yield Op("whitespace")
+        else:
+            yield Op("literal", step.text, step.is_marker, markers.placed(step.text))
 
 
 def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:

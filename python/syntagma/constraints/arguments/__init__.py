@@ -7,19 +7,20 @@ from syntagma.constraints.arguments.objects import ObjectArguments
 from syntagma.constraints.arguments.separate import SeparateArguments
 from syntagma.constraints.arguments.values import ArgumentEnds, ArgumentsGrammar
 from syntagma.constraints.schemas import ValueWriter
-from syntagma.format_schema import ToolsSpec
+from syntagma.format_schema import Markers, ToolsSpec
 from syntagma.limits import Limits
 
 __all__ = ["ArgumentsGrammar", "arguments_grammar"]
 
 
 def arguments_grammar(
-    tools: ToolsSpec, limits: Limits, *, in_object: bool, encoded: bool, ends: ArgumentEnds
+    tools: ToolsSpec, markers: Markers, limits: Limits, *, in_object: bool, encoded: bool, ends: ArgumentEnds
 ) -> ArgumentsGrammar:
     """The grammars of `{arguments}` in a form of calls.
 
     Args:
         tools: the form.
+        markers: how the format's literals are cut.
         limits: bounds on schemas.
         in_object: they stand in an envelope, so they are an object there.
         encoded: that object is written as a JSON string.
@@ -30,4 +31,6 @@ def arguments_grammar(
     """
     if in_object or not tools.argument:
         return ObjectArguments(ValueWriter(tools.literals, limits), encoded=encoded)
-    return SeparateArguments(tools, limits, ends) if tools.element is None else ElementArguments(tools, limits)
+    if tools.element is not None:
+        return ElementArguments(tools, limits)
+    return SeparateArguments(tools, markers, limits, ends)

@@ -49,12 +49,12 @@ class LiteralValues:
 
     def any_value(self, _schema: Any, _root: Mapping[str, Any] | None) -> Value:
         """Any literal."""
-        return Value(None, [("any", self._writer.write(True, strict=False, pointer=""))])
+        return Value(None, "free", [("any", self._writer.write(True, strict=False, pointer=""))])
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A literal by its schema."""
         whole = with_definitions(schema, root)
-        return Value(None, [("any", self._writer.write(whole, strict=strict, pointer=pointer))])
+        return Value(None, "free", [("any", self._writer.write(whole, strict=strict, pointer=pointer))])
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""

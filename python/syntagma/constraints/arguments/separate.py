@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from syntagma.constraints.arguments.literal_values import LiteralValues
 from syntagma.constraints.arguments.text_values import TextValues
 from syntagma.constraints.arguments.values import (
     ArgumentEnds,
+    TextEdges,
     Value,
     ValueGrammars,
+    is_spaced,
     properties_of,
     required_of,
     unsupported,
 )
-from syntagma.constraints.literals import literal
+from syntagma.constraints.literals import literal, structure
+from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.format_schema import ToolsSpec
+from syntagma.format_schema import Markers, Pattern, Placeholder, ToolsSpec
 from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 
 __all__ = ["SeparateArguments"]
+
+_VALUE = Placeholder("value")
+
+_Edges: TypeAlias = TextEdges | Literal["typed"]
+"""whitespace beside a value: as beside text, or any beside what is read by its type"""
 
 
 class SeparateArguments:
@@ -40,9 +48,12 @@ class SeparateArguments:
 
     any_differs = True
 
-    def __init__(self, tools: ToolsSpec, limits: Limits, ends: ArgumentEnds) -> None:
+    def __init__(self, tools: ToolsSpec, markers: Markers, limits: Limits, ends: ArgumentEnds) -> None:
         self._tools = tools
+        self._markers = markers
         self._pattern = tools.argument[0].written
+        self._is_spaced = is_spaced(tools)
+        self._texts = tuple(_literals(self._pattern, stripped=self._is_spaced))
         literals = tools.values == "literal"
         self._values: ValueGrammars = LiteralValues(tools, limits) if literals else TextValues(tools, limits, ends)
 
@@ -89,9 +100,6 @@ class SeparateArguments:
         """The members in order, those that are not required optional, with separators between those that stand."""
         separator = self._separator()
         empty = Grammar.literal("")
-        if separator is None:
-            parts = [one if required else Grammar.optional(one) for one, required in members]
-            return Grammar.concat(empty, *parts, *([] if rest is None else [Grammar.repeat(rest)]))
         first, later = empty, empty
         if rest is not None:
             first = Grammar.repeat(rest, separator=separator)
@@ -102,34 +110,89 @@ class SeparateArguments:
             later = follows if required else Grammar.union(follows, later)
         return first
 
-    def _separator(self) -> Grammar | None:
-        text = self._tools.argument_separator
-        return Grammar.concat(*literal(text)) if text else None
+    def _separator(self) -> Grammar:
+        """What stands between arguments, with whitespace around it."""
+        if not self._is_spaced:
+            return Grammar.concat(*literal(self._tools.argument_separator))
+        return joined((WHITESPACE, *structure(self._tools.argument_separator, self._markers), WHITESPACE))
 
     def _argument(self, key: Grammar, value: Value) -> Grammar:
         """One argument, its value written in any way that the format has for it."""
         typed = "type" in self._pattern.placeholders
-        written = [(self._type_word("string", "string"), value.text)] if value.text is not None else []
-        written += [(self._type_word("json", kind), grammar) for kind, grammar in value.json]
+        written: list[tuple[str | None, Grammar, _Edges]] = []
+        if value.text is not None:
+            written.append((self._type_word("string", "string"), value.text, value.text_edges))
+        written += [(self._type_word("json", kind), grammar, "typed") for kind, grammar in value.json]
         alternatives = [
-            Grammar.concat(*self._filled(key, word or "", grammar)) for word, grammar in written if word or not typed
+            self._filled(key, word or "", grammar, edges) for word, grammar, edges in written if word or not typed
         ]
         if not alternatives:
             raise unsupported("a value for whose type the format has no word")
         return Grammar.union(*alternatives)
 
-    def _filled(self, key: Grammar, type_word: str, value: Grammar) -> Iterator[Grammar]:
-        for item in self._pattern.items:
+    def _filled(self, key: Grammar, type_word: str, value: Grammar, edges: _Edges) -> Grammar:
+        """One argument, without whitespace at its ends.
+
+        Args:
+            key: its key.
+            type_word: what stands for `{type}`.
+            value: its value.
+            edges: the whitespace beside the value.
+        """
+        spaced = self._between_edges(value, edges) if self._is_spaced else [value]
+        values = {"key": [key], "type": [Grammar.literal(type_word)], "value": spaced}
+        parts: list[Grammar] = []
+        after_value = False
+        for item, text in zip(self._pattern.items, self._texts, strict=True):
             if isinstance(item, LiteralItem):
-                yield from literal(item.text)
-            elif item.name == "key":
-                yield key
-            elif item.name == "value":
-                yield value
-            elif item.name == "type":
-                yield Grammar.literal(type_word)
+                # A reader looks for the whole text that closes a value, with its whitespace.
+                parts += literal(text) if after_value else self._spaced(text)
+            else:
+                parts += values.get(item.name, [])
+            after_value = item == _VALUE
+        return joined(parts)
+
+    def _spaced(self, text: str) -> list[Grammar]:
+        """A literal of the argument; nothing but whitespace stands between two words that it keeps apart."""
+        return structure(text, self._markers) if text.strip() and self._is_spaced else list(literal(text))
+
+    def _between_edges(self, value: Grammar, edges: _Edges) -> list[Grammar]:
+        """A value with the whitespace that the format shows beside it."""
+        before, after = self._pattern.around("value")
+        if edges == "free":
+            return [value]
+        if edges == "typed":
+            return [WHITESPACE, value, *([WHITESPACE] if after else [])]
+        shown = (before[len(before.rstrip()) :], after[: len(after) - len(after.lstrip())])
+        first, last = (Grammar.literal(one) for one in shown)
+        if edges == "optional":
+            first, last = Grammar.optional(first), Grammar.optional(last)
+        return [first, value, last]
 
     def _type_word(self, meaning: Literal["string", "json"], kind: str) -> str | None:
         """The format's word for text, or for JSON of this type."""
         words = [word for word, stands_for in self._tools.types.items() if stands_for == meaning and word != "*"]
         return words[0] if words else kind if self._tools.types.get("*") == meaning else None
+
+
+def _literals(pattern: Pattern, *, stripped: bool) -> Iterator[str]:
+    """The literals of an argument; empty for a placeholder.
+
+    Args:
+        pattern: the argument.
+        stripped: without the whitespace at the argument's ends and beside its value.
+    """
+    items = pattern.items
+    for at, item in enumerate(items):
+        if not isinstance(item, LiteralItem):
+            yield ""
+            continue
+        text = item.text
+        if not stripped:
+            yield text
+            continue
+        if at == 0 or items[at - 1] == _VALUE:
+            text = text.lstrip()
+        if at == len(items) - 1 or items[at + 1] == _VALUE:
+            text = text.rstrip()
+        yield text

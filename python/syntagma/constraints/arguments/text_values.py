@@ -9,6 +9,7 @@ from syntagma.constraints.arguments.values import (
     ALSO_JSON,
     MAX_REFERENCES,
     ArgumentEnds,
+    TextEdges,
     Value,
     json_type,
     resolved,
@@ -70,15 +71,15 @@ class TextValues:
         anything = [(kind, self._json({"type": kind})) for kind in ALSO_JSON]
         text = _any_text(self._ends, escaped=self._escaped)
         if self._explicit_types:
-            return Value(text, anything)
+            return Value(text, "free", anything)
         if self._by_looks and root is None:
             plain = _plain_text(self._ends, notation=self._writer.notation)
-            return Value(plain, [*anything, ("string", self._json({"type": "string"}))])
+            return Value(plain, "optional", [*anything, ("string", self._json({"type": "string"}))])
         found = self._split(schema, root or {})
         if found.text is None:
-            return Value(None, anything)
+            return Value(None, "free", anything)
         unbracketed = self._is_open and root is not None and found.may_be_structure
-        return Value(Grammar.from_ebnf(f"start ::= {_unbracketed(self._ends)} ;") if unbracketed else text, [])
+        return Value(Grammar.from_ebnf(f"start ::= {_unbracketed(self._ends)} ;") if unbracketed else text, "free", [])
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A value by its schema: as text, as JSON."""
@@ -86,7 +87,8 @@ class TextValues:
         if strict and found.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
         others = [with_definitions(one, root) for one in found.schemas]
-        return Value(found.text, [(json_type(one), self._typed(one, strict=strict, pointer=pointer)) for one in others])
+        typed = [(json_type(one), self._typed(one, strict=strict, pointer=pointer)) for one in others]
+        return Value(found.text, found.text_edges, typed)
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
@@ -166,6 +168,7 @@ class SplitSchema:
 
     Attributes:
         texts: what is text, each alternative as a grammar.
+        text_edges: the whitespace beside the text.
         schemas: what is JSON, each of one type.
         approximate: the schema says more of the text than the grammars do.
         may_be_structure: a reader looks for an object or array, too.
@@ -181,6 +184,7 @@ class SplitSchema:
         self.escaped = escaped
         self.explicit_types = explicit_types
         self.texts: list[Grammar] = []
+        self.text_edges: TextEdges = "optional"
         self.schemas: list[Any] = []
         self.approximate = False
         self.may_be_structure = False
@@ -251,6 +255,8 @@ def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references:
         words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
         spelled = [xml_escaped(word) if found.escaped else word for word in words]
         found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
+        if any(word != word.strip() for word in words):
+            found.text_edges = "shown"
         plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
         for kind in ALSO_JSON:
             same = [value for value in values if is_of_type(value, kind)]
@@ -285,6 +291,9 @@ def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
         found.texts.append(_any_text(found.ends, escaped=found.escaped))
     else:
         found.texts.append(text.spelled(TEXT_ENTITIES) if found.escaped else text)
+    # What text may not look like, it may not look like with whitespace before it either.
+    is_free = not isinstance(pattern, str) and lengths == (0, "")
+    found.text_edges = "free" if is_free or found.text_edges == "free" else "shown"
 
 
 def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from syntagma.errors import FormatError
+from syntagma.format_schema import ToolsSpec, is_open
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import referred
 
@@ -14,8 +15,10 @@ __all__ = [
     "MAX_REFERENCES",
     "ArgumentEnds",
     "ArgumentsGrammar",
+    "TextEdges",
     "Value",
     "ValueGrammars",
+    "is_spaced",
     "json_type",
     "properties_of",
     "required_of",
@@ -69,11 +72,18 @@ class ArgumentEnds(NamedTuple):
     closer: str
 
 
+TextEdges: TypeAlias = Literal["free", "optional", "shown"]
+"""Whitespace that a format shows beside a value that is text: `free`: it is like any other text of the value;
+`optional`: it may be missing, which changes nothing; `shown`: without it the value would be read as another one."""
+
+
 class Value(NamedTuple):
     """The grammars of one value, by how it is written."""
 
     text: Grammar | None
     """as text; None: it cannot be a string"""
+    text_edges: TextEdges
+    """the whitespace beside the text"""
     json: Sequence[tuple[str, Grammar]]
     """as JSON or as a literal, each with its type in JSON"""
 
@@ -131,6 +141,12 @@ def with_definitions(schema: Any, root: Mapping[str, Any]) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     return {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
+
+
+def is_spaced(tools: ToolsSpec) -> bool:
+    """Whether whitespace around arguments is a matter of spelling, and does not end or belong to a value."""
+    separated = tools.values == "literal" and bool(tools.argument_separator.strip())
+    return not is_open(tools) or (separated and not tools.argument[0].closer)
 
 
 def unsupported(what: str, pointer: str | None = None, hint: str | None = None) -> FormatError:
