@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from syntagma.constraints.calls import CallGroup
 from syntagma.constraints.literals import answer_text, has_bare_calls, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
@@ -11,7 +13,7 @@ from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.format_schema import Pattern
 from syntagma.grammars import Grammar
 
-__all__ = ["calls_and_rest", "inline_parts"]
+__all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
 
 
 def inline_parts(turn: TurnContext) -> list[Grammar]:
@@ -35,6 +37,29 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
         return [_rest(turn, reasoned=False)]
     with_reasoning = Grammar.concat(_blocks(turn), further, _rest(turn, reasoned=True))
     return [Grammar.union(with_reasoning, _rest(turn, reasoned=False))]
+
+
+def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Grammar]:
+    """Each way to go on with the opener that the prompt ends inside of.
+
+    Args:
+        turn: the turn.
+        going_on: the calls that do.
+    """
+    begun, start = turn.start.begun, turn.start
+    found = []
+    for opener, block in _openers(turn).items() if start.reasoning == "possible" else ():
+        if opener.startswith(begun):
+            rest = (*literal(opener.removeprefix(begun)), _block_text(turn, block), _rest(turn, reasoned=True))
+            found.append(Grammar.concat(*rest))
+    wrapper = _wrapper(turn, reasoned=False)
+    if wrapper is not None and wrapper.opener.strip().startswith(begun) and not turn.forced:
+        inside = turn._replace(start=msgspec.structs.replace(start, content_open=True))
+        found.append(
+            Grammar.concat(*literal(wrapper.opener.strip().removeprefix(begun)), _rest(inside, reasoned=False))
+        )
+    found += [_with_text_after(turn, group, wrapper) for group in going_on]
+    return found
 
 
 def _openers(turn: TurnContext) -> dict[str, Pattern]:

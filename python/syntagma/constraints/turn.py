@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.calls import CallGroup, call_groups
-from syntagma.constraints.inline_turn import calls_and_rest, inline_parts
+from syntagma.constraints.inline_turn import begun_parts, calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal, triggers
 from syntagma.constraints.message_turn import message_parts
 from syntagma.constraints.schemas import shaped_answer
@@ -49,7 +49,12 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
     """
     context = _context(spec, request, start)
     parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
-    return context.labels.bounded(Grammar.concat(*literal(start.pending), *parts))
+    grammar = Grammar.concat(*literal(start.pending), *parts)
+    if start.begun and spec.messages is None:
+        # What the prompt ends with may be the beginning of what comes, or text before it.
+        going_on = _context(spec, request, start, begun=start.begun).groups
+        grammar = Grammar.union(grammar, *begun_parts(context, going_on))
+    return context.labels.bounded(grammar)
 
 
 def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | None:
@@ -67,8 +72,18 @@ def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | 
     return context.labels.bounded(calls_and_rest(context) if spec.messages is None else context.calls)
 
 
-def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False) -> TurnContext:
-    """The parts of a turn that depend on the request; `triggered`: its calls begin with their trigger."""
+def _context(
+    spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False, begun: str = ""
+) -> TurnContext:
+    """The parts of a turn that depend on the request.
+
+    Args:
+        spec: the format.
+        request: what is asked of the turn.
+        start: what the prompt has already begun.
+        triggered: its calls begin with their trigger.
+        begun: its calls go on with this text, which the prompt holds.
+    """
     labels = BudgetLabels(request.budgets)
     limits = request.limits
     forced = request.choice.forced
@@ -76,7 +91,7 @@ def _context(spec: FormatSpec, request: ResolvedRequest, start: StartState, *, t
         raise FormatError("E-FORMAT-UNSUPPORTED", "a call is required, but the format has no [tools]")
     groups: Sequence[CallGroup] = ()
     if spec.tools is not None and request.allows_calls:
-        groups = call_groups(spec, request, limits=limits, labels=labels, triggered=triggered)
+        groups = call_groups(spec, request, limits=limits, labels=labels, triggered=triggered, begun=begun)
     answer = None
     if not request.response_format.is_text and not (forced and groups):
         answer = labels.content(shaped_answer(request.response_format, limits))

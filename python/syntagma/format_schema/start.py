@@ -17,9 +17,11 @@ class StartState(msgspec.Struct, frozen=True, kw_only=True):
         opener: what has opened the reasoning, where the format has several blocks and it is known; else empty.
         content_open: the prompt already holds the opener of the content's wrapper, or part of the answer.
         pending: the rest of a literal of the format that the prompt has begun; the output must go on with it.
+        begun: what the prompt holds of a literal that is not known yet: of a call, or one of several.
     """
 
     reasoning: Literal["possible", "open", "done"] = "possible"
     opener: str = ""
     content_open: bool = False
     pending: str = ""
+    begun: str = ""

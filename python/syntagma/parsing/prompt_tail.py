@@ -115,13 +115,15 @@ def _start_state(reader: TurnReader, spec: FormatSpec, *, off: bool, prompted: b
 
 
 def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:
-    """The state where the prompt ends inside an opener, if it can be only one."""
+    """The state where the prompt may end inside an opener."""
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
     blocks = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
     answers = [block.opener for block in content.block[:1]] if content else []
     calls = [tools.section[0].opener or tools.call[0].opener] if tools else []
-    near = [one for one in (*blocks, *answers, *calls) if begun and one.startswith(begun) and one != begun]
-    if len(near) != 1 or near[0] in calls:
+    near = [one for one in (*blocks, *answers) if begun and one.startswith(begun) and one != begun]
+    if len(near) > 1 or any(begun and one.startswith(begun) for one in calls):
+        return msgspec.structs.replace(state, begun=begun)
+    if not near:
         return state
     rest = near[0][len(begun) :]
     if near[0] in blocks:
