@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -193,7 +194,7 @@ class CallWriter:
             case "name":
                 return self._in_json(tool.names) if slot.in_json else self._bare(tool.names)
             case "header":
-                return Grammar.union(*(Grammar.concat(*self._header(one, tool.names)) for one in self._headers))
+                return self._header(tool.names)
             case "id":
                 return self._id(tool.names)
             case "index" | "ordinal":
@@ -226,17 +227,28 @@ class CallWriter:
             return Grammar.from_regex(_NUMBER)
         return Grammar.literal(str(self._number + (counter == "ordinal")))
 
-    def _header(self, shown: Pattern, names: Sequence[str] | None) -> list[Grammar]:
+    def _header(self, names: Sequence[str] | None) -> Grammar:
         """The header of a message; in a word with `key=`, more signs are read than in one without."""
-        parts: list[Grammar] = []
-        word = ""
-        for item in shown.items:
-            if isinstance(item, LiteralItem):
-                parts += literal(item.text)
-                word = "" if item.text[-1:].isspace() else item.text.split()[-1]
-            else:
-                parts.append(self._spelled(names, is_name if "=" in word else is_header_word))
-        return parts
+        found = []
+        for opener, inner, closers in self._header_parts:
+            in_key = not opener[-1:].isspace() and "=" in opener.split()[-1]
+            name = self._spelled(names, is_name if in_key else is_header_word) if inner else None
+            between = (Grammar.literal(one.text) if isinstance(one, LiteralItem) else name for one in inner)
+            found.append(Grammar.concat(*literal(opener), *(one for one in between if one is not None), closers))
+        return Grammar.union(*found)
+
+    @functools.cached_property
+    def _header_parts(self) -> list[tuple[str, tuple[Item, ...], Grammar]]:
+        """What stands before the name, at it, and after it in a header; headers that begin alike are one."""
+        closers: dict[tuple[str, tuple[Item, ...]], list[str]] = {}
+        for shown in self._headers:
+            at = [n for n, item in enumerate(shown.items) if isinstance(item, Placeholder)]
+            inner = shown.items[at[0] : at[-1] + 1] if at else ()
+            closers.setdefault((shown.opener, inner), []).append(shown.closer)
+        return [
+            (opener, inner, Grammar.union(*(Grammar.concat(*literal(text)) for text in after)))
+            for (opener, inner), after in closers.items()
+        ]
 
     def _in_json(self, names: Sequence[str] | None) -> Grammar:
         """A name inside of a JSON string."""

@@ -6,6 +6,7 @@ leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -150,17 +151,39 @@ def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
 
 
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
-    """The headers of calls that may be written: those with all required fields, before a body like the first one's."""
+    """The headers of calls that may be written, before a body like the first one's; first those that the file shows.
+
+    They have all required fields. Where all calls have such a body, these may stand in any order and with any value that
+    the file shows, and a further field last; else the other fields may lead to a body that ends in another way.
+    """
     messages, tools = spec.messages, spec.tools
     if messages is None or tools is None:
         return ()
     body = split_header(tools.call[0], messages).body
-    found = []
-    for pattern in tools.call:
-        header = split_header(pattern, messages)
-        if header.body == body and has_required_fields(spec, pattern):
-            found.append(Pattern(pattern.text.partition(messages.body)[0] + messages.body))
-    return tuple(found)
+    alike = [pattern for pattern in tools.call if split_header(pattern, messages).body == body]
+    shown = [pattern.text.partition(messages.body)[0] for pattern in alike if has_required_fields(spec, pattern)]
+    fields = [split_header(pattern, messages).fields for pattern in alike if len(alike) == len(tools.call)]
+    placed = [(prefix, shape) for each in fields for prefix, shape in each]
+    naming = {prefix + shape.text: prefix for prefix, shape in placed if shape.placeholders}
+    required = [field for field in required_fields(spec) if field not in naming.values()]
+    further = dict.fromkeys(
+        f" {prefix}{shape.text}" for prefix, shape in placed if prefix not in (*required, *naming.values())
+    )
+    values = [[field + value for value in _values_of(spec, field)] for field in required]
+    for parts in itertools.product(naming, *values):
+        for order in itertools.permutations(parts):
+            shown += ["".join((*order, one)) for one in ("", *further)]
+    return tuple(Pattern(text + messages.body) for text in dict.fromkeys(shown))
+
+
+def _values_of(spec: FormatSpec, field: str) -> tuple[str, ...]:
+    """The fixed values of a field that the examples show."""
+    assert spec.messages is not None
+    patterns = [*(spec.tools.call if spec.tools is not None else ())]
+    for part in (spec.reasoning, spec.content):
+        patterns += part.block if part is not None else ()
+    shapes = (shape for one in patterns for prefix, shape in split_header(one, spec.messages).fields if prefix == field)
+    return tuple(dict.fromkeys(shape.text for shape in shapes if not shape.placeholders))
 
 
 def answer_before_calls(content: ContentSpec, messages: MessagesSpec) -> Pattern:
