@@ -153,8 +153,8 @@ def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     """The headers of calls that may be written, before a body like the first one's; first those that the file shows.
 
-    They have all required fields. Where all calls have such a body, these may stand in any order and with any value that
-    the file shows, and a further field last; else the other fields may lead to a body that ends in another way.
+    They have all required fields. Where all calls have such a body, these may stand in any order and with any value
+    that the file shows, and a further field last; else the other fields may lead to a body that ends in another way.
     """
     messages, tools = spec.messages, spec.tools
     if messages is None or tools is None:

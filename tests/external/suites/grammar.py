@@ -1,8 +1,9 @@
 """Calls that templates write and models wrote, through the grammar of the turn that they are an answer to.
 
 A case is an output with a call in it, of the round trips and parse cases of collected chat templates. The grammar of
-its tools, prompt and switches must accept it, up to and with what ends the turn there. Of the parse cases those count
-whose output the reader takes whole and without a diagnostic: what else a model wrote, no grammar has to allow.
+its tools, prompt and switches must accept it, up to and with what ends the turn there; a round trip from its trigger
+on, too, by the grammar of calls. Of the parse cases those count whose output the reader takes whole and without a
+diagnostic: what else a model wrote, no grammar has to allow.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from syntagma.analysis import analyze
+from syntagma.codec import Turn
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.errors import SyntagmaError
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
-from syntagma.templates import ChatTemplate
+from syntagma.parsing import ReadingOptions
+from syntagma.request import resolve_request
+from syntagma.templates import ChatTemplate, Prompt
 from syntagma.testing import byte_vocabulary
 
 COMPILER = GrammarCompiler(byte_vocabulary(["<|eos|>"]))
@@ -46,6 +50,8 @@ def run(data: Path) -> Iterator[tuple[str, str | None]]:
                     continue
                 title = f"{name}/{case['template'].removesuffix('.jinja')}/{case['id']}"
                 yield title, _problem(fmt, case)
+                if isinstance(fmt, ChatFormat) and name == "roundtrip" and _call_at(fmt, case) is not None:
+                    yield f"{title}/call", _call_problem(fmt, case)
 
 
 def _options(case: dict[str, Any]) -> dict[str, Any]:
@@ -65,16 +71,30 @@ def _problem(fmt: ChatFormat | str, case: dict[str, Any]) -> str | None:
     if isinstance(fmt, str):
         return f"no format: {fmt}"
     try:
-        grammar = fmt.grammar(
-            case["tools"] or None,
-            tool_choice=case["tool_choice"] or "auto",
-            parallel_tool_calls=case["parallel_tool_calls"],
-            enforce="parameters",
-            **_options(case),
-        )
+        grammar = fmt.grammar(case["tools"] or None, **_asked(case), **_options(case))
         return _refusal(grammar, case["input"], _ends(fmt, case))
     except SyntagmaError as error:
         return f"{error.code}: {error.message}"
+
+
+def _asked(case: dict[str, Any]) -> dict[str, Any]:
+    return {"tool_choice": case["tool_choice"] or "auto", "parallel_tool_calls": case["parallel_tool_calls"]}
+
+
+def _call_at(fmt: ChatFormat, case: dict[str, Any]) -> int | None:
+    """Where the first trigger of a call begins; None: the prompt holds it."""
+    places = [place for trigger in fmt.triggers if (place := case["input"].find(trigger)) >= 0]
+    return min(places, default=None)
+
+
+def _call_problem(fmt: ChatFormat, case: dict[str, Any]) -> str | None:
+    """The same output from its trigger on, through the grammar of calls alone."""
+    options = _options(case)
+    prompt = Prompt(options.pop("prompt"), 0)
+    turn = Turn(prompt, fmt, resolve_request(case["tools"] or None, **_asked(case), **options), ReadingOptions())
+    if turn.call_grammar is None:
+        return "no grammar of calls"
+    return _refusal(turn.call_grammar, case["input"][_call_at(fmt, case) :], _ends(fmt, case))
 
 
 def _ends(fmt: ChatFormat, case: dict[str, Any]) -> list[str]:
