@@ -17,6 +17,7 @@ from typing import Any
 
 from syntagma.errors import FormatError
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
+from syntagma.format_schema import Markers
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message
 from syntagma.parsing import StreamParser
@@ -169,7 +170,9 @@ def _nothing_is_lost(fmt: ChatFormat, text: str, events: list[Event], message: M
 
 def _structure(fmt: ChatFormat) -> frozenset[str]:
     """Every word of a format's own, and those of headers and of the rest of an object that are no text."""
-    found = {*literals(fmt), "[", "]"}
+    # Closers are read piece by piece, brackets for themselves; an answer may end between two of them.
+    found = {*literals(fmt), *"()[]{}"}
+    found.update(piece.text for text in tuple(found) for piece in Markers(fmt.spec.markers).pieces(text))
     messages = fmt.spec.messages
     if messages is not None:
         found.update(tool["function"]["name"] for tool in TOOLS)

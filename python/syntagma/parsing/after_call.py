@@ -241,7 +241,7 @@ class AfterCall:
         text, pos = window.text, window.pos
         if pos == len(text):
             return self._over()
-        cut: Expected | None = None
+        is_cut = False
         for one in self._expected or self._expect():
             size = len(one.text)
             if text.startswith(one.text, pos):
@@ -250,8 +250,8 @@ class AfterCall:
             elif len(text) - pos < size and one.text.startswith(text[pos:]):
                 if not final:
                     return NEED_MORE
-                cut = cut or one
-        if cut is not None and cut.kind == "closer":
+                is_cut = is_cut or one.kind == "closer"
+        if is_cut:
             window.pos = len(text)
             self._missing("is cut")
             window.unmark()
