@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from syntagma.entry import check_fields
+
 __all__ = ["Limits"]
 
 _KIB = 1024
@@ -102,3 +104,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """`top_logprobs` of one request."""
     server_streams: int = 256
     """requests being generated at once."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)

@@ -8,6 +8,7 @@ import numpy as np
 
 from syntagma.decoding import Backend, Logits, Session
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
+from syntagma.entry import entry
 from syntagma.errors import ModelError
 
 __all__ = ["ScriptedBackend", "byte_vocabulary"]
@@ -30,6 +31,7 @@ class ScriptedBackend:
         model_name: its name in requests.
     """
 
+    @entry
     def __init__(
         self,
         script: str | Callable[[str], str],
@@ -48,6 +50,7 @@ class ScriptedBackend:
         self._script = script
         self._on_step = on_step
 
+    @entry
     def encode(self, text: str) -> list[int]:
         """Bytes as token ids; the text of a special token becomes that token."""
         ids: list[int] = []

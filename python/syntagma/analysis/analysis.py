@@ -18,6 +18,7 @@ from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
+from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
 from syntagma.format_schema import FormatSpec, used_markers, write_toml
 from syntagma.formats import ChatFormat, get, names
@@ -66,6 +67,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
 
 
+@entry
 def analyze(
     template: ChatTemplate | str,
     *,

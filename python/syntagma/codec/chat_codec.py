@@ -12,6 +12,7 @@ import msgspec
 from syntagma.analysis import Analysis, Capabilities, analyze
 from syntagma.codec.normalise import MessageLike, calls_in, message_for_template, with_call_ids
 from syntagma.codec.turn import Turn
+from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Tool, ToolLike, refuse_incomplete_calls, tools_from
@@ -39,6 +40,7 @@ class ChatCodec:
         self.capabilities = capabilities if capabilities is not None else Capabilities()
 
     @classmethod
+    @entry
     def from_template(cls, template: ChatTemplate, analysis: Analysis | None = None) -> ChatCodec:
         """The codec of a template; without an analysis, it is analysed now.
 
@@ -49,6 +51,7 @@ class ChatCodec:
         return cls(found.format, template, found.capabilities)
 
     @classmethod
+    @entry
     def from_pretrained(cls, directory: str | os.PathLike[str]) -> ChatCodec:
         """The codec of the default template in a model folder.
 
@@ -62,6 +65,7 @@ class ChatCodec:
         """A codec whose format is known; the template, if any, is rendered without being analysed."""
         return cls(fmt, template)
 
+    @entry
     def render(self, messages: Sequence[MessageLike], **options: Unpack[RenderOptions]) -> Prompt:
         """The prompt, with messages and tools brought into the form that the template wants.
 
@@ -105,6 +109,7 @@ class ChatCodec:
             except TemplateError:
                 raise refusal from None
 
+    @entry
     def prepare(
         self,
         messages: Sequence[MessageLike],
@@ -160,6 +165,7 @@ class ChatCodec:
             now=now,
         )
 
+    @entry
     def prepare_request(
         self,
         messages: Sequence[MessageLike],

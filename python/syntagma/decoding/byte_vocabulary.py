@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.entry import entry
 
 __all__ = ["byte_vocabulary"]
 
 
+@entry
 def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
     """A vocabulary in which the token of a byte has the byte as its id.
 

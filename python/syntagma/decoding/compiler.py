@@ -13,6 +13,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.entry import entry
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
@@ -58,6 +59,7 @@ class GrammarCompiler:
 
     __slots__ = ("_inner", "info")
 
+    @entry
     def __init__(
         self,
         info: TokenizerInfo,
@@ -73,6 +75,7 @@ class GrammarCompiler:
         self.info = info
         self._inner = _engine.GrammarCompiler(info._inner, cache, verify, bounds)
 
+    @entry
     def compile(self, grammar: Grammar) -> _engine.CompiledGrammar:
         """The compiled grammar. Threads that ask for the same one share one compilation; the interpreter is released.
 

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError, ModelError
 
 __all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
@@ -38,6 +39,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 <= self.temperature < float("inf"):
             raise ArgumentError("E-ARGUMENT-VALUE", f"temperature is a number from 0 up, not {self.temperature}")
         if not 0 < self.top_p <= 1:

@@ -11,7 +11,8 @@ from syntagma.decoding.vocabularies.gguf import read_gguf_tokens
 from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
 from syntagma.decoding.vocabularies.tokens import Tokens
-from syntagma.errors import ArgumentError, VocabularyError
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, ArgumentTypeError, VocabularyError
 
 __all__ = ["TokenizerInfo"]
 
@@ -27,11 +28,13 @@ class TokenizerInfo:
 
     __slots__ = ("_inner", "_tokens")
 
+    @entry
     def __init__(self, tokens: Tokens, vocab_size: int | None = None) -> None:
         self._tokens = tokens
         self._inner = _vocabulary(tokens, vocab_size)
 
     @classmethod
+    @entry
     def from_tokens(
         cls,
         tokens: Sequence[bytes],
@@ -65,6 +68,7 @@ class TokenizerInfo:
         )
 
     @classmethod
+    @entry
     def from_tokenizer_json(
         cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
     ) -> TokenizerInfo:
@@ -77,6 +81,7 @@ class TokenizerInfo:
         return cls(read_tokenizer_json(path, eos_token_ids=eos_token_ids), vocab_size)
 
     @classmethod
+    @entry
     def from_gguf(
         cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
     ) -> TokenizerInfo:
@@ -101,6 +106,7 @@ class TokenizerInfo:
         return cls(read_huggingface(tokenizer, eos_token_ids=eos_token_ids), vocab_size)
 
     @classmethod
+    @entry
     def from_tiktoken(
         cls, encoding: Any, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
     ) -> TokenizerInfo:
@@ -113,6 +119,7 @@ class TokenizerInfo:
         return cls(read_tiktoken(encoding, eos_token_ids=eos_token_ids), vocab_size)
 
     @classmethod
+    @entry
     def from_sentencepiece(
         cls, path: str | Path, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
     ) -> TokenizerInfo:
@@ -150,11 +157,16 @@ class TokenizerInfo:
         Raises:
             VocabularyError: `E-VOCAB-ID`, there is no such id.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise VocabularyError("E-VOCAB-ID", f"token {token_id} is outside of the vocabulary of {self.vocab_size}")
         table = self._tokens.table
-        return table[token_id] if token_id < len(table) else b""
+        try:
+            if 0 <= token_id < self.vocab_size:
+                return table[token_id] if token_id < len(table) else b""
+        except TypeError as error:
+            kind = type(token_id).__name__
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a token's id is an integer, not a {kind}") from error
+        raise VocabularyError("E-VOCAB-ID", f"token {token_id} is outside of the vocabulary of {self.vocab_size}")
 
+    @entry
     def decode(self, token_ids: Sequence[int]) -> bytes:
         """The bytes of the tokens, special ones included."""
         return b"".join(self.token_bytes(token_id) for token_id in token_ids)

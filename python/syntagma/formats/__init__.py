@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 
+from syntagma.entry import entry
 from syntagma.formats.chat_format import ChatFormat
 from syntagma.formats.registry import PLUGIN_GROUP, registry
 
 __all__ = ["PLUGIN_GROUP", "ChatFormat", "get", "names", "register"]
 
 
+@entry
 def get(name: str, reasoning: str | None = None) -> ChatFormat:
     """A named format.
 
@@ -33,6 +35,7 @@ def names() -> tuple[str, ...]:
     return registry.names()
 
 
+@entry
 def register(path_or_text: str | os.PathLike[str], *, name: str | None = None) -> ChatFormat:
     """Add a format to this process.
 

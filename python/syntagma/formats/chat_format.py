@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import msgspec
 
 from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
+from syntagma.entry import entry
 from syntagma.errors import FormatError
 from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, used_markers, write_toml
 from syntagma.formats.json_text import same_json
@@ -38,6 +39,7 @@ class ChatFormat:
         self.name = name
 
     @classmethod
+    @entry
     def from_toml(cls, text: str, *, source: str = "<string>") -> ChatFormat:
         """Read a format file; `from` may name registered formats.
 
@@ -74,6 +76,7 @@ class ChatFormat:
         """
         return write_response_template(self.spec, start_anchor=start_anchor)
 
+    @entry
     def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:
         """A format with the calls, content and messages of `tools` and the reasoning of `reasoning`.
 
@@ -107,6 +110,7 @@ class ChatFormat:
         markers = used_markers(whole, (*first.markers, *second.markers))
         return ChatFormat(msgspec.structs.replace(whole, markers=markers))
 
+    @entry
     def parser(self, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> StreamParser:
         """A parser for one turn.
 
@@ -116,6 +120,7 @@ class ChatFormat:
         """
         return StreamParser(self, tools, **options)
 
+    @entry
     def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
         """The message in a whole raw text; arguments as for `parser`."""
         parser = self.parser(tools, **options)
@@ -123,6 +128,7 @@ class ChatFormat:
         parser.finish()
         return parser.message
 
+    @entry
     def grammar(
         self,
         tools: Sequence[ToolLike] | None = None,
@@ -145,6 +151,7 @@ class ChatFormat:
         start = StreamParser.from_request(self, request, prompt=prompt).start_state
         return build_grammar(self.spec, request, start)
 
+    @entry
     def start_state(self, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
         """What is open before the first character of output, for a parser and a grammar alike.
 
@@ -157,6 +164,7 @@ class ChatFormat:
         """
         return start_state(self, prompt=prompt, **asked)
 
+    @entry
     def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
         """The canonical raw text of a message, without the end of the turn.
 

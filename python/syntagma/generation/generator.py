@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
+from syntagma.entry import entry
 from syntagma.errors import ModelError
 from syntagma.generation.loop import Generation
 from syntagma.generation.matchers import Lease, MatcherPool
@@ -37,12 +38,14 @@ class Generator:
         compiler: the same, or the one that was made.
     """
 
+    @entry
     def __init__(self, backend: Backend, *, compiler: GrammarCompiler | None = None) -> None:
         self.backend = backend
         self.compiler = GrammarCompiler(backend.tokenizer_info) if compiler is None else compiler
         self._matchers = MatcherPool(self.compiler)
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")
 
+    @entry
     def start(
         self,
         prompt: str | Sequence[int],
@@ -101,6 +104,7 @@ class Generator:
             lease=lease,
         )
 
+    @entry
     def generate(
         self,
         prompt: str | Sequence[int],

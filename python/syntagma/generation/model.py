@@ -13,6 +13,7 @@ from syntagma.codec import ChatCodec, MessageLike, Turn
 from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.sampling import Sampling
+from syntagma.entry import entry
 from syntagma.errors import ModelError
 from syntagma.events import Event
 from syntagma.generation.generator import Generator
@@ -61,6 +62,7 @@ class Model:
         generator: runs single generations; for those who want tokens rather than messages.
     """
 
+    @entry
     def __init__(self, backend: Backend, codec: ChatCodec, *, compiler: GrammarCompiler | None = None) -> None:
         self.backend = backend
         self.codec = codec
@@ -71,6 +73,7 @@ class Model:
         """Compiles grammars for the model's vocabulary, and keeps what it compiled."""
         return self.generator.compiler
 
+    @entry
     def chat(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Message:
         """The model's answer to a conversation.
 
@@ -88,6 +91,7 @@ class Model:
             pass
         return parser.message
 
+    @entry
     def stream(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Iterator[Event]:
         """The events of the answer, as the model writes it. Closing the iterator stops the model.
 
@@ -100,6 +104,7 @@ class Model:
         """
         return _events(*self._begin(messages, **options))
 
+    @entry
     def start(self, turn: Turn, options: GenerationOptions) -> Generation:
         """Begin one answer to a prepared turn: its grammar holds, and what ends a turn of the format ends it.
 

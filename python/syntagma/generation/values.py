@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from syntagma.decoding.sampling import Sampling, TokenLogprob
+from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError
 
 __all__ = ["GenerationOptions", "Metrics", "Step"]
@@ -34,6 +35,7 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise ArgumentError("E-ARGUMENT-VALUE", f"max_tokens is at least 1, not {self.max_tokens}")
         if self.logprobs is not None and self.logprobs < 0:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from syntagma import _engine
+from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
@@ -57,12 +58,14 @@ class Grammar:
 
     __slots__ = ("_bounds", "_inner", "_schema")
 
+    @entry
     def __init__(self, inner: _engine.Grammar, schema: str | None = None, bounds: Sequence[_Bound] = ()) -> None:
         self._inner = inner
         self._schema = schema
         self._bounds = tuple(bounds)
 
     @classmethod
+    @entry
     def from_ebnf(
         cls,
         text: str,
@@ -90,6 +93,7 @@ class Grammar:
         return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
 
     @classmethod
+    @entry
     def from_gbnf(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
         """Read a grammar in GBNF, as llama.cpp does (`docs/reference/gbnf.md`).
 
@@ -100,6 +104,7 @@ class Grammar:
         return cls(_engine.Grammar.from_gbnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
 
     @classmethod
+    @entry
     def from_lark(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
         """Read a grammar in Lark, as llguidance does (`docs/reference/lark.md`).
 
@@ -110,6 +115,7 @@ class Grammar:
         return cls(_engine.Grammar.from_lark(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
 
     @classmethod
+    @entry
     def from_structural_tag(cls, tag: Mapping[str, Any] | str, *, limits: Limits | None = None) -> Grammar:
         """Read a structural tag, given as an object or JSON text (`docs/reference/structural-tag.md`).
 
@@ -125,6 +131,7 @@ class Grammar:
         return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
 
     @classmethod
+    @entry
     def from_regex(
         cls, pattern: str, *, dialect: Literal["rust", "ecma"] = "rust", limits: Limits | None = None
     ) -> Grammar:
@@ -146,6 +153,7 @@ class Grammar:
         return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"))
 
     @classmethod
+    @entry
     def from_json_schema(
         cls,
         schema: dict[str, Any] | bool | str,
@@ -191,11 +199,13 @@ class Grammar:
         return cls(inner, text if notation is None else None)
 
     @classmethod
+    @entry
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
         """Any JSON object."""
         return cls.from_json_schema({"type": "object"}, whitespace=whitespace, limits=limits)
 
     @classmethod
+    @entry
     def from_choices(cls, choices: Sequence[str]) -> Grammar:
         """Exactly one of the texts.
 
@@ -207,21 +217,25 @@ class Grammar:
         return cls.union(*(cls.literal(choice) for choice in choices))
 
     @classmethod
+    @entry
     def literal(cls, text: str | bytes) -> Grammar:
         """Exactly this text."""
         return cls(_engine.Grammar.literal(text.encode() if isinstance(text, str) else text))
 
     @classmethod
+    @entry
     def marker(cls, text: str) -> Grammar:
         """A marker: the special token of exactly this text where there is one, else its bytes and the tokens inside."""
         return cls(_engine.Grammar.marker(_text(text, "text")))
 
     @classmethod
+    @entry
     def token(cls, text: str) -> Grammar:
         """The special token of exactly this text; a vocabulary without it cannot compile the grammar."""
         return cls(_engine.Grammar.token(_text(text, "text")))
 
     @classmethod
+    @entry
     def token_ids(cls, *ranges: tuple[int, int]) -> Grammar:
         """Any one token of inclusive ranges of ids; text never matches it.
 
@@ -233,6 +247,7 @@ class Grammar:
         return cls(_engine.Grammar.token_ids(ranges))
 
     @classmethod
+    @entry
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
         """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
         return cls(_engine.Grammar.text(list(without), closer))
@@ -252,6 +267,7 @@ class Grammar:
         return cls(join([grammar._inner for grammar in grammars]), bounds=_joined(grammars))
 
     @classmethod
+    @entry
     def repeat(
         cls, grammar: Grammar, min: int = 0, max: int | None = None, *, separator: Grammar | None = None
     ) -> Grammar:
@@ -267,15 +283,18 @@ class Grammar:
         return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), bounds=bounds)
 
     @classmethod
+    @entry
     def optional(cls, grammar: Grammar) -> Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
 
     @classmethod
+    @entry
     def labelled(cls, label: str, grammar: Grammar) -> Grammar:
         """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
         return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), bounds=grammar._bounds)
 
+    @entry
     def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
         """The same grammar, whose matchers keep parts with this label to so many tokens in all, or bytes each.
 
@@ -296,6 +315,7 @@ class Grammar:
         """
         return Grammar(self._inner.inside_json_string())
 
+    @entry
     def spelled(self, escapes: Mapping[str, str]) -> Grammar:
         """The same texts with an escape in the place of each of these ASCII characters; a marker becomes its text.
 
@@ -304,6 +324,7 @@ class Grammar:
         """
         return Grammar(self._inner.spelled(list(escapes.items())))
 
+    @entry
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema, self._bounds)
@@ -337,6 +358,7 @@ class Grammar:
         text, markers = self._inner.to_gbnf()
         return Gbnf(text, tuple(markers))
 
+    @entry
     def dump_lnf(self, *, limits: Limits | None = None) -> str:
         """The normal form that the engine runs, for people."""
         return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from syntagma.entry import entry
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 from syntagma.openchatml.errors import HEADER, OpenChatMLError, error_for
@@ -167,6 +168,7 @@ def write_header(header: DocumentHeader) -> str:
     return f"---\n{text}---\n"
 
 
+@entry
 def shared_capabilities(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, list[str]]:
     """What both sides can do: for each list of `capabilities` that both have, the entries both have, in our order.
 

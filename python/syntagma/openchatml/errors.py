@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from syntagma.entry import entry
 from syntagma.errors import SyntagmaError
 
 __all__ = [
@@ -121,6 +122,7 @@ def error_for(code: str, message: str, **place: Any) -> OpenChatMLError:
     return _KINDS[code][0](code, message, **place)
 
 
+@entry
 def user_summary(code: str) -> str:
     """One sentence about a code that may be shown to an end user: it says nothing of what is inside."""
     return _KINDS[code][1] if code in _KINDS else "Something went wrong."

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
 from syntagma.openchatml.transcript import Message
 from syntagma.openchatml.visibility import is_visible
@@ -20,6 +21,7 @@ __all__ = ["from_json", "to_json"]
 _TEXTS = ("name", "call_id", "recipient", "intent", "content_type", "constrain")
 
 
+@entry
 def to_json(
     messages: Sequence[Message], *, fold_thinking: bool = False, end_user: bool = False
 ) -> list[dict[str, Any]]:
@@ -71,6 +73,7 @@ def _object(message: Message) -> dict[str, Any]:
     return data
 
 
+@entry
 def from_json(objects: Iterable[Mapping[str, Any]]) -> list[Message]:
     """Messages of JSON values; unknown keys are ignored.
 

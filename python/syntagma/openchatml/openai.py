@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
 from syntagma.openchatml.tokens import ROLES
 from syntagma.openchatml.tool_calls import is_function
@@ -29,6 +30,7 @@ class Loss(msgspec.Struct, frozen=True):
     reason: str
 
 
+@entry
 def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], list[Loss]]:
     """Messages of OpenAI's form as OpenChatML.
 
@@ -128,6 +130,7 @@ def _word(name: Any, index: int, losses: list[Loss]) -> str | None:
     return None
 
 
+@entry
 def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[Loss]]:
     """Messages in OpenAI's form; consecutive messages of an assistant become one."""
     made: list[dict[str, Any]] = []

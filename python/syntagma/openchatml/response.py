@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import REASONING_MARKERS, spell
@@ -94,6 +95,7 @@ class ResponseStream:
         self._pending = ""
         self._cancelled = False
 
+    @entry
     def feed(self, data: str | bytes) -> list[ResponseEvent]:
         """Read a piece."""
         return [] if self._cancelled else self._public(self.reader.feed(data))
@@ -183,6 +185,7 @@ class Multiplexer:
         self.streams: dict[str | None, ResponseStream] = {}
         self._options = options
 
+    @entry
     def feed(self, message_id: str | None, data: str | bytes) -> list[ResponseEvent]:
         """Read a piece of one stream.
 

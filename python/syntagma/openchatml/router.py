@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.argument_check import mismatch
 from syntagma.openchatml.constraint import arguments_of, violation
 from syntagma.openchatml.errors import (
@@ -87,6 +88,7 @@ class ToolRouter:
         rejected: calls that were neither run nor answered, because a reply could not be addressed.
     """
 
+    @entry
     def __init__(
         self,
         tools: Mapping[str, RoutedTool | ToolFunction],
@@ -111,6 +113,7 @@ class ToolRouter:
         self._seen: set[str] = set()
         self._leftover: set[asyncio.Future[Any]] = set()
 
+    @entry
     def cancel(self, call_id: str, reason: str = "") -> bool:
         """Cancel a call; False when it is not running. A second time does nothing."""
         future = self._cancelled.get(call_id)
@@ -127,6 +130,7 @@ class ToolRouter:
         """Run the calls that have no reply yet; the replies in the order in which they came."""
         return [reply async for reply in self.stream(messages)]
 
+    @entry
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Reply]:
         """Run the calls that have no reply yet; each reply as it comes. Leaving early cancels the rest."""
         calls = [messages[index] for index in open_calls(messages) if self._accept(index, messages[index])]

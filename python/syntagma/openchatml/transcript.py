@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import OpenChatMLError, error_for
 
 __all__ = [
@@ -84,6 +85,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         """Whether this is private reasoning: the assistant's, on the analysis channel. A call is not."""
         return self.role == "assistant" and self.channel == "analysis" and not self.is_call
 
+    @entry
     def same(self, other: Message) -> bool:
         """Whether both say the same, wherever and however they were written."""
         return self._said() == other._said()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 
+from syntagma.entry import entry
 from syntagma.limits import Limits
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.document_header_reader import DocumentHeaderReader
@@ -122,6 +123,7 @@ class StreamReader:
         """The first error, or None."""
         return self.errors[0] if self.errors else None
 
+    @entry
     def feed(self, data: str | bytes) -> list[ReadEvent]:
         """Read a piece.
 
@@ -208,6 +210,7 @@ class StreamReader:
             output.fail(TRUNCATED, "the answer ends without a stop token", end)
 
 
+@entry
 def parse(
     text: str | bytes,
     *,

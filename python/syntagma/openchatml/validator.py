@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.constraint import arguments_of
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError
 from syntagma.openchatml.tokens import REASONING_MARKERS
@@ -53,6 +54,7 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
         return not self.errors
 
 
+@entry
 def validate(transcript: Transcript, *, require_header: bool = False) -> Validation:
     """Check a transcript; lenient reading's own errors are listed first.
 

@@ -6,6 +6,8 @@ from bisect import bisect_left
 
 import msgspec
 
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError
 from syntagma.openchatml.errors import VISIBILITY, error_for
 from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import open_calls, to_tool
@@ -21,6 +23,7 @@ class Shown(msgspec.Struct, frozen=True):
     text: str
 
 
+@entry
 def is_visible(message: Message) -> bool:
     """Whether an end user may see a message: final, or commentary that is meant for users; never what tools get."""
     if message.role not in ("user", "assistant") or to_tool(message):
@@ -31,6 +34,7 @@ def is_visible(message: Message) -> bool:
     return preamble and message.role == "assistant" and not message.recovered
 
 
+@entry
 def visible(transcript: Transcript, *, debug: bool = False) -> list[Shown]:
     """What an end user sees; `debug` is the explicit wish to see everything.
 
@@ -44,13 +48,18 @@ def visible(transcript: Transcript, *, debug: bool = False) -> list[Shown]:
     ]
 
 
+@entry
 def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
     """The text of one message as an end user sees it.
 
     Raises:
         VisibilityError: `E-PERM-VISIBILITY`, the message is hidden, or holds private reasoning.
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such message.
     """
-    message = transcript.messages[index]
+    try:
+        message = transcript.messages[index]
+    except IndexError:
+        raise ArgumentError("E-ARGUMENT-VALUE", f"there is no message {index}", pointer="/index") from None
     if debug:
         return message.body
     if not is_visible(message):
@@ -80,6 +89,7 @@ def _without_reasoning(body: str) -> str:
     return body
 
 
+@entry
 def tool_input(message: Message) -> str:
     """What a tool gets of the conversation: the body of its own call and nothing else.
 
@@ -91,6 +101,7 @@ def tool_input(message: Message) -> str:
     return message.body
 
 
+@entry
 def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
     """Indexes of the messages to keep when sampling goes on.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from syntagma.entry import entry
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.document_header import write_header
 from syntagma.openchatml.errors import CHANNEL_MISSING, CONSTRAINT, HEADER, TRUNCATED, error_for
@@ -45,6 +46,7 @@ def _splits(character: str) -> bool:
     return character.isspace() or unicodedata.category(character) == "Cc"
 
 
+@entry
 def render_message(message: Message, *, profile: Profile = "ocm") -> str:
     """One message as text.
 
@@ -85,6 +87,7 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
     return "".join([*head, spell("message"), escape_body(message.body), spell(message.terminator)])
 
 
+@entry
 def render(
     transcript: Transcript | Iterable[Message], *, header: DocumentHeader | None = None, separator: str = "\n"
 ) -> str:

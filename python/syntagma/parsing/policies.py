@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from syntagma.entry import check_fields
+
 __all__ = ["Policies"]
 
 
@@ -27,3 +29,6 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
     malformed: Literal["content", "drop"] = "content"
     truncated: Literal["emit", "drop"] = "emit"
     interrupt: Literal["wait", "now"] = "wait"
+
+    def __post_init__(self) -> None:
+        check_fields(self)

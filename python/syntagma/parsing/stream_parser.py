@@ -6,7 +6,8 @@ import secrets
 from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol, Unpack
 
-from syntagma.errors import ArgumentError
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.messages import Message, ToolLike
@@ -82,6 +83,7 @@ class StreamParser:
         ArgumentError: `E-ARGUMENT-REASONING`, `E-ARGUMENT-REASONING-FORMAT`, or one of `tools_from`.
     """
 
+    @entry
     def __init__(
         self,
         fmt: FormatSpec | HasSpec,
@@ -101,6 +103,7 @@ class StreamParser:
         self._begin(fmt, resolve_request(tools, for_reading=True, **asked), prompt, reading)
 
     @classmethod
+    @entry
     def from_request(
         cls,
         fmt: FormatSpec | HasSpec,
@@ -199,12 +202,16 @@ class StreamParser:
                     return [event]
             self._leave_fast_path()
         self._check_open()
+        if not (special is None or isinstance(special, bool)):
+            kind = type(special).__name__
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"special is True, False or None, not a {kind}")
         if special:
             self._read(self._decoder.flush(), UNKNOWN)
         self._read(self._decoder.decode(chunk), _KINDS[special])
         self._enter_fast_path()
         return self._out.take()
 
+    @entry
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """Read more, as tokens: special tokens are markers, text tokens that look like one are text.
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 
+from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError
 from syntagma.limits import Limits
 from syntagma.messages import ToolChoice
@@ -38,6 +39,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
     on_reasoning: Literal["close"] = "close"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for field in ("reasoning_tokens", "content_tokens", "argument_bytes"):
             given = getattr(self, field)
             if given is not None and given < 0:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import UnionType
 from typing import Any, get_args
 
 import msgspec
 
-from syntagma.errors import ArgumentError, LimitError, RequestError
+from syntagma.errors import ArgumentError, ArgumentTypeError, LimitError, RequestError
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolChoice, ToolLike, tools_from
 from syntagma.request.options import Budgets, Enforce, ReasoningChoice, ReasoningFormat
@@ -16,6 +17,7 @@ from syntagma.request.tool_choice import ResolvedToolChoice, read_choice
 
 __all__ = ["ResolvedRequest", "resolve_request"]
 
+_ENFORCE: tuple[str, ...] = get_args(Enforce)
 _REASONING_CHOICES: tuple[str, ...] = get_args(ReasoningChoice)
 _REASONING_FORMATS: tuple[str, ...] = get_args(ReasoningFormat)
 _DEFAULT_LIMITS = Limits()
@@ -120,8 +122,13 @@ def resolve_request(
     _check_word("E-ARGUMENT-REASONING-FORMAT", "reasoning_format", reasoning_format, _REASONING_FORMATS)
     if history_calls is not None and (not isinstance(history_calls, int) or history_calls < 0):
         raise ArgumentError("E-ARGUMENT-VALUE", f"history_calls={history_calls!r}", hint="a number from 0 on, or None")
+    _check_word("E-ARGUMENT-VALUE", "enforce", enforce, _ENFORCE)
+    _check_type("parallel_tool_calls", parallel_tool_calls, bool)
+    _check_type("template_kwargs", template_kwargs, Mapping | None)
+    _check_type("budgets", budgets, Budgets | None)
+    _check_type("limits", limits, Limits | None)
     bounds = limits or _DEFAULT_LIMITS
-    if not for_reading:
+    if not for_reading and isinstance(tools, Sequence):
         _check_number(tools, bounds)
     declared = tools_from(tools)
     return ResolvedRequest(
@@ -144,8 +151,14 @@ def _check_word(code: str, name: str, given: object, known: tuple[str, ...]) -> 
         raise ArgumentError(code, f"{name}={given!r}", hint="one of " + ", ".join(f'"{word}"' for word in known))
 
 
-def _check_number(tools: Sequence[ToolLike] | None, limits: Limits) -> None:
-    if tools is not None and len(tools) > limits.tools:
+def _check_type(name: str, given: object, wanted: type | UnionType) -> None:
+    if not isinstance(given, wanted):
+        message = f"{name} takes no {type(given).__name__}"
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer=f"/{name}")
+
+
+def _check_number(tools: Sequence[ToolLike], limits: Limits) -> None:
+    if len(tools) > limits.tools:
         raise LimitError(
             "E-LIMIT-TOOLS",
             f"{len(tools)} tools, {limits.tools} are allowed",

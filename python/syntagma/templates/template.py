@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
+from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.messages import Message, refuse_incomplete_calls
@@ -49,6 +50,7 @@ class ChatTemplate:
         limits: the bounds on every render.
     """
 
+    @entry
     def __init__(
         self,
         source: str,
@@ -91,6 +93,7 @@ class ChatTemplate:
     # -- where templates come from
 
     @classmethod
+    @entry
     def from_file(cls, path: str | os.PathLike[str], **tokens: Any) -> ChatTemplate:
         """The template in a `.jinja` file; `tokens` as for the constructor.
 
@@ -101,6 +104,7 @@ class ChatTemplate:
         return cls(read_text(path, limits), **{"name": os.fspath(path), **tokens})
 
     @classmethod
+    @entry
     def from_pretrained(
         cls, directory: str | os.PathLike[str], name: str = "default", limits: Limits | None = None
     ) -> ChatTemplate:
@@ -113,6 +117,7 @@ class ChatTemplate:
         return cls._from_loaded(read_folder(directory, name, limits or Limits()), name, limits)
 
     @classmethod
+    @entry
     def from_gguf(
         cls, path: str | os.PathLike[str], name: str = "default", limits: Limits | None = None
     ) -> ChatTemplate:
@@ -181,6 +186,7 @@ class ChatTemplate:
 
     # -- variants
 
+    @entry
     def variant(
         self,
         *,
@@ -218,6 +224,7 @@ class ChatTemplate:
 
     # -- rendering
 
+    @entry
     def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> str:
         """The prompt for these messages.
 
@@ -239,6 +246,7 @@ class ChatTemplate:
         add_generation_prompt = bool(options.get("add_generation_prompt", True))
         return self._run({**variables, "add_generation_prompt": add_generation_prompt})
 
+    @entry
     def render_prompt(
         self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]
     ) -> Prompt:

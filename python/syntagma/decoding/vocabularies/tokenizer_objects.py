@@ -43,8 +43,11 @@ def read_tiktoken(encoding: Any, *, eos_token_ids: Sequence[int] | None = None) 
     """The tokens of a `tiktoken.Encoding`; the end of a turn is its `eot_token` unless given.
 
     Raises:
+        ArgumentTypeError: `E-VOCAB-TYPE`, it is none.
         VocabularyError: `E-VOCAB-EOS`; `E-VOCAB-ROUNDTRIP` if the tokens do not spell what it encodes.
     """
+    if not hasattr(encoding, "special_tokens_set") or not hasattr(encoding, "decode_single_token_bytes"):
+        raise ArgumentTypeError("E-VOCAB-TYPE", f"{type(encoding).__name__} is no encoding of tiktoken")
     special = {encoding.encode_single_token(text): text for text in encoding.special_tokens_set}
     table = []
     for token_id in range(encoding.n_vocab):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
 from syntagma.openchatml.tool_calls import called_tool, names_tool
@@ -19,6 +20,7 @@ __all__ = ["to_chat"]
 _WHITESPACE = " \t\r\n"
 
 
+@entry
 def to_chat(messages: Iterable[Message]) -> ChatMessage:
     """The chat message that the messages of one completion make up.
 

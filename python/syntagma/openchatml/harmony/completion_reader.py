@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
 from syntagma.openchatml.harmony.completion_body import CompletionBody
@@ -68,6 +70,7 @@ class HarmonyReader:
         draft: the message at hand, without its body; None between messages and in headers.
     """
 
+    @entry
     def __init__(self, *, role: str | None = "assistant", deltas: bool = True) -> None:
         """Prepare to read.
 
@@ -110,6 +113,7 @@ class HarmonyReader:
         """The text of the message at hand, as far as it is complete."""
         return "" if self.draft is None else self._body.text
 
+    @entry
     def feed(self, data: str | bytes) -> list[ReadEvent]:
         """Read a piece of text or UTF-8, cut anywhere."""
         decode = self._decoder.decode
@@ -134,14 +138,22 @@ class HarmonyReader:
             self._on_text(text)
         return self._take_events()
 
+    @entry
     def feed_text(self, text: str) -> list[ReadEvent]:
         """Read text in which no control token can be, whatever it spells."""
         if text:
             self._on_text(text)
         return self._take_events()
 
+    @entry
     def feed_token(self, name: str) -> list[ReadEvent]:
-        """Read a control token, by its name."""
+        """Read a control token, by its name.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+        """
+        if name not in HARMONY_TOKENS:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"there is no control token {name!r}")
         self._on_token(name)
         return self._take_events()
 
@@ -355,6 +367,7 @@ class HarmonyReader:
             self._stop_seen = self._stopped = True
 
 
+@entry
 def parse_completion(
     text: str | bytes | Iterable[str], *, role: str | None = "assistant", stop: str | None = None
 ) -> HarmonyResult:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
 from syntagma.openchatml.harmony.completion_reader import parse_completion
 from syntagma.openchatml.harmony.render import stop_segment
@@ -17,6 +18,7 @@ from syntagma.openchatml.visibility import keep_for_sampling
 __all__ = ["from_harmony", "harmony_segments", "to_harmony", "with_call_ids"]
 
 
+@entry
 def harmony_segments(
     messages: Sequence[Message], *, drop_cot: bool = True, training: bool = False, for_completion: bool = False
 ) -> list[Segment]:
@@ -62,6 +64,7 @@ def harmony_segments(
     return segments
 
 
+@entry
 def to_harmony(
     messages: Sequence[Message], *, drop_cot: bool = True, training: bool = False, for_completion: bool = False
 ) -> str:
@@ -74,6 +77,7 @@ def to_harmony(
     return plain_text(harmony_segments(messages, **options))
 
 
+@entry
 def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
     """Harmony text as a transcript. Nothing is raised: what was irregular is in `errors`, and marked in the messages.
 
@@ -85,6 +89,7 @@ def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
     return Transcript(messages=tuple(with_call_ids(result.messages)), profile="harmony", errors=result.errors)
 
 
+@entry
 def with_call_ids(messages: Iterable[Message]) -> list[Message]:
     """Messages whose calls have ids (`hip-1`, `hip-2`, …); a reply has that of the oldest open call of its tool."""
     done: list[Message] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import HEADER, error_for
 from syntagma.openchatml.harmony.segments import Segment
 from syntagma.openchatml.harmony.tool_types import namespace_text
@@ -21,6 +22,7 @@ def stop_segment(name: str) -> Segment:
     return ("token", spell(name))
 
 
+@entry
 def render_conversation(
     conversation: Mapping[str, Any],
     *,
@@ -53,6 +55,7 @@ def render_conversation(
     return segments
 
 
+@entry
 def render_message(
     message: Mapping[str, Any], *, has_functions: bool = False, ends: str | None = None
 ) -> list[Segment]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
+from syntagma.entry import entry
 from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
 
 __all__ = ["Segment", "encode", "is_plain", "plain_text"]
@@ -18,11 +19,13 @@ _SPECIAL = re.compile(
 )
 
 
+@entry
 def is_plain(text: str) -> bool:
     """Whether a text spells no special token."""
     return _SPECIAL.search(text) is None
 
 
+@entry
 def plain_text(segments: Iterable[Segment], *, checked: bool = True) -> str:
     """The segments as one text.
 
@@ -45,6 +48,7 @@ def plain_text(segments: Iterable[Segment], *, checked: bool = True) -> str:
     return "".join(text for _, text in segments)
 
 
+@entry
 def encode(
     segments: Iterable[Segment], encode_text: Callable[[str], list[int]], special: Mapping[str, int]
 ) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Mapping
 
+from syntagma.entry import entry
 from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, HarmonyReader
 from syntagma.openchatml.read_events import ReadEvent
 from syntagma.openchatml.tokens import spell
@@ -19,6 +20,7 @@ class TokenReader:
         reader: the reader of the text, with messages and errors.
     """
 
+    @entry
     def __init__(
         self, decode: Callable[[int], bytes], control: Mapping[int, str], *, role: str | None = "assistant"
     ) -> None:

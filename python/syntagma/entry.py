@@ -1,0 +1,223 @@
+"""Public entries: what Python raises for an argument that does not fit becomes an error of the library that names it.
+
+Arguments are looked at only after something was raised, so that a right call costs nothing. Where a wrong one would do
+harm before that (a number in place of a path is an open file), or is used only later, they are looked at first.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+
+from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
+
+__all__ = ["check_fields", "entry"]
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+_MAX_INTEGER = 2**31
+_MAX_LOOKED_AT = 1_000
+"""members of a collection that are looked at"""
+
+
+def entry(call: _Call) -> _Call:
+    """A public function or method, whose arguments are checked against its annotations when it raises.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, an argument of another type than it is annotated with.
+        ArgumentError: `E-ARGUMENT-TEXT`, a lone surrogate in a text; `E-ARGUMENT-VALUE`, a number that is too large.
+    """
+    annotations = getattr(call, "__annotations__", {}).values()
+    later = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
+    first = later or any("PathLike" in str(one) for one in annotations)
+
+    @functools.wraps(call)
+    def checked(*args: Any, **options: Any) -> Any:
+        if first:
+            _check(call, args, options, None)
+        try:
+            return call(*args, **options)
+        except SyntagmaError:
+            raise
+        except Exception as error:
+            _check(call, args, options, error)
+            raise
+
+    return typing.cast("_Call", checked)
+
+
+def check_fields(value: Any) -> None:
+    """Check the fields of a struct that is made in Python, where their types are not looked at otherwise.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, with the pointer of the field.
+    """
+    for name, wanted in _hints(type(value)).items():
+        given = getattr(value, name)
+        if not _fits(given, wanted):
+            _wrong_type(name, wanted, given, None)
+
+
+def _check(call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception | None) -> None:
+    try:
+        bound = inspect.signature(call).bind(*args, **options)
+    except TypeError:
+        return
+    hints = _hints(call)
+    given = [
+        (name, hints.get(name, Any), value)
+        for field, values in bound.arguments.items()
+        for name, value in _named(bound.signature.parameters[field], field, values)
+    ]
+    for name, wanted, value in given:
+        if not _fits(value, wanted):
+            _wrong_type(name, wanted, value, error)
+    for name, _, value in given if error is not None else ():
+        if _holds(value, _is_broken_text):
+            message = f"{name} holds a lone surrogate, which no text can be written with"
+            raise ArgumentError("E-ARGUMENT-TEXT", message, pointer=f"/{name}") from error
+        if _holds(value, _is_out_of_range):
+            message = f"a number in {name} is outside of its range"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=f"/{name}") from error
+
+
+def _named(parameter: inspect.Parameter, field: str, value: Any) -> list[tuple[str, Any]]:
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return list(value.items())
+    return [(field, one) for one in value] if parameter.kind is parameter.VAR_POSITIONAL else [(field, value)]
+
+
+def _wrong_type(name: str, wanted: Any, value: Any, error: Exception | None) -> NoReturn:
+    kind = f"a {type(value).__name__}" if not isinstance(value, type) else "a type"
+    raise ArgumentTypeError(
+        "E-ARGUMENT-TYPE", f"{name} is {_spelled(wanted)}, not {kind}", pointer=f"/{name}"
+    ) from error
+
+
+def _spelled(wanted: Any) -> str:
+    if isinstance(wanted, type) and get_origin(wanted) is None:
+        return wanted.__name__ if wanted is not type(None) else "None"
+    if get_origin(wanted) in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_spelled(one) for one in get_args(wanted)))
+    return str(wanted).replace("typing.", "").replace("collections.abc.", "").replace("syntagma.", "")
+
+
+# -- annotations
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    """The types of parameters or fields by name; those that cannot be found out are left out."""
+    if isinstance(owner, type):
+        hints = typing.get_type_hints(owner)
+        return {name: hints[name] for name in getattr(owner, "__struct_fields__", ())}
+    names = {**vars(typing), **getattr(inspect.unwrap(owner), "__globals__", {})}
+    found: dict[str, Any] = {}
+    for name, annotation in getattr(owner, "__annotations__", {}).items():
+        hint = _evaluated(annotation, names)
+        if get_origin(hint) is typing.Unpack:
+            found.update(_typed_dict(get_args(hint)[0]))
+        elif hint is not None or annotation in (None, "None"):
+            found[name] = type(None) if hint is None else hint
+    return found
+
+
+def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, names)  # an annotation of our own
+    except (NameError, AttributeError, TypeError):
+        return Any
+
+
+def _typed_dict(kind: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed([kind, *getattr(kind, "__orig_bases__", ())]):
+        names = {**vars(typing), **vars(sys.modules.get(getattr(base, "__module__", ""), typing))}
+        for name, hint in getattr(base, "__annotations__", {}).items():
+            text = hint.__forward_arg__ if isinstance(hint, typing.ForwardRef) else hint
+            known = _evaluated(text, names)
+            if known is not Any or name not in found:
+                found[name] = known
+    return found
+
+
+# -- values
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether a value has a type. What is not known to be wrong fits."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if wanted is Any or isinstance(wanted, TypeVar | str | typing.ForwardRef):
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, one) for one in parts)
+    if origin is Literal:
+        return any(type(value) is type(one) and value == one for one in parts)
+    if wanted is None:
+        return value is None
+    if origin is None:
+        return _is_instance(value, wanted)
+    return _fits_container(value, origin, parts)
+
+
+def _is_instance(value: Any, wanted: Any) -> bool:
+    if not isinstance(wanted, type):
+        return True
+    if wanted is int:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if wanted is float:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if getattr(wanted, "_is_protocol", False):
+        return all(hasattr(value, name) for name in _members(wanted))
+    return isinstance(value, wanted)
+
+
+def _members(protocol: type) -> list[str]:
+    return [name for name in vars(protocol) if not name.startswith("_")]
+
+
+def _fits_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
+    if not isinstance(origin, type):
+        return True
+    if origin is os.PathLike or origin is type or not issubclass(origin, Iterable):
+        return isinstance(value, origin)
+    if issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return False
+        members = list(value.items())[:_MAX_LOOKED_AT]
+        return len(parts) != 2 or all(_fits(key, parts[0]) and _fits(one, parts[1]) for key, one in members)
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, origin):
+        return False
+    if not isinstance(value, Sequence | Set):
+        return True
+    if origin is tuple and not (len(parts) == 2 and parts[1] is Ellipsis):
+        return len(value) == len(parts) and all(map(_fits, value, parts))
+    return all(_fits(one, parts[0]) for one in list(value)[:_MAX_LOOKED_AT])
+
+
+def _holds(value: Any, wrong: Callable[[Any], bool], depth: int = 0) -> bool:
+    """Whether `wrong` is true of the value or of anything in it."""
+    if wrong(value):
+        return True
+    if depth > 8 or isinstance(value, str | bytes):
+        return False
+    if isinstance(value, Mapping):
+        return any(_holds(one, wrong, depth + 1) for pair in list(value.items())[:_MAX_LOOKED_AT] for one in pair)
+    if isinstance(value, Sequence | Set):
+        return any(_holds(one, wrong, depth + 1) for one in list(value)[:_MAX_LOOKED_AT])
+    return False
+
+
+def _is_broken_text(value: Any) -> bool:
+    return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def _is_out_of_range(value: Any) -> bool:
+    return isinstance(value, int) and not -1 < value < _MAX_INTEGER
