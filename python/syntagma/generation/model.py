@@ -146,6 +146,7 @@ def _events(generation: Generation, parser: StreamParser, markers: frozenset[str
             yield from events
 
 
+@entry
 def load(source: str | os.PathLike[str]) -> Model:
     """Load a model with its codec and its compiler.
 

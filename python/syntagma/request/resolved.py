@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import UnionType
 from typing import Any, get_args
 
 import msgspec
@@ -124,9 +123,12 @@ def resolve_request(
         raise ArgumentError("E-ARGUMENT-VALUE", f"history_calls={history_calls!r}", hint="a number from 0 on, or None")
     _check_word("E-ARGUMENT-VALUE", "enforce", enforce, _ENFORCE)
     _check_type("parallel_tool_calls", parallel_tool_calls, bool)
-    _check_type("template_kwargs", template_kwargs, Mapping | None)
-    _check_type("budgets", budgets, Budgets | None)
-    _check_type("limits", limits, Limits | None)
+    if template_kwargs is not None:
+        _check_type("template_kwargs", template_kwargs, Mapping)
+    if budgets is not None:
+        _check_type("budgets", budgets, Budgets)
+    if limits is not None:
+        _check_type("limits", limits, Limits)
     bounds = limits or _DEFAULT_LIMITS
     if not for_reading and isinstance(tools, Sequence):
         _check_number(tools, bounds)
@@ -151,7 +153,7 @@ def _check_word(code: str, name: str, given: object, known: tuple[str, ...]) -> 
         raise ArgumentError(code, f"{name}={given!r}", hint="one of " + ", ".join(f'"{word}"' for word in known))
 
 
-def _check_type(name: str, given: object, wanted: type | UnionType) -> None:
+def _check_type(name: str, given: object, wanted: type) -> None:
     if not isinstance(given, wanted):
         message = f"{name} takes no {type(given).__name__}"
         raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer=f"/{name}")
