@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntagma import Grammar
-from syntagma.constraints.schemas import value_notation
+from syntagma.constraints.schemas import spellings
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from syntagma.errors import ArgumentError, GrammarError, UnsupportedSchema
 from syntagma.format_schema import Notation
@@ -60,7 +60,7 @@ VALUES = st.recursive(
 
 
 def _grammar(schema: Any, notation: Notation) -> Grammar:
-    return Grammar.from_json_schema(schema, notation=value_notation(notation))
+    return Grammar.from_json_schema(schema, notation=spellings(notation, reads_json=False)[0])
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
