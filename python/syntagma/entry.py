@@ -35,7 +35,7 @@ def entry(call: _Call) -> _Call:
     """
     annotations = getattr(call, "__annotations__", {}).values()
     later = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
-    first = later or any("PathLike" in str(one) for one in annotations)
+    first = later or any("Path" in str(one) for one in annotations)
 
     @functools.wraps(call)
     def checked(*args: Any, **options: Any) -> Any:
