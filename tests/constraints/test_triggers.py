@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import msgspec
 import pytest
 
 from syntagma import formats
@@ -12,7 +13,7 @@ from syntagma.codec import ChatCodec, Turn
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from syntagma.templates import ChatTemplate
-from tests.constraints.test_agreement import CALLING, FORMATS, _hints
+from tests.constraints.test_agreement import CALLING, FORMATS, _hints, _line_ends
 from tests.constraints.walks import accepts, matcher, walk
 from tests.formats.cases import TOOLS
 
@@ -29,7 +30,10 @@ def turn(fmt: ChatFormat, **asked: Any) -> Turn:
 
 def from_trigger(fmt: ChatFormat, *calls: ToolCall) -> str:
     """What the format writes for the calls, from their trigger on."""
-    text = fmt.write(Message(tool_calls=calls), TOOLS)
+    # Where a line break ends a value, none holds one.
+    lines = fmt.spec.tools is not None and "\n" in _line_ends(fmt.spec.tools)
+    written = (msgspec.structs.replace(call, arguments=call.arguments.replace("\\n", "")) for call in calls)
+    text = fmt.write(Message(tool_calls=tuple(written) if lines else calls), TOOLS)
     return text[min(text.index(trigger) for trigger in fmt.triggers if trigger in text) :]
 
 
