@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TypeAlias
 
 from syntagma.parsing.text.token_kind import SPECIAL, TokenKind
@@ -9,6 +10,13 @@ from syntagma.parsing.text.token_kind import SPECIAL, TokenKind
 __all__ = ["EndOfTurn"]
 
 Piece: TypeAlias = tuple[str, TokenKind]
+
+
+@functools.lru_cache(maxsize=256)
+def _bounds(places: tuple[tuple[str, ...], ...]) -> tuple[int, str]:
+    """How long the end of a turn may be, and the characters with which it may begin."""
+    first_chars = "".join(sorted({text[0] for text in places[0]})) if places else ""
+    return sum(max(map(len, texts)) for texts in places), first_chars
 
 
 class EndOfTurn:
@@ -26,11 +34,10 @@ class EndOfTurn:
 
     def __init__(self, places: tuple[tuple[str, ...], ...]) -> None:
         self._places = places
-        self._longest = sum(max(map(len, texts)) for texts in places)
+        self._longest, self.first_chars = _bounds(places)
         self._held: list[Piece] = []
         self._tokens: list[str] = []
         """end tokens of the vocabulary after what is held, up to now the last of the output"""
-        self.first_chars = "".join({text[0] for text in places[0]}) if places else ""
 
     @property
     def is_empty(self) -> bool:

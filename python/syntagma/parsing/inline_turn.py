@@ -22,6 +22,7 @@ from syntagma.parsing.turn_reader import EdgeWhitespace, end_of_first
 
 __all__ = ["InlineTurnReader"]
 
+_NO_MARKERS = MarkerSet(())
 _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
@@ -46,7 +47,7 @@ class InlineTurnReader:
         self._after_start = State.ANSWER
         self._prompted: str | None = None
         self._drop_closers: dict[str, Op] = {}
-        self._drop_ends = Scanner(MarkerSet(()))
+        self._drop_ends = Scanner(_NO_MARKERS)
 
     def read(self, *, final: bool = False) -> None:
         """See `TurnReader`."""
