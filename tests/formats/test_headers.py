@@ -96,4 +96,4 @@ def test_formats_with_headers_are_whole() -> None:
     with pytest.raises(FormatError, match="E-FORMAT-COMBINE"):
         fmt.combine(reasoning=ChatFormat.from_toml('[reasoning]\nblock = "<t>{reasoning}</t>"\n'))
     assert set(fmt.preserved_tokens) == {"<begin>", "<kind>", "<body>", "<end>", "<stop>"}
-    assert fmt.triggers == ("<kind>remark to=", " to=")
+    assert fmt.triggers == ("<kind>remark to=", " to=", "<kind>draft to=", "<kind>answer to=")

@@ -107,6 +107,17 @@ def test_marks_become_patterns() -> None:
             "(tool weather){place:~~Oslo~~,days:3}(/tool)",
             {"place": "Oslo", "days": 3},
         ),
+        (
+            {
+                "open_pattern": r"\(call (?P<name>\w+)\)\n?",
+                "close": "(/call)",
+                "content": "kv-lines",
+                "content_args": {"kv_sep": ":"},
+                "transform": TRANSFORM,
+            },
+            "(call weather)\nplace: Oslo\ndays: 3\n(/call)",
+            {"place": "Oslo", "days": 3},
+        ),
     ],
 )
 def test_calls(field: dict[str, Any], raw: str, arguments: dict[str, Any]) -> None:
@@ -133,7 +144,6 @@ def test_calls(field: dict[str, Any], raw: str, arguments: dict[str, Any]) -> No
             "/fields/tool_calls/content_args/string_delims",
         ),
         ("fields/tool_calls/content", "int", "/fields/tool_calls/content"),
-        ("fields/tool_calls/content", "kv-lines", "/fields/tool_calls"),
         ("fields/tool_calls/transform", {"name": "{name}"}, "/fields/tool_calls"),
         (
             "fields/tool_calls/transform",

@@ -215,11 +215,15 @@ class CallWriter:
                     case LiteralItem(text):
                         parts.append(Grammar.literal(text))
                     case Placeholder("name"):
-                        parts.append(self._spelled(names, is_word))
+                        parts.append(self._spelled(names, self._stands_in_id))
                     case Placeholder(counter):
                         parts.append(self._running(counter))
             shapes.append(Grammar.concat(*parts))
         return Grammar.union(*shapes)
+
+    def _stands_in_id(self, name: str) -> bool:
+        """Whether a name can be read back from an id."""
+        return is_word(name) and not (self._id_ends and self._id_ends in name)
 
     def _running(self, counter: str) -> Grammar:
         """The number of the call: from 0, or as an ordinal from 1."""
