@@ -13,10 +13,11 @@ Piece: TypeAlias = tuple[str, TokenKind]
 
 
 @functools.lru_cache(maxsize=256)
-def _bounds(places: tuple[tuple[str, ...], ...]) -> tuple[int, str]:
-    """How long the end of a turn may be, and the characters with which it may begin."""
-    first_chars = "".join(sorted({text[0] for text in places[0]})) if places else ""
-    return sum(max(map(len, texts)) for texts in places), first_chars
+def _bounds(places: tuple[tuple[str, ...], ...]) -> tuple[int, str, frozenset[str]]:
+    """How long the end of a turn may be, with which characters it may begin, and every beginning of its first text."""
+    first = places[0] if places else ()
+    beginnings = frozenset(text[:size] for text in first for size in range(1, len(text)))
+    return sum(max(map(len, texts)) for texts in places), "".join(sorted({text[0] for text in first})), beginnings
 
 
 class EndOfTurn:
@@ -30,11 +31,11 @@ class EndOfTurn:
         first_chars: the characters with which the end of the turn may begin; empty if nothing ends it.
     """
 
-    __slots__ = ("_held", "_longest", "_places", "_tokens", "first_chars")
+    __slots__ = ("_beginnings", "_held", "_longest", "_places", "_tokens", "first_chars")
 
     def __init__(self, places: tuple[tuple[str, ...], ...]) -> None:
         self._places = places
-        self._longest, self.first_chars = _bounds(places)
+        self._longest, self.first_chars, self._beginnings = _bounds(places)
         self._held: list[Piece] = []
         self._tokens: list[str] = []
         """end tokens of the vocabulary after what is held, up to now the last of the output"""
@@ -44,9 +45,24 @@ class EndOfTurn:
         """Nothing is held back."""
         return not self._held and not self._tokens
 
+    def beginning_in(self, text: str) -> int:
+        """The first index at which the end of the turn may begin in this text; its length if there is none."""
+        found = len(text)
+        for char in self.first_chars:
+            at = text.find(char, 0, found)
+            while at >= 0:
+                if text.startswith(self._places[0], at) or text[at:] in self._beginnings:
+                    found = at
+                at = text.find(char, at + 1, found)
+        return found
+
+    def is_cut(self, text: str) -> bool:
+        """Whether a text that may begin the end of the turn holds none of the texts that do as a whole."""
+        return not text.startswith(self._places[0])
+
     def feed(self, text: str, kind: TokenKind) -> list[Piece]:
         """More output → what is certainly not the end of the turn, each piece with the kind of its tokens."""
-        if self.is_empty and not any(char in text for char in self.first_chars):
+        if self.is_empty and self.beginning_in(text) == len(text):
             return [(text, kind)]
         self._held += ((token, SPECIAL) for token in self._tokens)
         self._tokens.clear()

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
-from syntagma.events import ContentDelta, ReasoningDelta, ToolCallDelta
+from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
+from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["UNLIMITED", "DeltaKind", "DeltaSink", "FastPath", "PlainRun"]
@@ -56,41 +57,61 @@ class FastPath:
         sink: where its text goes.
         at: absolute position of the next character.
         special: what `feed` is told of its chunks; others are not for this path.
-        end_chars: the characters with which the end of the turn may begin.
+        ends: what ends the turn.
 
     Attributes:
         run: as above.
         position: absolute position of the next character.
         special: as above.
+        held: what was taken and not passed on, since the end of the turn may begin with it.
     """
 
-    __slots__ = ("_limit", "_make", "_spell", "_start", "_stops", "_write", "position", "run", "special")
+    __slots__ = (
+        *("_ends", "_limit", "_looked_at", "_make", "_spell", "_start", "_write"),
+        *("held", "position", "run", "special"),
+    )
 
-    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, end_chars: str) -> None:
+    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, ends: EndOfTurn) -> None:
         self.run = run
         self.position = self._start = at
         self._limit = at + run.room
-        self._stops = run.stops if run.stops.issuperset(end_chars) else run.stops.union(end_chars)
+        self._ends = ends
+        self._looked_at = run.stops if run.stops.issuperset(ends.first_chars) else run.stops.union(ends.first_chars)
         self._spell = run.spell
         self._make = sink.make
         self._write = sink.buffer.write
         self.special = special
+        self.held = ""
 
     @property
     def passed(self) -> int:
         """How many code points were passed on."""
         return self.position - self._start
 
-    def take(self, text: str) -> Delta | None:
-        """The event of a chunk that is not empty; None: it must be read with care."""
+    def take(self, text: str) -> list[Event] | None:
+        """The event of a chunk that is not empty, if it makes one; None: the chunk must be read with care."""
+        held = ""
+        if self.held:
+            text = self.held + text
         at = self.position
         end = at + len(text)
-        if end >= self._limit or end - at > _MAX_CHUNK or not self._stops.isdisjoint(text):
+        if end >= self._limit or end - at > _MAX_CHUNK:
             return None
+        if not self._looked_at.isdisjoint(text):
+            if not self.run.stops.isdisjoint(text):
+                return None
+            begins = self._ends.beginning_in(text)
+            held = text[begins:]
+            if held and not self._ends.is_cut(held):
+                return None
+            text, end = text[:begins], at + begins
         if not text.isascii() and _SURROGATE.search(text) is not None:
             return None
+        self.held = held
+        if not text:
+            return []
         self.position = end
         if self._spell is not None:
             text = self._spell(text)
         self._write(text)
-        return self._make(text, (at, end))
+        return [self._make(text, (at, end))]

@@ -199,7 +199,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         argument=None,
         argument_separator=tools.argument_separator.strip(),
         value=block_of(tools.argument[0], "value", markers) if tools.argument else None,
-        values=tools.values,
+        values=tools.values if tools.argument else "text",
         types=tools.types,
         notation=tools.literals,
         escape=tools.escape,

@@ -195,11 +195,11 @@ class StreamParser:
         fast = self._fast_path
         if fast is not None:
             if special is fast.special and chunk and isinstance(chunk, str):
-                event = fast.take(chunk)
-                if event is not None:
+                events = fast.take(chunk)
+                if events is not None:
                     if self._raw is not None:
                         self._raw.write(chunk)
-                    return [event]
+                    return events
             self._leave_fast_path()
         self._check_open()
         if not (special is None or isinstance(special, bool)):
@@ -273,16 +273,21 @@ class StreamParser:
         sink = None if run is None else self._out.sink(run.kind)
         kind = self._turn.window.last_kind
         if run is not None and sink is not None and kind in _SPECIAL:
-            ends = self._end_of_turn.first_chars
-            self._fast_path = FastPath(run, sink, self._length, special=_SPECIAL[kind], end_chars=ends)
+            special = _SPECIAL[kind]
+            self._fast_path = FastPath(run, sink, self._length, special=special, ends=self._end_of_turn)
 
     def _leave_fast_path(self) -> None:
         """Account for what has passed."""
         fast, self._fast_path = self._fast_path, None
-        if fast is not None and fast.passed:
+        if fast is None:
+            return
+        if fast.passed:
             self._length = fast.position
             self._turn.skip(fast.run, fast.passed)
             self._out.assembler.passed(fast.run.kind, fast.position)
+        if fast.held:
+            self._length += len(fast.held)
+            self._pass_on(self._end_of_turn.feed(fast.held, _KINDS[fast.special]))
 
     def _check_open(self) -> None:
         if self._finished:
