@@ -51,7 +51,8 @@ class EndOfTurn:
         for char in self.first_chars:
             at = text.find(char, 0, found)
             while at >= 0:
-                if text.startswith(self._places[0], at) or text[at:] in self._beginnings:
+                is_cut = len(text) - at < self._longest and text[at:] in self._beginnings
+                if is_cut or text.startswith(self._places[0], at):
                     found = at
                 at = text.find(char, at + 1, found)
         return found
