@@ -172,6 +172,7 @@ def _structure(fmt: ChatFormat) -> frozenset[str]:
     """Every word of a format's own, and those of headers and of the rest of an object that are no text."""
     # Closers are read piece by piece, brackets for themselves; an answer may end between two of them.
     found = {*literals(fmt), *"()[]{}"}
+    found.update(text.strip().strip("()[]{}") for text in tuple(found))
     found.update(piece.text for text in tuple(found) for piece in Markers(fmt.spec.markers).pieces(text))
     messages = fmt.spec.messages
     if messages is not None:
