@@ -110,8 +110,42 @@ def test_both_read_malformed_completions_alike(text: str, size: int) -> None:
     assert by_format([text[at : at + size] for at in range(0, len(text), size)]) == wanted
 
 
+_SPACE, _CALL = "<|channel|>commentary<|message|> <|end|>", "<|channel|>commentary to=functions.f<|message|>{}<|call|>"
+_REASONING, _TEXT = "<|channel|>analysis<|message|>r<|end|>", "<|channel|>final<|message|>text<|end|>"
+
+
+@pytest.mark.parametrize(
+    ("bodies", "content"),
+    [
+        ([_SPACE], " "),
+        ([_SPACE, _SPACE], "  "),
+        ([_SPACE, _REASONING], None),
+        ([_SPACE, _CALL], None),
+        ([_SPACE, "<|message|>{}<|end|>"], None),
+        ([_REASONING, _SPACE], " "),
+        ([_REASONING, _SPACE, _CALL], None),
+        ([_CALL, _SPACE], None),
+        ([_CALL, _SPACE, _SPACE, _CALL], None),
+        ([_SPACE, _TEXT, _SPACE, _CALL], " text "),
+        ([_REASONING, _SPACE, "<|channel|>analysis<|message|><|end|>", _TEXT], " text"),
+        ([_CALL, _SPACE, _TEXT], " text"),
+    ],
+    ids=str,
+)
+def test_whitespace_between_reasoning_and_calls_is_no_content(bodies: list[str], content: str | None) -> None:
+    text = "<|start|>assistant".join(bodies)
+    assert by_reader(text)[0] == content
+    assert by_reader(text) == by_format([text]) == by_format(list(text))
+
+
 @settings(deadline=None, max_examples=300)
 @given(tokens())
+@example(
+    [
+        *((True, "<|channel|>"), (False, "commentary"), (True, "<|message|>"), (False, " "), (True, "<|end|>")),
+        *((True, "<|message|>"), (False, "{}"), (True, "<|end|>")),
+    ]
+)
 def test_both_read_tokens_alike(pieces: list[tuple[bool, str]]) -> None:
     parser = FORMAT.parser(id_seed="")
     reader = harmony.HarmonyReader()

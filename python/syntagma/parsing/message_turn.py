@@ -139,6 +139,7 @@ class MessageTurnReader:
         self._stopped = stopped
         self.wrapper_open = False
         self.window.unmark()
+        self._out.marker_read()
         return self._go(State.BETWEEN_MESSAGES)
 
     def _between_messages(self, final: bool) -> bool:

@@ -26,12 +26,14 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
 
     A call is complete if its arguments are one JSON object, and it ends as a call or with the text: engines take the
     stop token off. What was recovered is never a call; it is an answer only on the final channel, addressed to nobody.
-    Messages of others than the assistant count as reasoning.
+    Messages of others than the assistant count as reasoning. Answers of whitespace alone are no content where reasoning
+    or a call follows them, nor after the last call.
     """
     content: list[str] = []
+    waiting: list[str] = []  # whitespace since the last reasoning or call
     reasoning: list[str] = []
     calls: list[ToolCall] = []
-    incomplete = False
+    in_text = incomplete = False
     for message in messages:
         name = called_tool(message)
         if name is not None:
@@ -39,11 +41,20 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
             complete = whole and message.terminator in ("call", None)
             call_id = message.call_id or f"call_{len(calls)}"
             calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
-        elif _is_answer(message):
-            content.append(message.body)
-        else:
+            waiting, in_text = [], False
+        elif not message.body:
+            pass
+        elif not _is_answer(message):
             reasoning.append(message.body)
+            waiting, in_text = [], False
+        elif in_text or not message.body.isspace():
+            content += [*waiting, message.body]
+            waiting, in_text = [], True
+        else:
+            waiting.append(message.body)
         incomplete = name is None and message.terminator is None and not _is_answer(message)
+    if not calls:
+        content += waiting
     return ChatMessage(
         content="".join(content) or None,
         reasoning_content="".join(reasoning) or None,
