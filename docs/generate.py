@@ -244,10 +244,41 @@ accepted everywhere. Only templates are bounded by time as well.
 """
 
 
+def openchatml_rules() -> str:
+    """Every requirement and settled point of OpenChatML, with the cases that show it and break it."""
+    path = DOCS.parent / "conformance" / "openchatml" / "rules.toml"
+    rows: dict[str, dict[str, list[str]]] = {}
+    for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
+        row = rows.setdefault(case["number"], {"holds": [], "breaks": [], "doors": []})
+        row[case["shows"]].append(case["name"])
+        if case["door"] not in row["doors"]:
+            row["doors"].append(case["door"])
+    table = (
+        "".join(
+            f"| {number} | {'; '.join(row['holds'])} | {'; '.join(row['breaks'])} | {', '.join(row['doors'])} |\n"
+            for number, row in rows.items()
+        )
+        .replace("<|", "<\\|")
+        .replace("|>", "\\|>")
+    )
+    return f"{NOTE}{RULES}{table}"
+
+
+RULES = """# OpenChatML: every rule and its cases
+
+R-numbers are requirements of the specification, A-numbers the [settled points](openchatml.md#settled-points). For each
+number: what a case shows in which the rule holds, what one shows that breaks it, and at which doors they are tried. The
+cases are in `conformance/openchatml/rules.toml`, and run in `tests/openchatml/test_rules.py`.
+
+| | holds | breaks | doors |
+|---|---|---|---|
+"""
+
 PAGES = {
     "reference/cli.md": command_line,
     "reference/formats.md": formats,
     "reference/limits.md": limits,
+    "reference/openchatml-rules.md": openchatml_rules,
     "reference/parser-states.md": parser_states,
     "reference/schema-suite.md": schema_suite,
 }

@@ -8,9 +8,11 @@ from __future__ import annotations
 from syntagma.openchatml import harmony
 from syntagma.openchatml.document_header import shared_capabilities
 from syntagma.openchatml.errors import OpenChatMLError, user_summary
+from syntagma.openchatml.hierarchy import HIERARCHY, outranks
 from syntagma.openchatml.interchange import from_json, to_json
 from syntagma.openchatml.openai import Loss, from_openai, to_openai
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
+from syntagma.openchatml.reasoning import ReasoningPart, split_reasoning
 from syntagma.openchatml.response import (
     Multiplexer,
     ResponseCancel,
@@ -23,6 +25,7 @@ from syntagma.openchatml.response import (
     ToolCancel,
 )
 from syntagma.openchatml.router import Reply, RoutedTool, ToolRouter
+from syntagma.openchatml.tokens import CONTROL_TOKENS
 from syntagma.openchatml.transcript import (
     DocumentHeader,
     Message,
@@ -38,6 +41,8 @@ from syntagma.openchatml.visibility import Shown, is_visible, keep_for_sampling,
 from syntagma.openchatml.writer import render, render_message
 
 __all__ = [
+    "CONTROL_TOKENS",
+    "HIERARCHY",
     "BodyDelta",
     "BodyStarted",
     "DocumentHeader",
@@ -51,6 +56,7 @@ __all__ = [
     "ReadError",
     "ReadEvent",
     "ReadWarning",
+    "ReasoningPart",
     "Reply",
     "ResponseCancel",
     "ResponseDelta",
@@ -73,11 +79,13 @@ __all__ = [
     "harmony",
     "is_visible",
     "keep_for_sampling",
+    "outranks",
     "parse",
     "render",
     "render_message",
     "shared_capabilities",
     "show",
+    "split_reasoning",
     "to_json",
     "to_openai",
     "tool_input",

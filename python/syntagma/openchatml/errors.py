@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from syntagma.entry import entry
@@ -44,8 +45,12 @@ __all__ = [
     "UnrepresentableError",
     "VisibilityError",
     "error_for",
+    "log_error",
     "user_summary",
 ]
+
+_LOG = logging.getLogger("syntagma.openchatml")
+_LOG.addHandler(logging.NullHandler())
 
 HEADER = "E-PARSE-HEADER"
 CHANNEL_MISSING = "E-PARSE-CHANNEL-MISSING"
@@ -120,6 +125,11 @@ _KINDS: dict[str, tuple[type[OpenChatMLError], str]] = {
 def error_for(code: str, message: str, **place: Any) -> OpenChatMLError:
     """The error of the class that belongs to a code."""
     return _KINDS[code][0](code, message, **place)
+
+
+def log_error(code: str, message: str) -> None:
+    """Log an error (§14), as a warning of the logger `syntagma.openchatml`; records have its `code`."""
+    _LOG.warning("%s: %s", code, message, extra={"code": code})
 
 
 @entry

@@ -12,8 +12,9 @@ from typing import Any
 
 from syntagma.entry import entry
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
-from syntagma.openchatml.transcript import Message
-from syntagma.openchatml.visibility import is_visible
+from syntagma.openchatml.tool_calls import CallIds, channels_of_calls
+from syntagma.openchatml.transcript import DocumentHeader, Message, Profile
+from syntagma.openchatml.visibility import is_visible, shown_text
 from syntagma.openchatml.writer import render_message
 
 __all__ = ["from_json", "to_json"]
@@ -31,12 +32,17 @@ def to_json(
         messages: complete messages.
         fold_thinking: put an assistant's private reasoning into `thinking` of its next message.
         end_user: only what an end user may see, and no `thinking`.
+
+    Raises:
+        VisibilityError: `E-PERM-VISIBILITY`, for an end user: a visible message holds private reasoning.
     """
     objects: list[dict[str, Any]] = []
     reasoning: list[Message] = []
-    for message in messages:
-        if end_user and not is_visible(message):
-            continue
+    for index, message in enumerate(messages):
+        if end_user:
+            if not is_visible(message):
+                continue
+            shown_text(message, index)
         is_reasoning = message.is_reasoning
         if fold_thinking and is_reasoning and not reasoning:
             reasoning.append(message)
@@ -74,14 +80,24 @@ def _object(message: Message) -> dict[str, Any]:
 
 
 @entry
-def from_json(objects: Iterable[Mapping[str, Any]]) -> list[Message]:
+def from_json(
+    objects: Iterable[Mapping[str, Any]], *, end_user: bool = False, version: str = "2.2", profile: Profile = "ocm"
+) -> list[Message]:
     """Messages of JSON values; unknown keys are ignored.
 
-    Each object gives, in this order: its `thinking`, its `content`, its `tool_call` or OpenAI-style `tool_calls`.
+    Each object gives, in this order: its `thinking`, its `content`, its `tool_call` or OpenAI-style `tool_calls`. Calls
+    of functions are on the commentary channel, whatever the object says; those of built-in tools keep analysis.
+
+    Args:
+        objects: the values.
+        end_user: only what an end user may see.
+        version: of the transcript; below 2.2 calls and replies need no ids.
+        profile: under `harmony` they need none either.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a role, channel or value that cannot be.
-        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, or a turn that mixes both kinds of calls.
+        HeaderError: `E-PARSE-HEADER`, a role, channel, name or value that cannot be.
+        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, a turn that mixes both kinds of calls, or an id that lacks,
+            is used twice or is answered twice. The call that a reply answers may be elsewhere.
         ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
     """
     messages: list[Message] = []
@@ -95,10 +111,16 @@ def from_json(objects: Iterable[Mapping[str, Any]]) -> list[Message]:
         if len(kinds) > 1:
             raise error_for(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
         messages += _messages(data)
+    ids = CallIds(needed=profile != "harmony" and DocumentHeader(version=version).number >= (2, 2), whole=False)
     for message in messages:
         # What cannot be written is no message.
         render_message(message)
-    return messages
+        if message.role == "tool" and message.name is None:
+            raise error_for(HEADER, "a tool's reply without the tool's name")
+        wrong = ids.call(message) if message.is_call else ids.reply(message) if message.role == "tool" else None
+        if wrong is not None:
+            raise error_for(CALL_SCHEMA, wrong)
+    return [message for message in messages if is_visible(message)] if end_user else messages
 
 
 def _messages(data: Mapping[str, Any]) -> list[Message]:
@@ -109,6 +131,8 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
     if role.startswith("functions."):
         role, name = "tool", role
     if thinking is not None:
+        if role != "assistant":
+            raise error_for(HEADER, f"thinking of {role}", hint="only an assistant has private reasoning")
         made.append(Message(role="assistant", channel="analysis", body=thinking))
     attributes = data.get("attributes")
     if attributes is not None and not (
@@ -137,9 +161,10 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
 
 
 def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Message:
+    allowed = channels_of_calls(str(call.get("recipient")))
     fields: dict[str, Any] = {
         "role": message.role,
-        "channel": message.channel if message.channel == "analysis" else "commentary",
+        "channel": message.channel if message.channel in allowed else "commentary",
         "recipient": call.get("recipient"),
         "call_id": call.get("id"),
         "constrain": call.get("content_type"),
@@ -149,7 +174,6 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
     }
     if own:
         fields |= {"intent": message.intent, "content_type": message.content_type}
-        fields["channel"] = message.channel or "commentary"
     for key in ("recipient", "call_id", "constrain"):
         if fields[key] is not None and not isinstance(fields[key], str):
             raise error_for(CALL_SCHEMA, f"{key} of a call is not text")

@@ -153,6 +153,7 @@ class MessageReader:
             content_type=given.get("content_type"),
             constrain=header.constrain,
             extra=header.extra,
+            terminator="end",
             role_raw=header.role_raw,
             recovered=recovered,
             place=draft.place,

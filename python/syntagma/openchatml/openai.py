@@ -92,6 +92,8 @@ def _answer(
         arguments = function.get("arguments", "{}")
         body = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
         called = function["name"] if "." in function["name"] else f"functions.{function['name']}"
+        if str(call["id"]) in names:
+            raise error_for(CALL_SCHEMA, f"message {index}: a second call with the id {call['id']}")
         names[str(call["id"])] = called
         made.append(
             Message(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
-from syntagma.openchatml.errors import TRUNCATED
+from syntagma.openchatml.errors import TRUNCATED, log_error
 from syntagma.openchatml.read_events import ReadError, ReadEvent
 from syntagma.openchatml.transcript import Message, PartialMessage, Problem, ReadWarning, SourceLocation
 
@@ -39,6 +39,7 @@ class ReaderOutput:
         self.errors.append(problem)
         self.stopped = self.stopped or self._strict
         self.events.append(ReadError(problem, self.stopped))
+        log_error(code, message)
 
     def truncate(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
         """Add the error `E-STREAM-TRUNCATED`; `partial` is what the text ends in, where anything is known of it."""

@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from syntagma.entry import entry
-from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for
+from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for, log_error
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import REASONING_MARKERS, spell
+from syntagma.openchatml.tool_calls import open_calls
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.transcript_reader import StreamReader
 from syntagma.openchatml.visibility import is_visible
@@ -87,13 +88,17 @@ class ResponseStream:
         """Prepare. `options` go to `StreamReader`; `response`: the text must end with a stop token."""
         self.reader = StreamReader(response=response, **options)
         self.message_id = message_id
-        self.in_message = False
         self._visible = False
         self._position = 0
         self._flushed = 0
         self._newlines = 0
         self._pending = ""
         self._cancelled = False
+
+    @property
+    def in_message(self) -> bool:
+        """Whether a message is begun and not complete."""
+        return not self._cancelled and self.reader.in_message
 
     @entry
     def feed(self, data: str | bytes) -> list[ResponseEvent]:
@@ -110,8 +115,7 @@ class ResponseStream:
             return []
         self._cancelled = True
         messages = self.reader.messages
-        answered = {message.call_id for message in messages if message.role == "tool"}
-        waiting = [message.call_id for message in messages if message.is_call and message.call_id not in answered]
+        waiting = [messages[index].call_id for index in open_calls(messages)]
         events: list[ResponseEvent] = [ResponseCancel(message_id=self.message_id, reason=reason)]
         events += [ToolCancel(message_id=self.message_id, call_id=name, reason=reason) for name in waiting if name]
         return events
@@ -123,7 +127,6 @@ class ResponseStream:
                 if self._visible:
                     self._show(event.index, event.text, public)
             elif isinstance(event, BodyStarted):
-                self.in_message = True
                 self._visible = event.message.role == "assistant" and is_visible(event.message)
                 self._pending = ""
             elif isinstance(event, MessageFinished):
@@ -133,7 +136,6 @@ class ResponseStream:
         return public
 
     def _end(self, index: int, message: Message, public: list[ResponseEvent]) -> None:
-        self.in_message = False
         if self._visible:
             pending, self._pending = self._pending, ""
             self._give(index, pending, public)
@@ -150,6 +152,7 @@ class ResponseStream:
             self._give(index, text[:found], public)
             self._visible, self._pending = False, ""
             problem = Problem(VISIBILITY, f"message {index} holds markers of private reasoning", index=index)
+            log_error(VISIBILITY, problem.message)
             public.append(ResponseError(message_id=self.message_id, problem=problem))
             return
         last = text.rfind("<")
@@ -178,7 +181,10 @@ class ResponseStream:
 
 
 class Multiplexer:
-    """Several responses in one transport: each piece says by its message id to which it belongs."""
+    """Several responses in one transport: each piece says by its message id to which it belongs.
+
+    Without an id there can be one stream alone, and others only before and after it.
+    """
 
     def __init__(self, **options: Any) -> None:
         """Prepare. `options` go to every `ResponseStream`."""
@@ -190,15 +196,24 @@ class Multiplexer:
         """Read a piece of one stream.
 
         Raises:
-            HeaderError: `E-PARSE-HEADER`, a second stream begins without an id while the first is in a message.
+            HeaderError: `E-PARSE-HEADER`, two streams are open, and one of them has no id.
         """
+        open_ids = [name for name, stream in self.streams.items() if stream.in_message]
+        start = _START if isinstance(data, str) else _START.encode()
+        is_second = message_id is None and data.startswith(start)  # type: ignore[arg-type]  # both of the same type
+        mixed = any(name != message_id and None in (name, message_id) for name in open_ids)
+        if mixed or (is_second and None in open_ids):
+            raise error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
         stream = self.streams.get(message_id)
         if stream is None:
             stream = self.streams[message_id] = ResponseStream(message_id=message_id, **self._options)
-        start = _START if isinstance(data, str) else _START.encode()
-        if message_id is None and stream.in_message and data.startswith(start):  # type: ignore[arg-type]  # same type
-            raise error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
         return stream.feed(data)
+
+    @entry
+    def cancel(self, message_id: str | None, reason: str = "") -> list[ResponseEvent]:
+        """Cancel one of the streams; one that is not there gives nothing."""
+        stream = self.streams.get(message_id)
+        return [] if stream is None else stream.cancel(reason)
 
     def finish(self) -> list[ResponseEvent]:
         """Say that all streams are over."""

@@ -21,8 +21,9 @@ from syntagma.openchatml.errors import (
     TOOL_TIMEOUT,
     OpenChatMLError,
     error_for,
+    log_error,
 )
-from syntagma.openchatml.tool_calls import is_function, open_calls
+from syntagma.openchatml.tool_calls import channels_of_calls, open_calls
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.visibility import tool_input
 
@@ -159,6 +160,7 @@ class ToolRouter:
             reason = "a call whose header was malformed"
         if reason is not None:
             self.rejected.append(Problem(CALL_SCHEMA, reason, call.place, index=index))
+            log_error(CALL_SCHEMA, reason)
             return False
         self._seen.add(call.call_id or "")
         return True
@@ -168,6 +170,7 @@ class ToolRouter:
         try:
             reply = await self._answer(call)
         except OpenChatMLError as error:
+            log_error(error.code, error.message)
             details = {"code": error.code, "message": error.message}
             reply = Reply(call_id=call_id, name=name, ok=False, error=details)
         finally:
@@ -204,8 +207,7 @@ class ToolRouter:
         tool = self.tools.get(name)
         if tool is None:
             raise error_for(CALL_SCHEMA, f"there is no tool {name}")
-        allowed = ("commentary",) if is_function(name) else ("analysis", "commentary")
-        if call.effective_channel not in allowed:
+        if call.effective_channel not in channels_of_calls(name):
             raise error_for(CALL_SCHEMA, f"a call of {name} on channel {call.effective_channel}")
         body = tool_input(call)
         wrong = None if call.constrain is None else violation(call.constrain, body)
@@ -262,10 +264,23 @@ def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
     result = work.result()
     try:
         if isinstance(result, dict) and isinstance(result.get("ok"), bool) and result.keys() <= _ENVELOPE:
-            reply = Reply(call_id=call_id, name=name, **result)
+            fields = result if result["ok"] else {**result, "error": _details(result.get("error"))}
+            reply = Reply(call_id=call_id, name=name, **fields)
         else:
             reply = Reply(call_id=call_id, name=name, ok=True, content=result)
         reply.message()
     except (TypeError, ValueError, RecursionError) as error:
         raise error_for(TOOL_FAILED, f"the tool's result cannot be written as JSON: {error}") from error
     return reply
+
+
+def _details(error: Any) -> dict[str, Any]:
+    """A tool's own error, as an object with a code and a message."""
+    given = error if isinstance(error, dict) else {}
+    text = error if isinstance(error, str) and error else "the tool failed"
+    code, message = given.get("code"), given.get("message")
+    return {
+        **given,
+        "code": TOOL_FAILED if code is None else str(code),
+        "message": text if message is None else str(message),
+    }

@@ -10,6 +10,7 @@ import re
 
 __all__ = [
     "CHANNELS",
+    "CONTROL_TOKENS",
     "MAX_TOKEN_CHARS",
     "PREFIXES",
     "REASONING_MARKERS",
@@ -43,6 +44,9 @@ def spell(name: str) -> str:
     """The control token of that name, as it is written."""
     return f"<|{name}|>"
 
+
+CONTROL_TOKENS = tuple(map(spell, TOKENS))
+"""the nine control tokens as they are written; each should be one token of a vocabulary (§3)"""
 
 PREFIXES = frozenset(spell(name)[:size] for name in TOKENS for size in range(1, len(spell(name))))
 """every beginning of a control token that is not yet one"""

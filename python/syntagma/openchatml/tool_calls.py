@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from syntagma.openchatml.transcript import Message
+from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import is_name
 
-__all__ = ["called_tool", "is_function", "names_tool", "open_calls", "to_tool"]
-
-_PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
+__all__ = ["CallIds", "answered_by", "called_tool", "channels_of_calls", "is_function", "open_calls", "to_tool"]
 
 
 def is_function(recipient: str) -> bool:
@@ -18,9 +16,9 @@ def is_function(recipient: str) -> bool:
     return recipient.startswith("functions.")
 
 
-def names_tool(recipient: str | None) -> bool:
-    """Whether a recipient is a tool."""
-    return recipient not in _PEOPLE
+def channels_of_calls(recipient: str) -> tuple[str, ...]:
+    """The channels that calls of a tool may be on (§8.3): those of functions on one, of built-in tools on two."""
+    return ("commentary",) if is_function(recipient) else ("analysis", "commentary")
 
 
 def to_tool(message: Message) -> bool:
@@ -38,10 +36,17 @@ def called_tool(message: Message) -> str | None:
 
 
 def open_calls(messages: Sequence[Message]) -> list[int]:
-    """Indexes of the calls that have no reply.
+    """Indexes of the calls that have no reply."""
+    answered = set(answered_by(messages).values())
+    return [index for index, message in enumerate(messages) if message.is_call and index not in answered]
+
+
+def answered_by(messages: Sequence[Message]) -> dict[int, int]:
+    """For each reply that answers a call, by its index: the index of the call.
 
     A reply answers the call with its id; where one of the two has no id, the oldest open call of the reply's name.
     """
+    answers: dict[int, int] = {}
     waiting: dict[int, None] = {}
     by_id: dict[str, deque[int]] = {}
     by_name: dict[tuple[str | None, bool], deque[int]] = {}
@@ -59,7 +64,8 @@ def open_calls(messages: Sequence[Message]) -> list[int]:
                 answered = _oldest(by_name.get((message.name, False)), waiting)
             if answered is not None:
                 del waiting[answered]
-    return list(waiting)
+                answers[index] = answered
+    return answers
 
 
 def _oldest(calls: deque[int] | None, waiting: dict[int, None]) -> int | None:
@@ -69,3 +75,47 @@ def _oldest(calls: deque[int] | None, waiting: dict[int, None]) -> int | None:
         if index in waiting:
             return index
     return None
+
+
+class CallIds:
+    """The ids of the calls of one conversation, each of which is used once and answered once (§8.2).
+
+    Args:
+        needed: calls and replies must have one.
+        whole: all calls are known: a reply answers one of them.
+
+    Attributes:
+        calls: the calls so far, by id.
+    """
+
+    def __init__(self, *, needed: bool, whole: bool = True) -> None:
+        self.calls: dict[str, Message] = {}
+        self._answered: set[str] = set()
+        self._needed = needed
+        self._whole = whole
+
+    def call(self, message: Message) -> str | None:
+        """Take in a call: what is wrong with its id, or None."""
+        call_id = message.call_id
+        if call_id is None:
+            return "a call without an id" if self._needed else None
+        if call_id in self.calls:
+            return f"a second call with the id {call_id}"
+        self.calls[call_id] = message
+        return None
+
+    def reply(self, message: Message) -> str | None:
+        """Take in a tool's reply: what is wrong with its id, or None."""
+        call_id = message.call_id
+        if call_id is None:
+            return "a tool's reply without the id of its call" if self._needed else None
+        call = self.calls.get(call_id)
+        wrong = None
+        if call is None and self._whole:
+            wrong = f"a reply to {call_id}, which was not called"
+        elif call_id in self._answered:
+            wrong = f"a second reply to {call_id}"
+        elif call is not None and call.recipient != message.name:
+            wrong = f"{message.name} replies to a call of {call.recipient}"
+        self._answered.add(call_id)
+        return wrong

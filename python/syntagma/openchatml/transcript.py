@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from syntagma.entry import entry
 from syntagma.openchatml.errors import OpenChatMLError, error_for
@@ -19,10 +20,18 @@ __all__ = [
     "ReadWarning",
     "SourceLocation",
     "Transcript",
+    "names_tool",
 ]
+
+_PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
 Profile: TypeAlias = Literal["ocm", "harmony"]
 Dialect: TypeAlias = Literal["ocm", "v0.1"]
+
+
+def names_tool(recipient: str | None) -> bool:
+    """Whether a recipient is a tool."""
+    return recipient not in _PEOPLE
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
@@ -46,7 +55,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         intent: `preamble`, `status`, `debug` or anything else; only the first has a meaning.
         content_type: a hint on the body's type.
         constrain: the type that the body must have; only `json` can be checked.
-        terminator: `end`, `call` or `return`; None for a message that was cut.
+        terminator: `end`, `call` or `return`; None for a message that was cut. Left out, it is `call` where an
+            assistant addresses a tool, else `end`.
         extra: attributes that are not known.
         recovered: the header was malformed, this is what could be made of it.
         role_raw: the role as it was written, where it was written otherwise.
@@ -63,12 +73,17 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     intent: str | None = None
     content_type: str | None = None
     constrain: str | None = None
-    terminator: str | None = "end"
+    terminator: str | None = ""
     extra: dict[str, str] = {}
     recovered: bool = False
     role_raw: str | None = None
     place: SourceLocation | None = None
     end: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.terminator == "":
+            is_call = self.role == "assistant" and names_tool(self.recipient)
+            force_setattr(self, "terminator", "call" if is_call else "end")
 
     @property
     def effective_channel(self) -> str:

@@ -29,6 +29,7 @@ __all__ = ["StreamReader", "parse"]
 
 _WHITESPACE = " \t\r\n\ufeff"
 _BODY = State.BODY
+_OUTSIDE = (State.OPENING, State.DOCUMENT_HEADER, State.BETWEEN_MESSAGES, State.STRAY_TEXT, State.LEGACY_BETWEEN)
 
 _STEPS: Mapping[State, Callable[[StreamReader], Callable[[], Seen | None]]] = {
     State.OPENING: attrgetter("_document.opening"),
@@ -117,6 +118,13 @@ class StreamReader:
     def incomplete(self) -> PartialMessage | None:
         """After `finish`: the message that the text ends in."""
         return self._output.incomplete
+
+    @property
+    def in_message(self) -> bool:
+        """Whether a message is begun, perhaps only by a part of its first token, and not complete."""
+        if self._output.stopped:
+            return False
+        return self._state not in _OUTSIDE or bool(self._cursor.text.strip(_WHITESPACE))
 
     @property
     def error(self) -> Problem | None:

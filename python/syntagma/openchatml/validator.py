@@ -9,9 +9,9 @@ import msgspec
 
 from syntagma.entry import entry
 from syntagma.openchatml.constraint import arguments_of
-from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, TOOL_FAILED, VISIBILITY, CallSchemaError, log_error
 from syntagma.openchatml.tokens import REASONING_MARKERS
-from syntagma.openchatml.tool_calls import is_function, open_calls
+from syntagma.openchatml.tool_calls import CallIds, channels_of_calls, is_function, open_calls
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation, Transcript
 from syntagma.openchatml.visibility import is_visible
 
@@ -82,11 +82,9 @@ class _Checker:
         header = transcript.header
         self.harmony = transcript.profile == "harmony"
         # Ids came with 2.2, and Harmony has none at all.
-        self.ids_needed = not self.harmony and not (header is not None and header.number < (2, 2))
+        self.ids = CallIds(needed=not self.harmony and not (header is not None and header.number < (2, 2)))
         settings = {} if header is None else header.profiles.get("harmony")
         self.settings = settings if isinstance(settings, dict) and self.harmony else {}
-        self.calls: dict[str, Message] = {}
-        self.answered: set[str] = set()
 
     def must(self, code: str, requirement: str, message: str, index: int | None) -> None:
         self._add("must", code, requirement, message, index)
@@ -98,6 +96,8 @@ class _Checker:
         self, level: Literal["must", "should"], code: str, requirement: str, message: str, index: int | None
     ) -> None:
         place = SourceLocation(0, 1) if index is None else self.transcript.messages[index].place
+        if level == "must":
+            log_error(code, message)
         self.unmet.append(UnmetRequirement(level, Problem(code, message, place, requirement, index)))
 
     def run(self) -> None:
@@ -114,15 +114,11 @@ class _Checker:
         if message.recipient is None:
             self.must(CALL_SCHEMA, "R-041", "a call that names no tool", index)
             return
-        if message.call_id is None:
-            if self.ids_needed:
-                self.must(CALL_SCHEMA, "R-060", "a call without an id", index)
-        elif message.call_id in self.calls:
-            self.must(CALL_SCHEMA, "R-060", f"a second call with the id {message.call_id}", index)
-        else:
-            self.calls[message.call_id] = message
+        wrong = self.ids.call(message)
+        if wrong is not None:
+            self.must(CALL_SCHEMA, "R-060", wrong, index)
         function = is_function(message.recipient)
-        allowed = ["commentary"] if function else ["analysis", "commentary"]
+        allowed = list(channels_of_calls(message.recipient))
         setting = self.settings.get("tool_calls_in" if function else "builtins_in")
         if isinstance(setting, str):
             allowed = [setting]
@@ -146,28 +142,20 @@ class _Checker:
             return
         if message.role_raw is not None and not self.harmony:
             self.should(HEADER, "R-025", f"role {message.role_raw}; canonical is tool name={message.name}", index)
-        call_id = message.call_id
-        if call_id is None:
-            if self.ids_needed:
-                self.must(CALL_SCHEMA, "R-061", "a tool's reply without the id of its call", index)
-            return
-        call = self.calls.get(call_id)
-        if call is None:
-            self.must(CALL_SCHEMA, "R-061", f"a reply to {call_id}, which was not called", index)
-        elif call_id in self.answered:
-            self.must(CALL_SCHEMA, "R-061", f"a second reply to {call_id}", index)
-        elif call.recipient != message.name:
-            self.must(CALL_SCHEMA, "R-061", f"{message.name} replies to a call of {call.recipient}", index)
-        self.answered.add(call_id)
+        wrong = self.ids.reply(message)
+        if wrong is not None:
+            self.must(CALL_SCHEMA, "R-061", wrong, index)
         code = _error_code(message.body)
-        if code is not None:
-            self.codes[call_id] = code
+        if code is not None and message.call_id is not None:
+            self.codes[message.call_id] = code
 
     def _form(self, index: int, message: Message) -> None:
         if message.terminator == "return" and not (
             message.role == "assistant" and message.effective_channel == "final"
         ):
             self.should(HEADER, "R-017", "the return token ends a message that is not the final one", index)
+        if message.role == "assistant" and not message.is_call and is_function(message.recipient or ""):
+            self.should(CALL_SCHEMA, "R-049", f"a message to {message.recipient} that is no call", index)
         if message.terminator == "call" and message.role != "assistant":
             self.should(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
         if (
@@ -187,7 +175,8 @@ def _error_code(body: str) -> str | None:
         reply = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(reply, dict) or reply.get("ok") is not False or not isinstance(reply.get("error"), dict):
+    if not isinstance(reply, dict) or reply.get("ok") is not False:
         return None
-    code = reply["error"].get("code")
-    return code if isinstance(code, str) else None
+    error = reply.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, str) else TOOL_FAILED

@@ -8,12 +8,12 @@ import msgspec
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError
-from syntagma.openchatml.errors import VISIBILITY, error_for
+from syntagma.openchatml.errors import VISIBILITY, OpenChatMLError, error_for, log_error
 from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import open_calls, to_tool
 from syntagma.openchatml.transcript import Message, Transcript
 
-__all__ = ["Shown", "is_visible", "keep_for_sampling", "show", "tool_input", "visible"]
+__all__ = ["Shown", "is_visible", "keep_for_sampling", "refused", "show", "shown_text", "tool_input", "visible"]
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -64,15 +64,28 @@ def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
         return message.body
     if not is_visible(message):
         where = f"{message.role}, {message.effective_channel}"
-        raise error_for(
-            VISIBILITY, f"message {index} ({where}) is not for end users", hint="debug=True shows everything"
-        )
+        raise refused(f"message {index} ({where}) is not for end users", hint="debug=True shows everything")
+    return shown_text(message, index, is_legacy=transcript.is_legacy)
+
+
+def shown_text(message: Message, index: int, *, is_legacy: bool = False) -> str:
+    """The text of a visible message; of version 1 without its blocks of private reasoning.
+
+    Raises:
+        VisibilityError: `E-PERM-VISIBILITY`, it holds markers of private reasoning.
+    """
     if message.role != "assistant":
         return message.body
-    text = _without_reasoning(message.body) if transcript.is_legacy else message.body
+    text = _without_reasoning(message.body) if is_legacy else message.body
     if any(marker in text for marker in REASONING_MARKERS):
-        raise error_for(VISIBILITY, f"message {index} holds markers of private reasoning")
+        raise refused(f"message {index} holds markers of private reasoning")
     return text
+
+
+def refused(message: str, **more: str) -> OpenChatMLError:
+    """The error `E-PERM-VISIBILITY`, logged."""
+    log_error(VISIBILITY, message)
+    return error_for(VISIBILITY, message, **more)
 
 
 def _without_reasoning(body: str) -> str:
@@ -97,7 +110,7 @@ def tool_input(message: Message) -> str:
         VisibilityError: `E-PERM-VISIBILITY`, the message is not a call.
     """
     if not message.is_call:
-        raise error_for(VISIBILITY, "only the body of a call goes to a tool")
+        raise refused("only the body of a call goes to a tool")
     return message.body
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
-from syntagma.openchatml.tool_calls import called_tool, names_tool
-from syntagma.openchatml.transcript import Message
+from syntagma.openchatml.tool_calls import called_tool
+from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import JsonMachine
 
 __all__ = ["to_chat"]

@@ -15,12 +15,12 @@ import msgspec
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError
 from syntagma.openchatml.constraint import violation
-from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED
+from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
 from syntagma.openchatml.harmony.completion_body import CompletionBody
 from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, begins_header, read_harmony_header
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
-from syntagma.openchatml.tool_calls import called_tool, to_tool
+from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
@@ -94,6 +94,7 @@ class HarmonyReader:
             None if role is None else HeaderText(f"{role} ", role=self._role, prompted=True)
         )
         self._body = CompletionBody()
+        self._ids = CallIds(needed=False)
         self._stop_seen = False
         self._stopped = False  # the last message ended with a stop token
         self._over = False
@@ -208,6 +209,7 @@ class HarmonyReader:
         problem = Problem(code, message, place or self._begin, index=len(self.messages))
         self.errors.append(problem)
         self._events.append(ReadError(problem, False))
+        log_error(code, message)
 
     def _here(self) -> SourceLocation:
         return SourceLocation(self._offset, self._line)
@@ -354,8 +356,8 @@ class HarmonyReader:
         message = msgspec.structs.replace(
             draft, body=body, terminator=terminator, intent="preamble" if plan else None, end=self._offset
         )
-        if message.is_call and message.recipient is None:
-            self._fail(CALL_SCHEMA, "a call that names no tool")
+        if message.is_call:
+            self._check_call(message)
         if terminator is not None and message.constrain is not None:
             wrong = violation(message.constrain, body)
             if wrong is not None:
@@ -365,6 +367,16 @@ class HarmonyReader:
         self.messages.append(message)
         if terminator in _STOPS:
             self._stop_seen = self._stopped = True
+
+    def _check_call(self, call: Message) -> None:
+        wrong = None
+        if call.recipient is None:
+            wrong = "a call that names no tool"
+        elif call.effective_channel not in channels_of_calls(call.recipient):
+            wrong = f"a call of {call.recipient} on channel {call.effective_channel}"
+        wrong = wrong or self._ids.call(call)
+        if wrong is not None:
+            self._fail(CALL_SCHEMA, wrong)
 
 
 @entry

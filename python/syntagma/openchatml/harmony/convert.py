@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
+import itertools
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from syntagma.entry import entry
-from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
+from syntagma.openchatml.errors import HEADER, UNREPRESENTABLE, HeaderError, error_for
 from syntagma.openchatml.harmony.completion_reader import parse_completion
 from syntagma.openchatml.harmony.render import stop_segment
 from syntagma.openchatml.harmony.segments import Segment, plain_text
+from syntagma.openchatml.message_header import split_role
+from syntagma.openchatml.tokens import CHANNELS, TERMINATORS, WORD
+from syntagma.openchatml.tool_calls import answered_by
 from syntagma.openchatml.transcript import Message, Transcript
 from syntagma.openchatml.visibility import keep_for_sampling
 
@@ -29,39 +32,66 @@ def harmony_segments(
     Args:
         messages: complete messages.
         drop_cot: leave out reasoning that sampling no longer needs.
-        training: the return token of the last message stays; in a history it becomes the end token.
+        training: the last message ends with the return token if it is an answer; in a history that is the end token.
         for_completion: begin the assistant's next message.
 
     Raises:
-        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, a tool's message without a name, or an incomplete message.
+        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, an incomplete message, a tool's message whose name lacks or is no
+            tool's, or a field of a header that is not one word.
     """
     kept = keep_for_sampling(tuple(messages)) if drop_cot else range(len(messages))
     segments: list[Segment] = []
     for index in kept:
         message = messages[index]
-        if message.terminator is None or (message.role == "tool" and not message.name):
-            raise error_for(UNREPRESENTABLE, f"message {index} is incomplete, or a tool's without its name")
-        head = str(message.name) if message.role == "tool" else message.role
-        if message.recipient is not None:
-            head += f" to={message.recipient}"
-        segments += [stop_segment("start"), ("text", head)]
-        channel = message.effective_channel if message.role == "assistant" else message.channel
-        if channel is not None:
-            segments += [stop_segment("channel"), ("text", channel)]
-        if message.content_type is not None:
-            segments.append(("text", f" {message.content_type}"))
-        if message.constrain is not None:
-            segments += [("text", " "), stop_segment("constrain"), ("text", message.constrain)]
-        segments.append(stop_segment("message"))
+        try:
+            segments += _header(message)
+        except HeaderError as error:
+            raise error_for(UNREPRESENTABLE, f"message {index}: {error.message}") from error
         if message.body:
             segments.append(("text", message.body))
         ends = message.terminator
-        if ends == "return" and not (training and index == len(messages) - 1):
-            ends = "end"
+        if ends not in TERMINATORS:
+            raise error_for(UNREPRESENTABLE, f"message {index} is incomplete")
+        if ends != "call":
+            is_answer = message.role == "assistant" and message.effective_channel == "final"
+            ends = "return" if training and is_answer and index == len(messages) - 1 else "end"
         segments.append(stop_segment(ends))
     if for_completion:
         segments += [stop_segment("start"), ("text", "assistant")]
     return segments
+
+
+def _header(message: Message) -> list[Segment]:
+    """The header of a message, up to the start of its body.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`, a field that would be read otherwise.
+    """
+    role, named = split_role(message.role, "ocm")
+    head = role
+    if role == "tool":
+        head = _word(message.name or named, "the name of a tool's message")
+        if split_role(head, "harmony") != ("tool", head):
+            raise error_for(HEADER, f"{head!r} is not the name of a tool")
+    if message.recipient is not None:
+        head += f" to={_word(message.recipient, 'a recipient')}"
+    segments: list[Segment] = [stop_segment("start"), ("text", head)]
+    channel = message.effective_channel if role == "assistant" else message.channel
+    if channel is not None:
+        if channel not in CHANNELS:
+            raise error_for(HEADER, f"{channel!r} is not a channel")
+        segments += [stop_segment("channel"), ("text", channel)]
+    if message.content_type is not None:
+        segments.append(("text", f" {_word(message.content_type, 'a content type')}"))
+    if message.constrain is not None:
+        segments += [("text", " "), stop_segment("constrain"), ("text", _word(message.constrain, "a constraint"))]
+    return [*segments, stop_segment("message")]
+
+
+def _word(value: str | None, what: str) -> str:
+    if value is None or WORD.fullmatch(value) is None:
+        raise error_for(HEADER, f"{what} is one word, not {value!r}")
+    return value
 
 
 @entry
@@ -92,16 +122,16 @@ def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
 @entry
 def with_call_ids(messages: Iterable[Message]) -> list[Message]:
     """Messages whose calls have ids (`hip-1`, `hip-2`, …); a reply has that of the oldest open call of its tool."""
+    given = list(messages)
+    taken = {message.call_id for message in given}
+    fresh = (name for number in itertools.count(1) if (name := f"hip-{number}") not in taken)
+    answers = answered_by(given)
     done: list[Message] = []
-    waiting: dict[str | None, deque[str]] = {}
-    count = 0
-    for message in messages:
+    for index, message in enumerate(given):
         call_id = message.call_id
-        if message.is_call:
-            count += 1
-            call_id = call_id or f"hip-{count}"
-            waiting.setdefault(message.recipient, deque()).append(call_id)
-        elif message.role == "tool" and call_id is None and waiting.get(message.name):
-            call_id = waiting[message.name].popleft()
+        if call_id is None and message.is_call:
+            call_id = next(fresh)
+        elif call_id is None and index in answers:
+            call_id = done[answers[index]].call_id
         done.append(msgspec.structs.replace(message, call_id=call_id))
     return done
