@@ -11,8 +11,9 @@ from typing import NamedTuple, TypeGuard
 from syntagma.constraints.arguments.values import ArgumentEnds, is_spaced, unsupported
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.envelopes import Part, Slot, envelope_parts, is_encoded
+from syntagma.constraints.headers import HeaderWriter
 from syntagma.constraints.literals import literal, structure, text_without
-from syntagma.constraints.whitespace import WHITESPACE, joined
+from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     Envelope,
@@ -62,6 +63,7 @@ class CallWriter:
         shown: the pattern, without its header where calls are messages; no whitespace stands at its ends.
         headers: the headers that such a message may have, up to its body.
         labels: labels the parts that a budget may bound.
+        envelopes: what may stand for its `{envelope}`; the arguments are an object in all of them, or a string.
         exact: an envelope that begins the call begins as it is shown.
 
     Attributes:
@@ -82,20 +84,19 @@ class CallWriter:
         shown: Pattern,
         labels: BudgetLabels,
         *,
+        envelopes: tuple[Envelope, ...] = (),
         headers: Sequence[Pattern] = (),
         exact: bool = False,
     ) -> None:
         self._tools = tools
         self._labels = labels
         self._markers = Markers(spec.markers)
+        self._messages = spec.messages
         self._headers = headers
         self._pattern = shown
         self._exact = exact
         self._number: int | None = None
-        self._envelopes: tuple[Envelope, ...] = ()
-        if "envelope" in shown.placeholders:
-            first = is_encoded(tools.envelope[0])
-            self._envelopes = tuple(one for one in tools.envelope if is_encoded(one) is first)
+        self._envelopes = envelopes if "envelope" in shown.placeholders else ()
         inner = self._envelopes[0].pattern.placeholders if self._envelopes else ()
         placeholders = (*(headers[0].placeholders if headers else ()), *shown.placeholders, *inner)
         self._ids = _usable_ids(tools, named="name" in placeholders) if "id" in placeholders else ()
@@ -168,14 +169,14 @@ class CallWriter:
             for way in ways
         ]
         for envelope in ways or [[]]:
-            parts: list[Part] = [Slot("header")] if self._headers else []
+            parts: list[Part] = [Slot("header"), *([WHITESPACE] if self._is_spaced else [])] if self._headers else []
             items = self._pattern.items
             for at, item in enumerate(items):
                 if isinstance(item, LiteralItem) and not self._is_spaced:
                     parts += literal(item.text)
                 elif isinstance(item, LiteralItem):
-                    apart = not item.text.strip() and 0 < at < len(items) - 1 and not _holds_arguments(items[at + 1])
-                    parts += literal(item.text) if apart else structure(item.text, self._markers)
+                    apart = item.text.isspace() and 0 < at < len(items) - 1 and not _holds_arguments(items[at + 1])
+                    parts += [SOME_WHITESPACE] if apart else structure(item.text, self._markers)
                 elif _holds_arguments(item):
                     inner = [Slot("arguments")] if item.name == "arguments" else envelope
                     before, after = at > 0 and self._is_spaced, at < len(items) - 1 and self._is_spaced
@@ -234,23 +235,32 @@ class CallWriter:
     def _header(self, names: Sequence[str] | None) -> Grammar:
         """The header of a message; in a word with `key=`, more signs are read than in one without."""
         found = []
-        for opener, inner, closers in self._header_parts:
-            in_key = not opener[-1:].isspace() and "=" in opener.split()[-1]
+        for opener, inner, closers, in_key in self._header_parts:
             name = self._spelled(names, is_name if in_key else is_header_word) if inner else None
             between = (Grammar.literal(one.text) if isinstance(one, LiteralItem) else name for one in inner)
-            found.append(Grammar.concat(*literal(opener), *(one for one in between if one is not None), closers))
+            found.append(Grammar.concat(opener, *(one for one in between if one is not None), closers))
         return Grammar.union(*found)
 
     @functools.cached_property
-    def _header_parts(self) -> list[tuple[str, tuple[Item, ...], Grammar]]:
-        """What stands before the name, at it, and after it in a header; headers that begin alike are one."""
+    def _header_parts(self) -> list[tuple[Grammar, tuple[Item, ...], Grammar, bool]]:
+        """What stands before the name, at it, and after it in a header, and whether it is in a word with `key=`.
+
+        Headers that begin alike are one. What stands before the name is as shown: calls are known by it.
+        """
+        assert self._messages is not None
+        writer = HeaderWriter(self._messages, self._markers)
         closers: dict[tuple[str, tuple[Item, ...]], list[str]] = {}
         for shown in self._headers:
             at = [n for n, item in enumerate(shown.items) if isinstance(item, Placeholder)]
             inner = shown.items[at[0] : at[-1] + 1] if at else ()
             closers.setdefault((shown.opener, inner), []).append(shown.closer)
         return [
-            (opener, inner, Grammar.union(*(Grammar.concat(*literal(text)) for text in after)))
+            (
+                Grammar.concat(*literal(opener)),
+                inner,
+                Grammar.union(*(Grammar.concat(*writer.rest(text)) for text in after)),
+                not opener[-1:].isspace() and "=" in opener.split()[-1],
+            )
             for (opener, inner), after in closers.items()
         ]
 

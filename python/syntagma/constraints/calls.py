@@ -9,11 +9,12 @@ from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
 from syntagma.constraints.arguments.values import ArgumentEnds
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
+from syntagma.constraints.envelopes import alike
 from syntagma.constraints.literals import literal, search_key, structure
 from syntagma.constraints.schemas import allows_none, arguments_schema
 from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Markers, Pattern, ToolsSpec, shown_headers, split_header
+from syntagma.format_schema import Envelope, FormatSpec, Markers, Pattern, ToolsSpec, shown_headers, split_header
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool
@@ -126,11 +127,13 @@ class _Groups:
         assert spec.messages is not None
         headers = shown_headers(spec)
         body = _stripped(split_header(spec.tools.call[0], spec.messages).body)[0]
-        writer = CallWriter(spec, spec.tools, body, self._labels, headers=headers)
-        tools = self._tools(0, spec.tools, writer)
-        way = _Way(body, "", "", writer, writer, tools, writer.call(tools))
+        ways: list[_Way] = []
+        for envelopes in alike(spec.tools.envelope):
+            writer = CallWriter(spec, spec.tools, body, self._labels, envelopes=envelopes, headers=headers)
+            tools = self._tools(0, spec.tools, writer)
+            ways.append(_Way(body, "", "", writer, writer, tools, writer.call(tools)))
         between = literal(spec.messages.start[0]) if spec.messages.start else ()
-        calls = self._several(spec.tools, [way], [way], Grammar.concat(*between))
+        calls = self._several(spec.tools, ways, ways, Grammar.concat(*between))
         return [CallGroup("", calls, "", "", False)]
 
     def inline(self) -> list[CallGroup]:
@@ -183,25 +186,29 @@ class _Groups:
             if text in seen or begins.setdefault(head, closer) != closer:
                 continue
             seen.add(text)
-            try:
-                writer = CallWriter(self._spec, form, pattern, self._labels)
-                tools = writer.callable(self._tools(number, form, writer))
-                call = writer.call(tools) if tools else None
-            except FormatError:
-                if number == 0 and shown is form.call[0]:
-                    raise
-                continue
-            if call is not None:
-                yield _Way(pattern, before, after, writer, self._first(form, pattern, writer), tools, call)
+            for envelopes in alike(form.envelope if "envelope" in pattern.placeholders else ()):
+                try:
+                    writer = CallWriter(self._spec, form, pattern, self._labels, envelopes=envelopes)
+                    tools = writer.callable(self._tools(number, form, writer))
+                    call = writer.call(tools) if tools else None
+                except FormatError:
+                    if number == 0 and shown is form.call[0] and envelopes[:1] == form.envelope[:1]:
+                        raise
+                    continue
+                if call is not None:
+                    first = self._first(form, pattern, writer, envelopes)
+                    yield _Way(pattern, before, after, writer, first, tools, call)
 
-    def _first(self, form: ToolsSpec, pattern: Pattern, writer: CallWriter) -> CallWriter | None:
+    def _first(
+        self, form: ToolsSpec, pattern: Pattern, writer: CallWriter, envelopes: tuple[Envelope, ...]
+    ) -> CallWriter | None:
         """Writes a call that begins the turn; None: this pattern does not go on with what the prompt holds."""
         if not pattern.text.startswith(self._begun):
             return None
         if not (self._begun or self._triggered):
             return writer
         rest = Pattern(pattern.text.removeprefix(self._begun))
-        return CallWriter(self._spec, form, rest, self._labels, exact=self._triggered)
+        return CallWriter(self._spec, form, rest, self._labels, envelopes=envelopes, exact=self._triggered)
 
     def _several(self, form: ToolsSpec, first: Sequence[_Way], ways: Sequence[_Way], separator: Grammar) -> Grammar:
         """The first call, in one of these ways, and further ones where more than one may come."""

@@ -11,7 +11,7 @@ from syntagma.constraints.whitespace import WHITESPACE
 from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members
 from syntagma.grammars import Grammar
 
-__all__ = ["Part", "Slot", "envelope_parts", "is_encoded"]
+__all__ = ["Part", "Slot", "alike", "envelope_parts", "is_encoded"]
 
 _MOST_ORDERS = 24
 """orders of one envelope; of one that has more, only the order that it shows may be written"""
@@ -42,6 +42,17 @@ def envelope_parts(envelope: Envelope) -> list[list[Part]]:
     shown = _object(envelope.root, [range(len(envelope.root.items))])
     orders = [parts for parts in _object(envelope.root, None) if _name_first(parts)]
     return [*shown, *(parts for parts in orders if parts not in shown)] if len(orders) <= _MOST_ORDERS else shown
+
+
+def alike(envelopes: Sequence[Envelope]) -> list[tuple[Envelope, ...]]:
+    """The envelopes in groups: those whose arguments are an object, and those where they are spelled as a string.
+
+    The first group holds the first envelope; without any, one group is empty.
+    """
+    groups: dict[bool, list[Envelope]] = {}
+    for envelope in envelopes:
+        groups.setdefault(is_encoded(envelope), []).append(envelope)
+    return [tuple(group) for group in groups.values()] or [()]
 
 
 def is_encoded(envelope: Envelope) -> bool:

@@ -31,7 +31,7 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
         if reasoning.to == "content":
             # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.
             text = Grammar.optional(text)
-        return [text, further, _rest(turn, reasoned=True)]
+        return [text, further, _rest_of_open(turn)]
     if not _openers(turn):
         # Reasoning that nothing opens comes at the start or not at all.
         return [_rest(turn, reasoned=False)]
@@ -108,20 +108,35 @@ def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
 
 
 def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
-    """What follows the reasoning: answer and calls; `reasoned`: there was some."""
+    """What follows the reasoning: answer and calls; `reasoned`: there was some, whitespace after it means nothing."""
     wrapper = _wrapper(turn, reasoned=reasoned)
     begun = turn.start.content_open
+    space = [WHITESPACE] if reasoned else []
     if turn.forced and turn.groups:
-        closed = literal(wrapper.closer.strip()) if wrapper is not None and begun else ()
-        return Grammar.concat(*closed, _calls(turn.groups))
+        closed = literal(wrapper.closer.strip()) if wrapper is not None and begun else space
+        return joined((*closed, _calls(turn.groups)))
     if turn.answer is not None:
         content = _wrapped((turn.answer,), wrapper, begun=begun)
-        return content if begun or not turn.groups else Grammar.union(content, _calls(turn.groups))
+        if begun or not turn.groups:
+            return joined((*space, content))
+        return joined((*space, Grammar.union(content, _calls(turn.groups))))
     text = _text_and_calls(turn, wrapper)
-    return Grammar.concat(WHITESPACE, text) if wrapper is not None and reasoned else text
+    # A call without opener is one only where the answer begins.
+    bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
+    return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
+
+
+def _rest_of_open(turn: TurnContext) -> Grammar:
+    """What follows reasoning that the prompt has opened; what it holds may be nothing, which is no reasoning."""
+    content = turn.spec.content
+    ways = [_rest(turn, reasoned=True)]
+    if content is not None and content.when == "reasoning":
+        ways.append(_rest(turn, reasoned=False))
+    return Grammar.union(*ways)
 
 
 def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
+    """The answer, and calls that something opens."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
     closers = [group.begins for group in marked] if wrapper is None else [wrapper.closer]
@@ -130,10 +145,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
         content = Grammar.optional(content)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
-    whole = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
-    # A call without opener is one only where the answer begins.
-    bare = [] if begun else [_spaced(group) for group in turn.groups if not group.begins]
-    return Grammar.union(whole, *bare)
+    return content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
 
 
 def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | None) -> Grammar:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from syntagma.constraints.headers import HeaderWriter
 from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
-from syntagma.format_schema import MessagesSpec, Pattern, answer_before_calls, has_required_fields
+from syntagma.format_schema import Markers, MessagesSpec, Pattern, answer_before_calls, has_required_fields
 from syntagma.grammars import Grammar
 
 __all__ = ["message_parts"]
@@ -24,6 +25,7 @@ class _MessageTurn:
     def __init__(self, turn: TurnContext, messages: MessagesSpec) -> None:
         self._turn = turn
         self._messages = messages
+        self._headers = HeaderWriter(messages, Markers(turn.spec.markers))
         self._between = literal(messages.start[0] if messages.start else "")
         """what opens a message after the first"""
 
@@ -37,7 +39,9 @@ class _MessageTurn:
         blocks = [block for block in reasoning.block if has_required_fields(turn.spec, block)]
         # Messages that end alike have the same body.
         bodies = {block.closer: Grammar.concat(*self._reasoning(block)) for block in blocks}
-        message = Grammar.union(*(Grammar.concat(*literal(block.opener), bodies[block.closer]) for block in blocks))
+        message = Grammar.union(
+            *(Grammar.concat(*self._headers.opener(block.opener), bodies[block.closer]) for block in blocks)
+        )
         further = Grammar.repeat(message)
         if turn.start.reasoning == "open":
             # Which header the prompt holds is not known.
@@ -51,7 +55,7 @@ class _MessageTurn:
             text = reasoning_text(spec, block)
         else:
             text = unterminated_text(spec, self._messages, followed=True)
-        return [labels.reasoning(text), *literal(block.closer), *self._between]
+        return [labels.reasoning(text), *literal(block.closer.strip()), *self._between]
 
     def _rest(self) -> Grammar:
         """What follows the reasoning."""
@@ -66,13 +70,15 @@ class _MessageTurn:
                 )
             return turn.calls
         answer = content.block[0]
-        alternatives = [Grammar.concat(*literal(answer.opener), *self._answer(answer, turn.answer))]
+        alternatives = [Grammar.concat(*self._headers.opener(answer.opener), *self._answer(answer, turn.answer))]
         if turn.calls is not None:
             alternatives.append(turn.calls)
             if turn.answer is None:
                 before = answer_before_calls(content, self._messages)
                 body = self._answer(before, None, followed=True)
-                alternatives.append(Grammar.concat(*literal(before.opener), *body, *self._between, turn.calls))
+                alternatives.append(
+                    Grammar.concat(*self._headers.opener(before.opener), *body, *self._between, turn.calls)
+                )
         return Grammar.union(*alternatives)
 
     def _after_answer_header(self) -> list[Grammar]:
@@ -81,7 +87,7 @@ class _MessageTurn:
         assert content is not None
         block = content.block[0]
         if turn.forced_calls is not None:
-            return [*literal(block.closer), *self._between, turn.forced_calls]
+            return [*literal(block.closer.strip()), *self._between, turn.forced_calls]
         alone = self._answer(block, turn.answer)
         if turn.calls is None or turn.answer is not None:
             return alone
@@ -94,7 +100,7 @@ class _MessageTurn:
         """The body of an answer, with the marker that ends it; `followed`: a message comes after it."""
         spec, labels = self._turn.spec, self._turn.labels
         if content is not None:
-            return [content, *literal(block.closer)]
+            return [content, *literal(block.closer.strip())]
         if not self._messages.end:
             return [labels.content(unterminated_text(spec, self._messages, followed=followed))]
-        return [labels.content(answer_text(spec, block.closer)), *literal(block.closer)]
+        return [labels.content(answer_text(spec, block.closer)), *literal(block.closer.strip())]

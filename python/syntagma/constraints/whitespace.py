@@ -1,4 +1,4 @@
-"""Whitespace where a reader takes any run or none, as one rule that all places share."""
+"""Whitespace where a reader takes any run, as rules that all places share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from syntagma.grammars import Grammar
 
-__all__ = ["WHITESPACE", "joined", "whitespace_pattern"]
+__all__ = ["SOME_WHITESPACE", "WHITESPACE", "joined", "whitespace_pattern"]
 
 _ANY = 8
 """characters in a row, of any kind"""
@@ -26,6 +26,8 @@ def whitespace_pattern(most: int = _INDENTED + 1) -> str:
 
 WHITESPACE = Grammar.from_regex(whitespace_pattern())
 """any run or none"""
+SOME_WHITESPACE = Grammar.from_regex(f"[ \\t\\n\\r]{{1,{_ANY}}}|\\n {{0,{_INDENTED}}}")
+"""any run, which keeps two words apart"""
 
 
 def joined(parts: Iterable[Grammar]) -> Grammar:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from syntagma.constraints.arguments.text_values import SplitSchema, declared_words, raw_value_writer, split_schema
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
+    TextEdges,
     json_type,
     properties_of,
     required_of,
@@ -16,8 +17,9 @@ from syntagma.constraints.arguments.values import (
     with_definitions,
 )
 from syntagma.constraints.literals import literal_parts, quoted
+from syntagma.constraints.whitespace import WHITESPACE
 from syntagma.format_schema import ToolsSpec
-from syntagma.format_schema.names import is_element
+from syntagma.format_schema.names import ELEMENT_ENDS, excluding, is_element, spelled
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
@@ -29,6 +31,10 @@ _ANNOTATIONS = frozenset(
 )
 _OF_OBJECTS = _ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _OF_ARRAYS = _ANNOTATIONS | {"type", "items", "minItems", "maxItems"}
+_EMPTY = ('"{}"', '"[]"')
+"""objects and arrays that hold nothing"""
+_SPACE = "w"
+"""the rule of whitespace that may stand between elements"""
 
 
 class ElementArguments:
@@ -84,30 +90,27 @@ class _Rules:
         self._writer = raw_value_writer(tools, limits)
         self._root, self._strict, self._any_values = wanted
         self._rules: list[str] = []
-        self._named: dict[str, Grammar] = {}
+        self._named: dict[str, Grammar] = {_SPACE: WHITESPACE}
         self._contents: dict[tuple[int, str], str] = {}
         """the rule of what stands in an element, by its schema and key"""
 
     def arguments(self, pointer: str) -> Grammar:
         """All that stands in a call; the schema stands at `pointer`."""
         members = self._members(self._root, pointer, inside=False)
-        separator = _text(self._tools.argument_separator) if self._tools.argument_separator else ""
         if self._any_values:
             each = " | ".join(member.text for member in members)
-            body = f"[ ({each}){{1,}}{f' % ({separator})' if separator else ''} ]" if members else '""'
+            body = f"[ ({each}){{1,}} % ({_SPACE}) ]" if members else '""'
         else:
-            body = self._sequence(members, separator)
+            body = self._sequence(members)
         source = "\n".join((f"start ::= {body} ;", *self._rules))
         return Grammar.from_ebnf(source, grammars=self._named, limits=self._limits)
 
-    def _sequence(self, members: Sequence[_Member], separator: str) -> str:
-        """The members in order, with separators between those that stand."""
-        if not separator:
-            return " ".join(one.text if one.required else f"[ {one.text} ]" for one in members) or '""'
-        first = later = '""'
+    def _sequence(self, members: Sequence[_Member], *, empty: bool = True) -> str:
+        """The members in order, with whitespace between those that stand; `empty`: it may be that none does."""
+        first, later = '""' if empty else "", '""'
         for one in reversed(members):
-            begins, follows = f"{one.text} {later}", f"{separator} {one.text} {later}"
-            first = self._rule(begins if one.required else f"{begins} | {first}")
+            begins, follows = f"{one.text} {later}", f"{_SPACE} {one.text} {later}"
+            first = self._rule(begins if one.required or not first else f"{begins} | {first}")
             later = self._rule(follows if one.required else f"{follows} | {later}")
         return first
 
@@ -138,56 +141,77 @@ class _Rules:
             content = f"c{len(self._contents)}"
             self._contents[id(target), key] = content
             self._rules.append(f"{content} ::= {self._content(key, target, pointer)} ;")
-        return " ".join((_text(start + key + start_end), content, _text(end + key + end_end)))
+        opener, closer = start.lstrip() + key + start_end.rstrip(), end.lstrip() + key + end_end.rstrip()
+        return " ".join((_text(opener), content, _text(closer)))
 
     def _content(self, key: str, schema: Any, pointer: str) -> str:
         """What stands between the opener and the closer of an element of this key."""
-        _, _, end, end_end = self._element
+        start, start_end, end, end_end = self._element
         closer = end.lstrip() + key + end_end.rstrip()
         value = self._split(schema, closer)
         if value.text is not None and not _is_text(schema):
             # What begins as an element is one, wherever a value may be more than text.
-            value = self._split(schema, closer, not_first=self._element[0].lstrip())
+            element = f"{spelled(start.lstrip())}[^{excluding(ELEMENT_ENDS)}]+{spelled(start_end.rstrip())}"
+            value = self._split(schema, closer, not_first=element)
         if self._strict and value.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
-        alternatives = [self._name(value.text)] if value.text is not None else []
+        alternatives = [self._edged(self._name(value.text), value.text_edges)] if value.text is not None else []
+        others: list[str] = []
         if self._any_values and value.text is None:
-            alternatives += [self._json({"type": kind}, pointer) for kind in ALSO_JSON]
+            others += [self._json({"type": kind}, pointer) for kind in ALSO_JSON]
         for one in value.schemas:
             if self._any_values and json_type(one) in ALSO_JSON[2:]:
                 continue
-            alternatives += self._structured(one, pointer)
-        return " | ".join(alternatives) if alternatives else self._json(schema, pointer)
+            others += self._structured(one, pointer, beside_text=value.text is not None)
+        if not alternatives and not others:
+            others.append(self._json(schema, pointer))
+        if others:
+            alternatives.append(f"{_SPACE} ({' | '.join(others)}) {_SPACE}")
+        return " | ".join(alternatives)
+
+    def _edged(self, text: str, edges: TextEdges) -> str:
+        """Text with the whitespace that the format shows beside it."""
+        _, start_end, end, _ = self._element
+        shown = (start_end[len(start_end.rstrip()) :], end[: len(end) - len(end.lstrip())])
+        if edges == "free" or not any(shown):
+            return text
+        first, last = (_text(one) if edges == "shown" or not one else f"[ {_text(one)} ]" for one in shown)
+        return f"{first} {text} {last}"
 
     def _split(self, schema: Any, closer: str, not_first: str = "") -> SplitSchema:
         return split_schema(
             schema, self._root, ends=(closer,), escaped=False, explicit_types=False, not_first=not_first
         )
 
-    def _structured(self, schema: Any, pointer: str) -> list[str]:
-        """A value of one type that is no text: as elements, or as JSON where its schema says too little for them."""
+    def _structured(self, schema: Any, pointer: str, *, beside_text: bool) -> list[str]:
+        """A value of one type that is no text: as elements where its schema says enough for them, and as JSON.
+
+        Args:
+            schema: the value's.
+            pointer: where that stands.
+            beside_text: the value may be text, too, so that an element's closer ends JSON even in a string.
+        """
         nests = self._item is not None and isinstance(schema, Mapping) and "enum" not in schema
         kind = json_type(schema) if nests else ""
         if kind == "object" and properties_of(schema):
-            return self._object(schema, pointer)
-        if kind == "array" and isinstance(schema.get("items"), Mapping):
-            return self._array(schema, pointer)
-        return [self._json(schema, pointer)]
+            elements = self._object(schema, pointer)
+        elif kind == "array" and isinstance(schema.get("items"), Mapping):
+            elements = self._array(schema, pointer)
+        else:
+            return [self._json(schema, pointer)]
+        if beside_text:
+            return elements
+        return [*(one for one in elements if one not in _EMPTY), self._json(schema, pointer)]
 
     def _object(self, schema: Mapping[str, Any], pointer: str) -> list[str]:
         self._check(schema, _OF_OBJECTS, pointer)
         members = self._members(schema, pointer, inside=True)
         if self._any_values:
             each = " | ".join(member.text for member in members)
-            return [f"({each}){{1,}}", '"{}"'] if members else ['"{}"']
-        if any(member.required for member in members):
-            return [self._sequence(members, "")]
+            return [f"({each}){{1,}} % ({_SPACE})", '"{}"'] if members else ['"{}"']
         # Nothing at all would be empty text, or an array: an object without members is written out.
-        some, rest = "", '""'
-        for one in reversed(members):
-            some = self._rule(f"{one.text} {rest}" + (f" | {some}" if some else ""))
-            rest = self._rule(f"[ {one.text} ] {rest}")
-        return [*([some] if some else []), '"{}"']
+        some = self._sequence(members, empty=False)
+        return [*([some] if some else []), *([] if any(member.required for member in members) else ['"{}"'])]
 
     def _array(self, schema: Mapping[str, Any], pointer: str) -> list[str]:
         self._check(schema, _OF_ARRAYS, pointer)
@@ -196,7 +220,7 @@ class _Rules:
         element = self._argument(self._item, schema["items"], f"{pointer}/items")
         alternatives = ['"[]"'] if not low else []
         if high is None or high > 0:
-            alternatives.append(f"({element}){{{max(1, low)},{'' if high is None else high}}}")
+            alternatives.append(f"({element}){{{max(1, low)},{'' if high is None else high}}} % ({_SPACE})")
         return alternatives
 
     def _check(self, schema: Mapping[str, Any], known: frozenset[str], pointer: str) -> None:

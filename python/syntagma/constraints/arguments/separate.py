@@ -18,7 +18,7 @@ from syntagma.constraints.arguments.values import (
     unsupported,
 )
 from syntagma.constraints.literals import literal, structure
-from syntagma.constraints.whitespace import WHITESPACE, joined
+from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.format_schema import Literal as LiteralItem
 from syntagma.format_schema import Markers, Pattern, Placeholder, ToolsSpec
 from syntagma.format_schema.xml_escapes import xml_escaped
@@ -154,7 +154,9 @@ class SeparateArguments:
 
     def _spaced(self, text: str) -> list[Grammar]:
         """A literal of the argument; nothing but whitespace stands between two words that it keeps apart."""
-        return structure(text, self._markers) if text.strip() and self._is_spaced else list(literal(text))
+        if not self._is_spaced:
+            return list(literal(text))
+        return [SOME_WHITESPACE] if text.isspace() else structure(text, self._markers)
 
     def _between_edges(self, value: Grammar, edges: _Edges) -> list[Grammar]:
         """A value with the whitespace that the format shows beside it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
     MAX_REFERENCES,
+    STRUCTURES,
     ArgumentEnds,
     TextEdges,
     Value,
@@ -20,7 +23,7 @@ from syntagma.constraints.literals import joined_ends, quoted, shortest, text_wi
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation, ToolsSpec, is_open
-from syntagma.format_schema.names import WORD_ENDS, excluding, is_word
+from syntagma.format_schema.names import WORD_ENDS, excluding, is_word, spelled
 from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_types import is_of_type
@@ -36,6 +39,9 @@ _STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
 """what a reader may take for an object or array"""
 _BRACKET_FIRST = r"\s*[\{\[][\s\S]*"
 """text that begins as an object or array"""
+_EDGE = r"[\s\x1c-\x1f]*"
+"""whitespace that a reader takes off before it looks at a value"""
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _IN_SCALARS = frozenset("+-.0123456789aeflnrstuE")
 """an end of values that is made of these alone could stand inside a number or word"""
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
@@ -74,12 +80,14 @@ class TextValues:
             return Value(text, "free", anything)
         if self._by_looks and root is None:
             plain = _plain_text(self._ends, notation=self._writer.notation)
-            return Value(plain, "optional", [*anything, ("string", self._json({"type": "string"}))])
+            return Value(plain, "free", [*anything, ("string", self._json({"type": "string"}))])
         found = self._split(schema, root or {})
         if found.text is None:
             return Value(None, "free", anything)
-        unbracketed = self._is_open and root is not None and found.may_be_structure
-        return Value(Grammar.from_ebnf(f"start ::= {_unbracketed(self._ends)} ;") if unbracketed else text, "free", [])
+        if self._is_open and isinstance(schema, Mapping) and found.may_be_structure:
+            unbracketed = Grammar.from_ebnf(f"start ::= {_unbracketed(self._ends)} ;")
+            return Value(unbracketed, "free", [(kind, self._json({"type": kind})) for kind in STRUCTURES])
+        return Value(text, "free", [])
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A value by its schema: as text, as JSON."""
@@ -116,7 +124,10 @@ class TextValues:
     def _typed(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
         """A value of one type that is no text."""
         words = None if self._explicit_types else declared_words(schema, self._writer.notation)
-        return words or self._writer.write(schema, strict=strict, pointer=pointer)
+        plain = words or self._writer.write(schema, strict=strict, pointer=pointer)
+        signs = json.dumps(schema, default=str) + "".join(self._writer.notation.quotes)
+        escapes = self._escaped and any(sign in signs for sign in TEXT_ENTITIES)
+        return Grammar.union(plain, plain.spelled(TEXT_ENTITIES)) if escapes else plain
 
     def _json(self, schema: Mapping[str, Any]) -> Grammar:
         return self._writer.write(schema, strict=False, pointer="")
@@ -139,7 +150,7 @@ def declared_words(schema: Any, notation: Notation) -> Grammar | None:
         return Grammar.from_choices(list(dict.fromkeys((*notation.null, "null"))))
     if schema.get("type") != "boolean":
         return None
-    anyhow = (spelled for word in ("true", "false") for spelled in (word, word.capitalize(), word.upper()))
+    anyhow = (cased for word in ("true", "false") for cased in (word, word.capitalize(), word.upper()))
     return Grammar.from_choices(list(dict.fromkeys((*notation.true, *notation.false, *anyhow))))
 
 
@@ -157,10 +168,10 @@ def _unbracketed(ends: tuple[str, ...]) -> str:
 
 def _plain_text(ends: tuple[str, ...], *, notation: Notation) -> Grammar:
     """Text before what ends it that no reader takes for JSON, or for a literal of the notation."""
-    words = (*notation.quotes, *notation.true, *notation.false, *notation.null)
-    signs = "".join(f"\\u{{{ord(sign):x}}}" for sign in sorted({word[0] for word in words} - set('"tfn')))
-    plain = f"""#'([^\\s\\x1c-\\x1f"{{\\[tfn0-9{signs}-](?s:.)*)?'"""
-    return Grammar.from_ebnf(f"start ::= {text_without(ends)} & {plain} ;")
+    words = "|".join(map(spelled, {"null", "true", "false", *notation.true, *notation.false, *notation.null}))
+    firsts = "|".join(map(spelled, ("{", "[", '"', *notation.quotes)))
+    looks = rf"{_EDGE}(?:(?:{words}|{_NUMBER}){_EDGE}|(?:{firsts})[\s\S]*)"
+    return Grammar.from_ebnf(f"start ::= {text_without(ends)} & ~#'{looks}' ;")
 
 
 class SplitSchema:
@@ -213,7 +224,7 @@ def split_schema(
         ends: what text may not hold.
         escaped: text is written with XML escapes.
         explicit_types: the format writes a type for each value, so that text cannot be taken for anything else.
-        not_first: what text may not begin with, whitespace before it or not.
+        not_first: what text may not begin with, whitespace before it or not, as a pattern; empty: nothing.
         is_open: a value has no closer of its own, so that a bracket that opens it must close before anything ends it.
     """
     found = SplitSchema(ends, escaped=escaped, explicit_types=explicit_types, not_first=not_first)
@@ -221,7 +232,7 @@ def split_schema(
     if explicit_types or not found.texts:
         return found
     structured = any(json_type(one) in ("object", "array") for one in found.schemas)
-    if structured or (is_open and found.may_be_structure):
+    if structured or (is_open and found.may_be_structure and isinstance(schema, Mapping)):
         not_text = _BRACKET_FIRST if is_open else _STRUCTURE
         found = SplitSchema(ends, escaped=escaped, explicit_types=False, not_first=not_first, not_text=not_text)
         _split(schema, root, found, MAX_REFERENCES)
@@ -253,8 +264,8 @@ def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references:
     kinds = [declared] if isinstance(declared, str) else declared
     if values is not None:
         words = [value for value in values if isinstance(value, str) and (kinds is None or "string" in kinds)]
-        spelled = [xml_escaped(word) if found.escaped else word for word in words]
-        found.texts += [Grammar.literal(word) for word in spelled if _can_be_text(word, found)]
+        escaped = [xml_escaped(word) if found.escaped else word for word in words]
+        found.texts += [Grammar.literal(word) for word in escaped if _can_be_text(word, found)]
         if any(word != word.strip() for word in words):
             found.text_edges = "shown"
         plain = {key: inner for key, inner in schema.items() if key not in ("const", "type")}
@@ -267,6 +278,8 @@ def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references:
         if declared is None and any(key not in _ANNOTATIONS for key in schema):
             found.approximate = True
         _anything(found)
+        if found.not_text == _BRACKET_FIRST:
+            found.schemas += [{**schema, "type": kind} for kind in STRUCTURES]
         return
     if "string" in kinds:
         _add_text(schema, found)
@@ -300,7 +313,7 @@ def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar |
     """Text of these lengths that a reader takes for text; None: any text before the closer."""
     parts = []
     if found.not_first:
-        parts.append(f"~(#'\\s*' {quoted(found.not_first)} any!)")
+        parts.append(f"~(#'\\s*{found.not_first}' any!)")
     if found.not_text:
         parts.append(f"~#'{found.not_text}'")
     if lengths != (0, ""):
@@ -313,7 +326,7 @@ def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar |
 
 def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
     """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
-    unwanted = [f"\\s*{_exactly(found.not_first)}"] if found.not_first else []
+    unwanted = [f"\\s*{found.not_first}"] if found.not_first else []
     unwanted += [f"{found.not_text}$"] if found.not_text else []
     if not found.escaped:
         unwanted += [f"[^]*{_exactly(end)}" for end in found.ends]
@@ -333,7 +346,7 @@ def _exactly(text: str) -> str:
 
 
 def _can_be_text(word: str, found: SplitSchema) -> bool:
-    begins = bool(found.not_first) and word.lstrip().startswith(found.not_first)
+    begins = bool(found.not_first) and re.match(found.not_first, word.lstrip()) is not None
     ends = word.strip()[:1] + ("" if found.not_text == _BRACKET_FIRST else word.strip()[-1:])
     structured = bool(found.not_text) and ends in ("{", "[", "{}", "[]")
     whole = all(min(_index(word + end, other) for other in found.ends) == len(word) for end in found.ends)

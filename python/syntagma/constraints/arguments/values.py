@@ -13,6 +13,7 @@ from syntagma.json_pointer import referred
 __all__ = [
     "ALSO_JSON",
     "MAX_REFERENCES",
+    "STRUCTURES",
     "ArgumentEnds",
     "ArgumentsGrammar",
     "TextEdges",
@@ -29,6 +30,8 @@ __all__ = [
 
 ALSO_JSON = ("object", "array", "number", "boolean", "null")
 """types whose values are written as JSON, where a string is written as it is"""
+STRUCTURES = ALSO_JSON[:2]
+"""types whose values stand in brackets"""
 MAX_REFERENCES = 16
 """`$ref`s that are followed one after another"""
 

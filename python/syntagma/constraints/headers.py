@@ -1,0 +1,54 @@
+"""Headers of messages as grammars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from syntagma.constraints.literals import literal
+from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE
+from syntagma.format_schema import Markers, MessagesSpec, opening
+from syntagma.grammars import Grammar
+
+__all__ = ["HeaderWriter"]
+
+
+class HeaderWriter:
+    """Writes headers as the format shows them; where it shows whitespace, any may stand, or none beside a marker.
+
+    Where it shows none, none may be written: markers are tokens of their own there, and what follows is certain.
+
+    Args:
+        messages: how the format's headers are made.
+        markers: how its literals are cut.
+    """
+
+    def __init__(self, messages: MessagesSpec, markers: Markers) -> None:
+        self._body = messages.body
+        starts = (opening(start, markers)[0] for start in messages.start)
+        fields = (field for field in messages.fields if not field[0].isspace())
+        longest = sorted({*starts, *fields, messages.body}, key=len, reverse=True)
+        marks = "|".join(re.escape(text) for text in longest)
+        self._pieces = re.compile(rf"(?P<marker>{marks})|(?P<space>\s+)|(?P<word>.)", re.DOTALL)
+
+    def opener(self, text: str) -> list[Grammar]:
+        """A header from its beginning on, whose first space is as shown; without whitespace at the edge of the body."""
+        header, body, rest = text.partition(self._body)
+        space = header[: len(header) - len(header.lstrip())]
+        return [*literal(space), *self.rest(header[len(space) :] + body), *literal(rest.rstrip())]
+
+    def rest(self, text: str) -> Iterator[Grammar]:
+        """A part of a header; a word or name stands before it, and after it unless it ends with the body."""
+        shown, space, after_marker = "", "", False
+        for piece in self._pieces.finditer(text):
+            is_marker = piece.lastgroup == "marker"
+            if piece.lastgroup == "space":
+                yield from literal(shown)
+                shown, space = "", piece[0]
+                continue
+            if space:
+                yield WHITESPACE if after_marker or is_marker else SOME_WHITESPACE
+            shown, space, after_marker = shown + piece[0], "", is_marker
+        yield from literal(shown)
+        if space:
+            yield WHITESPACE if after_marker else SOME_WHITESPACE
