@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from syntagma.constraints.literals import literal
@@ -27,9 +26,7 @@ class HeaderWriter:
         self._body = messages.body
         starts = (opening(start, markers)[0] for start in messages.start)
         fields = (field for field in messages.fields if not field[0].isspace())
-        longest = sorted({*starts, *fields, messages.body}, key=len, reverse=True)
-        marks = "|".join(re.escape(text) for text in longest)
-        self._pieces = re.compile(rf"(?P<marker>{marks})|(?P<space>\s+)|(?P<word>.)", re.DOTALL)
+        self._marks = sorted({*starts, *fields, messages.body}, key=len, reverse=True)
 
     def opener(self, text: str) -> list[Grammar]:
         """A header from its beginning on, whose first space is as shown; without whitespace at the edge of the body."""
@@ -39,16 +36,18 @@ class HeaderWriter:
 
     def rest(self, text: str) -> Iterator[Grammar]:
         """A part of a header; a word or name stands before it, and after it unless it ends with the body."""
-        shown, space, after_marker = "", "", False
-        for piece in self._pieces.finditer(text):
-            is_marker = piece.lastgroup == "marker"
-            if piece.lastgroup == "space":
+        shown, spaced, after_marker, at = "", False, False, 0
+        while at < len(text):
+            mark = next((one for one in self._marks if text.startswith(one, at)), "")
+            piece = mark or text[at]
+            at += len(piece)
+            if not mark and piece.isspace():
                 yield from literal(shown)
-                shown, space = "", piece[0]
+                shown, spaced = "", True
                 continue
-            if space:
-                yield WHITESPACE if after_marker or is_marker else SOME_WHITESPACE
-            shown, space, after_marker = shown + piece[0], "", is_marker
+            if spaced:
+                yield WHITESPACE if after_marker or mark else SOME_WHITESPACE
+            shown, spaced, after_marker = shown + piece, False, bool(mark)
         yield from literal(shown)
-        if space:
+        if spaced:
             yield WHITESPACE if after_marker else SOME_WHITESPACE

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from syntagma.constraints.arguments.text_values import SplitSchema, declared_words, raw_value_writer, split_schema
+from syntagma.constraints.arguments.text_values import (
+    ElementOpener,
+    SplitSchema,
+    declared_words,
+    raw_value_writer,
+    split_schema,
+)
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
     TextEdges,
@@ -19,7 +25,7 @@ from syntagma.constraints.arguments.values import (
 from syntagma.constraints.literals import literal_parts, quoted
 from syntagma.constraints.whitespace import WHITESPACE
 from syntagma.format_schema import ToolsSpec
-from syntagma.format_schema.names import ELEMENT_ENDS, excluding, is_element, spelled
+from syntagma.format_schema.names import is_element
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
@@ -151,7 +157,7 @@ class _Rules:
         value = self._split(schema, closer)
         if value.text is not None and not _is_text(schema):
             # What begins as an element is one, wherever a value may be more than text.
-            element = f"{spelled(start.lstrip())}[^{excluding(ELEMENT_ENDS)}]+{spelled(start_end.rstrip())}"
+            element = ElementOpener(start.lstrip(), start_end.rstrip())
             value = self._split(schema, closer, not_first=element)
         if self._strict and value.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
@@ -178,7 +184,7 @@ class _Rules:
         first, last = (_text(one) if edges == "shown" or not one else f"[ {_text(one)} ]" for one in shown)
         return f"{first} {text} {last}"
 
-    def _split(self, schema: Any, closer: str, not_first: str = "") -> SplitSchema:
+    def _split(self, schema: Any, closer: str, not_first: ElementOpener | None = None) -> SplitSchema:
         return split_schema(
             schema, self._root, ends=(closer,), escaped=False, explicit_types=False, not_first=not_first
         )

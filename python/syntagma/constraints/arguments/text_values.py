@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
@@ -23,13 +22,13 @@ from syntagma.constraints.literals import joined_ends, quoted, shortest, text_wi
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation, ToolsSpec, is_open
-from syntagma.format_schema.names import WORD_ENDS, excluding, is_word, spelled
+from syntagma.format_schema.names import ELEMENT_ENDS, WORD_ENDS, excluding, is_element, is_word, spelled
 from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_types import is_of_type
 from syntagma.limits import Limits
 
-__all__ = ["SplitSchema", "TextValues", "declared_words", "raw_value_writer", "split_schema"]
+__all__ = ["ElementOpener", "SplitSchema", "TextValues", "declared_words", "raw_value_writer", "split_schema"]
 
 _ANNOTATIONS = frozenset(
     ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
@@ -174,6 +173,23 @@ def _plain_text(ends: tuple[str, ...], *, notation: Notation) -> Grammar:
     return Grammar.from_ebnf(f"start ::= {text_without(ends)} & ~#'{looks}' ;")
 
 
+class ElementOpener(NamedTuple):
+    """What opens an element, around its key."""
+
+    before: str
+    after: str
+
+    @property
+    def pattern(self) -> str:
+        """It with any key, as a pattern."""
+        return f"{spelled(self.before)}[^{excluding(ELEMENT_ENDS)}]+{spelled(self.after)}"
+
+    def begins(self, text: str) -> bool:
+        """Whether a text begins with it."""
+        key, after, _ = text.removeprefix(self.before).partition(self.after)
+        return text.startswith(self.before) and bool(after) and is_element(key)
+
+
 class SplitSchema:
     """The schema of a value, split into what is written as text and what is written as JSON.
 
@@ -186,7 +202,13 @@ class SplitSchema:
     """
 
     def __init__(
-        self, ends: tuple[str, ...], *, escaped: bool, explicit_types: bool, not_first: str, not_text: str = ""
+        self,
+        ends: tuple[str, ...],
+        *,
+        escaped: bool,
+        explicit_types: bool,
+        not_first: ElementOpener | None,
+        not_text: str = "",
     ) -> None:
         self.ends = ends
         self.not_first = not_first
@@ -213,7 +235,7 @@ def split_schema(
     ends: tuple[str, ...],
     escaped: bool,
     explicit_types: bool,
-    not_first: str = "",
+    not_first: ElementOpener | None = None,
     is_open: bool = False,
 ) -> SplitSchema:
     """Split a value's schema.
@@ -224,7 +246,7 @@ def split_schema(
         ends: what text may not hold.
         escaped: text is written with XML escapes.
         explicit_types: the format writes a type for each value, so that text cannot be taken for anything else.
-        not_first: what text may not begin with, whitespace before it or not, as a pattern; empty: nothing.
+        not_first: what text may not begin with, whitespace before it or not; None: it may begin with anything.
         is_open: a value has no closer of its own, so that a bracket that opens it must close before anything ends it.
     """
     found = SplitSchema(ends, escaped=escaped, explicit_types=explicit_types, not_first=not_first)
@@ -312,8 +334,8 @@ def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
 def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
     """Text of these lengths that a reader takes for text; None: any text before the closer."""
     parts = []
-    if found.not_first:
-        parts.append(f"~(#'\\s*{found.not_first}' any!)")
+    if found.not_first is not None:
+        parts.append(f"~(#'\\s*{found.not_first.pattern}' any!)")
     if found.not_text:
         parts.append(f"~#'{found.not_text}'")
     if lengths != (0, ""):
@@ -326,7 +348,7 @@ def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar |
 
 def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
     """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
-    unwanted = [f"\\s*{found.not_first}"] if found.not_first else []
+    unwanted = [f"\\s*{found.not_first.pattern}"] if found.not_first is not None else []
     unwanted += [f"{found.not_text}$"] if found.not_text else []
     if not found.escaped:
         unwanted += [f"[^]*{_exactly(end)}" for end in found.ends]
@@ -346,7 +368,7 @@ def _exactly(text: str) -> str:
 
 
 def _can_be_text(word: str, found: SplitSchema) -> bool:
-    begins = bool(found.not_first) and re.match(found.not_first, word.lstrip()) is not None
+    begins = found.not_first is not None and found.not_first.begins(word.lstrip())
     ends = word.strip()[:1] + ("" if found.not_text == _BRACKET_FIRST else word.strip()[-1:])
     structured = bool(found.not_text) and ends in ("{", "[", "{}", "[]")
     whole = all(min(_index(word + end, other) for other in found.ends) == len(word) for end in found.ends)
