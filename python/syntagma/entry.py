@@ -58,9 +58,10 @@ def check_fields(value: Any) -> None:
     Raises:
         ArgumentTypeError: `E-ARGUMENT-TYPE`, with the pointer of the field.
     """
-    for name, wanted in _hints(type(value)).items():
+    kind: type = type(value)
+    for name, wanted, plain in _fields(kind):
         given = getattr(value, name)
-        if not _fits(given, wanted):
+        if type(given) not in plain and not _fits(given, wanted):
             _wrong_type(name, wanted, given, None)
 
 
@@ -111,11 +112,24 @@ def _spelled(wanted: Any) -> str:
 # -- annotations
 
 
+@functools.cache
+def _fields(kind: type) -> list[tuple[str, Any, frozenset[Any]]]:
+    """The fields of a struct: name, type, and the classes whose own values need no closer look.
+
+    They are found out once: structs of options are made very often.
+    """
+    hints = typing.get_type_hints(kind)
+    plain = (bool, int, float, str, bytes, type(None))
+    found = []
+    for name in getattr(kind, "__struct_fields__", ()):
+        wanted = hints[name]
+        parts = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
+        found.append((name, wanted, frozenset(part for part in parts if part in plain)))
+    return found
+
+
 def _hints(owner: Any) -> dict[str, Any]:
-    """The types of parameters or fields by name; those that cannot be found out are left out."""
-    if isinstance(owner, type):
-        hints = typing.get_type_hints(owner)
-        return {name: hints[name] for name in getattr(owner, "__struct_fields__", ())}
+    """The types of parameters by name; those that cannot be found out are left out."""
     names = {**vars(typing), **getattr(inspect.unwrap(owner), "__globals__", {})}
     found: dict[str, Any] = {}
     for name, annotation in getattr(owner, "__annotations__", {}).items():

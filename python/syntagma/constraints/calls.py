@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
-from syntagma.constraints.arguments.values import ArgumentEnds
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
@@ -117,8 +116,8 @@ class _Groups:
         self._triggered = triggered
         self._begun = begun
         self._single = not request.parallel_tool_calls or request.choice.mode == "named"
-        self._parts: dict[tuple[int, bool, bool, bool, ArgumentEnds], list[ToolPart]] = {}
-        """what differs between tools: by form, and by what `_tools` looks at in a call"""
+        self._parts: dict[tuple[object, ...], list[ToolPart]] = {}
+        """what differs between tools, by all that it depends on"""
 
     def messages(self) -> list[CallGroup]:
         """Calls that are messages; what opens a message stands between them."""
@@ -233,9 +232,10 @@ class _Groups:
         return bool(pieces) and pieces[-1].is_marker
 
     def _tools(self, number: int, form: ToolsSpec, writer: CallWriter) -> list[ToolPart]:
-        """What differs between the tools in calls of a form."""
+        """What differs between the tools in calls of a form; where arguments are an object, forms share it."""
         in_object, once = not writer.bare_arguments, writer.names == 1
-        key = (number, in_object, writer.encoded, once, writer.ends)
+        written = (form.literals,) if in_object or not form.argument else (number, writer.ends)
+        key = (*written, writer.encoded, once)
         if key not in self._parts:
             arguments = arguments_grammar(
                 form, self._markers, self._limits, in_object=in_object, encoded=writer.encoded, ends=writer.ends

@@ -241,12 +241,11 @@ def literal(text: str) -> tuple[Grammar, ...]:
     )
 
 
-def structure(text: str, markers: Markers) -> list[Grammar]:
+@functools.lru_cache(maxsize=1024)
+def structure(text: str, markers: Markers) -> tuple[Grammar, ...]:
     """A literal of structure: its markers and words, with any whitespace or none wherever the reader takes it."""
-    parts: list[Grammar] = []
-    for step in structure_steps(markers.pieces(text)):
-        parts += [WHITESPACE] if step is None else literal(step.text)
-    return parts
+    steps = structure_steps(markers.pieces(text))
+    return tuple(part for step in steps for part in ((WHITESPACE,) if step is None else literal(step.text)))
 
 
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:

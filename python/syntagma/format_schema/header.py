@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from syntagma.format_schema.markers import Markers
@@ -38,6 +40,7 @@ def message_ends(messages: MessagesSpec, markers: Markers) -> tuple[str, ...]:
     return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
 
+@functools.lru_cache(maxsize=1024)
 def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
     """Split a pattern into the fields of its header and its body.
 

@@ -40,7 +40,13 @@ class Markers:
     """
 
     def __init__(self, named: tuple[str, ...] = ()) -> None:
-        self._named = sorted(named, key=len, reverse=True)
+        self._named = tuple(sorted(named, key=len, reverse=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Markers) and self._named == other._named
+
+    def __hash__(self) -> int:
+        return hash(self._named)
 
     def pieces(self, literal: str) -> tuple[LiteralPiece, ...]:
         """Split a literal at its markers. `< a>` and `[ a]`, which begin with whitespace, are plain text.

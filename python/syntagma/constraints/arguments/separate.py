@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from syntagma.constraints.arguments.literal_values import LiteralValues
@@ -152,10 +152,10 @@ class SeparateArguments:
             after_value = item == _VALUE
         return joined(parts)
 
-    def _spaced(self, text: str) -> list[Grammar]:
+    def _spaced(self, text: str) -> Sequence[Grammar]:
         """A literal of the argument; nothing but whitespace stands between two words that it keeps apart."""
         if not self._is_spaced:
-            return list(literal(text))
+            return literal(text)
         return [SOME_WHITESPACE] if text.isspace() else structure(text, self._markers)
 
     def _between_edges(self, value: Grammar, edges: _Edges) -> list[Grammar]:
