@@ -279,6 +279,32 @@ def test_undeclared_tools_leave_names_open(name: str) -> None:
     assert not accepts(fmt.grammar([]), text)
 
 
+NAMED_TWICE = ("inkling", "muse", "shape named_closer")
+"""formats that write the name of a tool twice: no grammar without declared names can hold two words to be the same"""
+
+
+@pytest.mark.parametrize("name", [name for name in CALLING if name not in NAMED_TWICE])
+def test_calls_of_undeclared_tools_read_without_diagnostics(name: str) -> None:
+    fmt = FORMATS[name]
+    for text in _written(fmt, fmt.grammar(None, tool_choice="auto"), random.Random(name), 10):
+        parser = fmt.parser(None)
+        events = [*parser.feed(text), *parser.finish()]
+        assert not any(isinstance(event, Malformed) for event in events), text
+        assert not parser.message.diagnostics, text
+
+
+@pytest.mark.parametrize("name", NAMED_TWICE)
+def test_only_names_differ_in_calls_of_undeclared_tools(name: str) -> None:
+    fmt = FORMATS[name]
+    call = ToolCall(id="", name="nobody", arguments="{}")
+    text = fmt.write(Message(tool_calls=(call,)))
+    other = text[::-1].replace("nobody"[::-1], "nobodx"[::-1], 1)[::-1]
+    assert accepts(fmt.grammar(None), text)
+    assert accepts(fmt.grammar(None), other)
+    assert fmt.parse(other).diagnostics
+    assert not accepts(fmt.grammar([Tool(name="nobody"), Tool(name="nobodx")]), other)
+
+
 TREE: dict[str, Any] = {
     "type": "object",
     "properties": {"root": {"$ref": "#/$defs/node"}},

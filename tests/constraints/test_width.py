@@ -12,7 +12,7 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -359,6 +359,86 @@ def test_what_is_read_may_be_written(name: str) -> None:
     grammar = matcher(fmt.grammar(TOOLS))
     texts = itertools.chain(_texts(fmt, rng), _drawn_texts(fmt, schemas, rng, _DRAWN))
     assert sum(_check(fmt, grammar, schemas, text) for text in texts) > 1
+
+
+def _without(texts: Iterable[str], text: str) -> Iterator[str]:
+    for one in texts:
+        for place in re.finditer(re.escape(one), text) if len(one) > 1 else ():
+            yield text[: place.start()] + text[place.end() :]
+
+
+def _first_form(fmt: ChatFormat) -> ToolsSpec:
+    assert fmt.spec.tools is not None
+    return fmt.spec.tools
+
+
+def _without_markers(fmt: ChatFormat, message: Message) -> Iterator[str]:
+    sections = _first_form(fmt).section[0]
+    yield from _without({sections.opener.strip(), sections.closer.strip()}, fmt.write(message, TOOLS))
+
+
+def _without_separators(fmt: ChatFormat, message: Message) -> Iterator[str]:
+    yield from _without({_first_form(fmt).separator}, fmt.write(message, TOOLS))
+
+
+def _with_further_keys(fmt: ChatFormat, message: Message) -> Iterator[str]:
+    text = fmt.write(message, TOOLS)
+    for place in re.finditer(r"{(?=\s*\")", text) if _first_form(fmt).envelope else ():
+        yield text[: place.end()] + '"further": [1], ' + text[place.end() :]
+
+
+def _with_objects(fmt: ChatFormat, message: Message) -> Iterator[str]:
+    form = _first_form(fmt)
+    if form.argument:
+        plain = msgspec.structs.replace(
+            form, argument=(), argument_separator="", types={}, values="text", item=None, escape=frozenset(), also=()
+        )
+        yield ChatFormat(msgspec.structs.replace(fmt.spec, tools=plain)).write(message, TOOLS)
+
+
+def _with_space_before(fmt: ChatFormat, message: Message) -> Iterator[str]:
+    yield "\n" + fmt.write(message, TOOLS)
+
+
+SLIPS: dict[str, tuple[str, Callable[[ChatFormat, Message], Iterator[str]]]] = {
+    "a marker of the section left out": (
+        "the reader does without, but later turns of the template would not show what the model wrote",
+        _without_markers,
+    ),
+    "a separator left out": ("the same", _without_separators),
+    "keys of an envelope that the file does not show": (
+        "any key with any value is room for a model to go on in without end",
+        _with_further_keys,
+    ),
+    "an object in place of separate arguments": (
+        "a second notation of all arguments of all tools; the template shows the first one only",
+        _with_objects,
+    ),
+    "whitespace before a call that must come": (
+        "at its beginning a turn that is forced into a call would be invited to something else",
+        _with_space_before,
+    ),
+}
+"""what models do and the reader takes, while the grammar is there to prevent it: why, and how it looks"""
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_that_are_read_are_not_written(slip: str) -> None:
+    _, changed = SLIPS[slip]
+    found = 0
+    for name in CALLING:
+        fmt, schemas = FORMATS[name], _schemas(TOOLS)
+        grammar = matcher(fmt.grammar(TOOLS, tool_choice="required"))
+        for call in CALLS:
+            with suppress(FormatError):
+                for text in changed(fmt, Message(tool_calls=(call, call))):
+                    message = fmt.parse(text, TOOLS, id_seed="width")
+                    read = Read(fmt.spec, schemas, text, message)
+                    if message.incomplete or message.diagnostics or not _is_valid(read):
+                        continue
+                    grammar.reset()
+                    found += not (grammar.accept_bytes(text.encode()) and grammar.is_accepting())
+    assert found, "the grammar allows it: it needs no place in the list"
 
 
 @pytest.mark.parametrize("seed", range(60))
