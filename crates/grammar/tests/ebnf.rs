@@ -132,6 +132,61 @@ const MEANING: &[reference::Meaning] = &[
         &["<b>", "<aba>", "<ba>"],
         &["<>", "<bb>"],
     ),
+    // Patterns that look around themselves, where they are what must not occur: at any place of the text.
+    (
+        r#"start ::= #ex"^a" ;"#,
+        &["", "b", "ba", "\na"],
+        &["a", "ab"],
+    ),
+    (r#"start ::= #ex"a$" ;"#, &["", "ab", "b"], &["a", "ba"]),
+    (
+        r#"start ::= #ex"(?m)^#" ;"#,
+        &["a#", "a\nb"],
+        &["#", "a\n#b"],
+    ),
+    (
+        r#"start ::= "<" except!(#"\bif\b" | "-") ">" ;"#,
+        &["<>", "<iff>", "<xif>", "<a elif>"],
+        &["<if>", "<a if b>", "<a-b>"],
+    ),
+    (
+        r#"start ::= except!(word) ; word ::= #"(?<=x)a" ;"#,
+        &["a", "ba", "x"],
+        &["xa", "bxab"],
+    ),
+    (
+        r#"start ::= except!(#"a(?!b)") ;"#,
+        &["ab", "b", "abab"],
+        &["a", "aba", "ac"],
+    ),
+    (
+        r#"start ::= until!(#"(?m)^END$") ;"#,
+        &["END", "a\nEND", "aEND\nEND"],
+        &["aEND", "END\n", "END\nEND"],
+    ),
+    // Several texts that must not occur.
+    (r"start ::= except!('x', 'y') ;", &["", "ab"], &["x", "ay"]),
+    (
+        r"start ::= except!('x', 'y', 2) ;",
+        &["", "ab"],
+        &["x", "abc"],
+    ),
+    (r"start ::= until!('x', 'y') ;", &["ax", "y"], &["xy", "a"]),
+    // ASCII's letters in either case.
+    (
+        r"start ::= 'Select é1'i ;",
+        &["select é1", "SELECT é1", "sElEcT é1"],
+        &["ſelect é1", "select É1", "selec"],
+    ),
+    (r"start ::= 'a' i; i ::= 'b' ;", &["ab"], &["a"]),
+    (r"start ::= ''i 'b'in; in ::= 'c'", &["bc"], &["BC"]),
+    // As KBNF writes.
+    ("start = \"a\nb\";", &["a\nb"], &["a"]),
+    (
+        r#"start ::= "\b\f\/\101\0\7" ;"#,
+        &["\x08\x0c/A\0\x07"],
+        &["bf/A"],
+    ),
     // A rule that is defined again has more alternatives.
     (
         r#"start ::= "a" | x ; x ::= "b" ; x ::= "c" start ;"#,
@@ -267,7 +322,19 @@ const REFUSED: &[refusals::Refused] = &[
             ("start ::= \"a\"{99999999999} ;", 1, 15),
             ("start ::= \"\\q\" ;", 1, 12),
             ("start ::= \"\\u{D800}\" ;", 1, 12),
-            ("start = \"a\" ;", 1, 7),
+            ("start : \"a\" ;", 1, 7),
+            ("start -> \"a\" ;", 1, 7),
+            // A quote that is not closed, before what it swallows.
+            ("start ::= \"a ;\nb ::= \"c\" ;", 1, 11),
+            ("start ::= b \"a ;\nb ::= 'c' ;\nc ::= \"d\" ;", 1, 13),
+            ("start ::= \"\\400\" ;", 1, 12),
+            ("start ::= \"a\"{,3} ;", 1, 14),
+            ("start ::= \"a\" || \"b\" ;", 1, 16),
+            ("start ::= \"a\" % \",\" ;", 1, 15),
+            ("start ::= \"a\"+ % b? \",\" ; b ::= \" \" ;", 1, 19),
+            ("start ::= lazy!(\"a\", \"b\") ;", 1, 20),
+            ("start ::= . ;", 1, 11),
+            ("start ::= [0-9] ;", 1, 13),
             ("start ::= what! ;", 1, 11),
             ("start ::= @marker(\"\") ;", 1, 19),
             ("start ::= <|a ;", 1, 11),
@@ -308,7 +375,7 @@ const REFUSED: &[refusals::Refused] = &[
             ("start ::= start \"a\" ;", 1, 1),
             ("start ::= \"a\" b ; b ::= b b ;", 1, 19),
             (
-                "start ::= \"a\" ;\nb ::= c{2} ;\nc ::= (\"\" b \"x\")+ ;",
+                "start ::= \"a\" b ;\nb ::= c{2} ;\nc ::= (\"\" b \"x\")+ ;",
                 2,
                 1,
             ),
@@ -333,7 +400,13 @@ const REFUSED: &[refusals::Refused] = &[
     ),
     (
         "E-REGEX-UNSUPPORTED",
-        &[("start ::= #\"a(b)\\1\" ;", 1, 17)],
+        &[
+            ("start ::= #\"a(b)\\1\" ;", 1, 17),
+            // What stands around the pattern would have to be seen.
+            ("start ::= except!(\"x\" #\"\\by\") ;", 1, 23),
+            ("start ::= until!(w*) ; w ::= #\"a$\" \"b\" ;", 1, 30),
+            ("start ::= except!(~#\"^a\" & \"b\") ;", 1, 20),
+        ],
     ),
 ];
 
@@ -373,7 +446,24 @@ fn what_is_odd_is_said_with_its_place() {
     // (grammar, code and line of each warning)
     type Said = &'static [(&'static str, usize)];
     let cases: &[(&str, Said)] = &[
-        ("start ::= \"a\" start | x ;\nx ::= \"b\" x ;", &[]),
+        (
+            "start ::= \"a\" start | x ;\nx ::= \"b\" x ;",
+            &[("W-GRAMMAR-ENDLESS", 1)],
+        ),
+        ("start ::= \"a\" x? ;\nx ::= \"b\" x ;", &[]),
+        (
+            "start ::= \"a\" ;\nb ::= c{2} ;\nc ::= (\"\" b \"x\")+ ;",
+            &[
+                ("W-GRAMMAR-UNPRODUCTIVE", 2),
+                ("W-GRAMMAR-UNUSED", 2),
+                ("W-GRAMMAR-UNPRODUCTIVE", 3),
+                ("W-GRAMMAR-UNUSED", 3),
+            ],
+        ),
+        ("start ::=\n#\"(?i:select)\" ;", &[("W-REGEX-CASE", 2)]),
+        ("start ::= #\"(?i)[a-z]\" ;", &[("W-REGEX-CASE", 1)]),
+        ("start ::= #\"(?i-u:select)(?i:not|[b-d])\" ;", &[]),
+        ("start ::= #\"(?:(?i)a)s(?i)é\" ;", &[]),
         (
             "start ::= \"a\" ;\nx ::= y ;\ny ::= \"b\" ;",
             &[("W-GRAMMAR-UNUSED", 2), ("W-GRAMMAR-UNUSED", 3)],

@@ -8,9 +8,11 @@ use super::regex::Regex;
 
 /// What is found in the rules of one grammar.
 pub(crate) struct Findings {
-    /// A rule of which every alternative leads back to it before anything is written. `B ::= 'a' B` is none: it never ends,
-    /// but every beginning of its text can go on.
-    pub(crate) stuck: Option<RuleId>,
+    /// Rules of which every alternative leads back to them before anything is written. `B ::= 'a' B` is none: it never
+    /// ends, but every beginning of its text can go on. Without such a rule, those that can write nothing else either.
+    pub(crate) stuck: Vec<RuleId>,
+    /// Whether no text of the start rule has an end.
+    pub(crate) is_endless: bool,
     /// The first rule of each circle of rules that stand for each other without a byte of text.
     pub(crate) circles: Vec<RuleId>,
 }
@@ -29,24 +31,30 @@ impl Productive {
 impl Grammar {
     /// Which expressions of the grammar are productive.
     pub(crate) fn productive(&self) -> Productive {
-        Productive(self.productive_edges().0)
+        Productive(self.productive_edges().1)
     }
 
     /// Looks for what is wrong with the rules.
     pub(crate) fn findings(&self) -> Findings {
-        let (productive, edges) = self.productive_edges();
+        let (finite, productive, edges) = self.productive_edges();
         let bodies: Vec<usize> = self
             .rules()
             .iter()
             .map(|rule| Nodes::number(rule.body))
             .collect();
         let in_circle = circles(&edges);
-        let stuck = |circle: bool| {
-            bodies
-                .iter()
-                .position(|&body| !productive[body] && (!circle || in_circle[body].is_some()))
+        let stuck = |circle: bool| -> Vec<RuleId> {
+            let rules = bodies.iter().enumerate();
+            rules
+                .filter(|&(_, &body)| !productive[body] && (!circle || in_circle[body].is_some()))
+                .map(|(rule, _)| RuleId(rule as u32))
+                .collect()
         };
-        let stuck = stuck(true).or_else(|| stuck(false));
+        let mut all_stuck = stuck(true);
+        if all_stuck.is_empty() {
+            all_stuck = stuck(false);
+        }
+        let start = bodies[self.start().0 as usize];
         let alone = circles(&self.empty_edges());
         let mut met = crate::maps::IdSet::default();
         let circles = bodies
@@ -56,7 +64,8 @@ impl Grammar {
             .map(|(rule, _)| RuleId(rule as u32))
             .collect();
         Findings {
-            stuck: stuck.map(|rule| RuleId(rule as u32)),
+            stuck: all_stuck,
+            is_endless: productive[start] && !finite[start],
             circles,
         }
     }
@@ -65,8 +74,8 @@ impl Grammar {
         Nodes::new(self, self.rules().iter().map(|rule| rule.body))
     }
 
-    /// What is productive; and from what has no end, where its first part without an end lies.
-    fn productive_edges(&self) -> (Vec<bool>, Lists) {
+    /// What has an end; what is productive; and from what has no end, where its first part without an end lies.
+    fn productive_edges(&self) -> (Vec<bool>, Vec<bool>, Lists) {
         let nodes = self.nodes();
         let finite = nodes.least(|expr| match expr {
             Expr::Alt(parts) if !parts.is_empty() => Needs::Any,
@@ -110,7 +119,7 @@ impl Grammar {
         };
         let (targets, sources) = (list(false), list(true));
         let components = components(&targets);
-        let mut productive = finite;
+        let mut productive = finite.clone();
         let on_circle = |from: u32, to: u32| components[from as usize] == components[to as usize];
         let mut work: Vec<u32> = edges
             .iter()
@@ -122,7 +131,7 @@ impl Grammar {
                 work.extend(sources.of(node));
             }
         }
-        (productive, targets)
+        (finite, productive, targets)
     }
 
     /// From each expression to the parts that it may stand for alone, all others being empty.

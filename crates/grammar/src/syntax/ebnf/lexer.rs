@@ -1,6 +1,6 @@
 //! Words of the grammar language.
 
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::syntax::rules::{Cursor, Function, Pattern};
 
 /// A word.
@@ -12,6 +12,8 @@ pub(super) enum Kind {
     /// `@name`
     At(String),
     Bytes(Vec<u8>),
+    /// `"text"i`: ASCII letters of it in either case.
+    AnyCase(Vec<u8>),
     /// A regular expression, and what of it is meant (None: its language).
     Pattern(Pattern, Option<Function>),
     /// Any part of a text.
@@ -20,7 +22,7 @@ pub(super) enum Kind {
     TokenText(String),
     TokenIds(Vec<(u32, u32)>),
     Number(u32),
-    /// `::=`
+    /// `::=` or `=`
     Define,
     /// `| & ~ ( ) [ ] { } ? * + , ; %`
     Sign(char),
@@ -35,24 +37,62 @@ pub(super) struct Token {
     pub(super) offset: usize,
 }
 
+/// The words of a source, and what about them may explain a mistake.
+pub(super) struct Words {
+    pub(super) tokens: Vec<Token>,
+    /// The first string over several lines of which one begins as a rule does: its closing quote may be missing.
+    pub(super) suspect: Option<usize>,
+}
+
 struct Lexer<'t> {
     cursor: Cursor<'t>,
+    suspect: Option<usize>,
 }
 
 /// Splits a source into words.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
+pub(super) fn words(text: &str) -> Result<Words, Error> {
     let mut lexer = Lexer {
         cursor: Cursor::new(text),
+        suspect: None,
     };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blanks()?;
         let offset = lexer.cursor.at;
-        match lexer.token()? {
-            Some(kind) => tokens.push(Token { kind, offset }),
-            None => return Ok(tokens),
+        match lexer.token() {
+            Ok(Some(kind)) => tokens.push(Token { kind, offset }),
+            Ok(None) => {
+                let suspect = lexer.suspect;
+                return Ok(Words { tokens, suspect });
+            }
+            Err(error) => return Err(unclosed(text, lexer.suspect, error)),
         }
     }
+}
+
+/// A mistake behind a string that is perhaps not closed is reported at that string.
+pub(super) fn unclosed(text: &str, suspect: Option<usize>, error: Error) -> Error {
+    let before =
+        |start: usize| matches!(error.place(), Some(&Place::Text { offset, .. }) if offset > start);
+    match suspect.filter(|&start| before(start)) {
+        None => error,
+        Some(start) => {
+            let quote = text[start..].chars().next().unwrap_or('"');
+            Cursor::new(text)
+                .error(
+                    start,
+                    "the string is not closed on its line, and a rule begins inside of it",
+                )
+                .with_hint(format!("close it with {quote}"))
+        }
+    }
+}
+
+/// Whether a line begins as a rule does.
+fn begins_rule(line: &str) -> bool {
+    let line = line.trim_start();
+    let name = line.find(|c| !name_part(c)).unwrap_or(line.len());
+    line.starts_with(name_start) && line[name..].trim_start().starts_with("::=")
 }
 
 fn name_start(c: char) -> bool {
@@ -99,7 +139,7 @@ impl Lexer<'_> {
             }
         } else if c.is_ascii_digit() {
             Kind::Number(self.cursor.number()?)
-        } else if self.cursor.take("::=") {
+        } else if self.cursor.take("::=") || self.cursor.take("=") {
             Kind::Define
         } else if self.cursor.take("@") {
             if !self.cursor.peek().is_some_and(name_start) {
@@ -124,22 +164,30 @@ impl Lexer<'_> {
             self.token_ids(start)?
         } else if c == '"' || c == '\'' {
             self.cursor.at += 1;
-            Kind::Bytes(self.string(start, c)?)
+            let bytes = self.string(start, c)?;
+            if self.ignores_case() {
+                Kind::AnyCase(bytes)
+            } else {
+                Kind::Bytes(bytes)
+            }
         } else if "|&~()[]{}?*+,;%".contains(c) {
             self.cursor.at += 1;
             Kind::Sign(c)
         } else {
-            let hint = if c == ':' || c == '=' {
-                "a rule is written: name ::= … ;"
-            } else {
-                "text stands in quotes"
-            };
             return Err(self
                 .cursor
                 .error(start, format!("unexpected character {c:?}"))
-                .with_hint(hint));
+                .with_hint(hint_for(c, self.cursor.rest())));
         };
         Ok(Some(kind))
+    }
+
+    /// Takes the `i` right behind a string; a name that begins with it is none.
+    fn ignores_case(&mut self) -> bool {
+        let mut rest = self.cursor.rest().chars();
+        let found = rest.next() == Some('i') && !rest.next().is_some_and(name_part);
+        self.cursor.at += usize::from(found);
+        found
     }
 
     fn token_ids(&mut self, start: usize) -> Result<Kind, Error> {
@@ -199,9 +247,16 @@ impl Lexer<'_> {
         let mut bytes = Vec::new();
         loop {
             let at = self.cursor.at;
-            let c = self.cursor.in_string(start, quote)?;
+            let c = self.cursor.next().ok_or_else(|| {
+                self.cursor
+                    .error(start, "the string is not closed")
+                    .with_hint(format!("close it with {quote}"))
+            })?;
             if c == quote {
                 return Ok(bytes);
+            }
+            if c == '\n' && begins_rule(self.cursor.rest()) {
+                self.suspect.get_or_insert(start);
             }
             if c == '\\' {
                 self.escape(at, &mut bytes)?;
@@ -217,8 +272,26 @@ impl Lexer<'_> {
             'n' => b'\n',
             't' => b'\t',
             'r' => b'\r',
-            '0' => 0,
-            '\\' | '"' | '\'' => c as u8,
+            'b' => 8,
+            'f' => 12,
+            '0'..='7' => {
+                // One to three octal digits.
+                self.cursor.at = start + 1;
+                let digits = self.cursor.rest().bytes().take(3);
+                let length = digits
+                    .take_while(|digit| (b'0'..=b'7').contains(digit))
+                    .count();
+                let code = u16::from_str_radix(&self.cursor.rest()[..length], 8);
+                let code = code.ok().and_then(|code| u8::try_from(code).ok());
+                let code = code.ok_or_else(|| {
+                    self.cursor
+                        .error(start, "an octal escape is one byte")
+                        .with_hint("the greatest is \\377; characters are written \\uHHHH")
+                })?;
+                self.cursor.at += length;
+                code
+            }
+            '\\' | '/' | '"' | '\'' => c as u8,
             'x' => self.cursor.hex(start, 2)? as u8,
             'u' => {
                 let code = if self.cursor.take("{") {
@@ -234,11 +307,25 @@ impl Lexer<'_> {
                 return Ok(());
             }
             _ => {
-                let hint = r#"known are \n \t \r \0 \\ \" \' \xHH \uHHHH \u{…}"#;
+                let hint = r#"known are \n \t \r \b \f \0 \\ \/ \" \' \xHH \ooo \uHHHH \u{…}"#;
                 return Err(self.cursor.unknown_escape(start, c, hint));
             }
         };
         bytes.push(plain);
         Ok(())
+    }
+}
+
+/// Advice about a character that no word begins with; `rest` begins with it.
+fn hint_for(c: char, rest: &str) -> &'static str {
+    match c {
+        ':' => "a rule is written: name ::= … ;",
+        '-' if rest.starts_with("->") => "a rule is written: name ::= … ;",
+        '.' => "any character is the pattern #\"(?s).\", any byte byte!, any text any!",
+        '^' => "a class of characters is a pattern: #\"[^a]\"",
+        '/' => "a pattern is written #\"…\"",
+        '<' => "tokens are written <|text|>, <[12]> or @token(\"text\")",
+        '!' => "what a text must not be is written ~x, a text without x except!(x)",
+        _ => "text stands in quotes",
     }
 }

@@ -18,9 +18,11 @@
 //! the first `x`), `lazy!(x)` or `lazy(x)` (an `x` no beginning of which is one), `complement!(x)` (every byte string but
 //! `x`; `~x` is every *text* but `x`). `#e"…"` is `lazy!` and `#ex"…"` is `except!` of a pattern. A rule that is defined
 //! again has the alternatives of all its definitions; a name without a rule may be that of a whole grammar that is given along
-//! ([`parse_with`]). Escapes in strings: `\n \t \r \0 \\ \" \'`, `\xHH` (a byte), `\uHHHH`,
-//! `\u{…}`.
+//! ([`parse_with`]). Strings may hold line breaks; with an `i` right behind, ASCII letters match in either case. Escapes
+//! in strings: `\n \t \r \b \f \0 \\ \/ \" \'`, `\xHH` and `\ooo` (a byte, in hexadecimal or octal digits), `\uHHHH`,
+//! `\u{…}`. A rule may be written with `=` as well.
 
+mod hints;
 mod lexer;
 mod parser;
 
@@ -54,7 +56,8 @@ pub fn parse_with(
     limits: &Limits,
 ) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
-    let tokens = lexer::tokens(text)?;
-    let ast = parser::parse(text, &tokens, limits)?;
-    rules::lower(text, &ast, start, grammars, limits)
+    let words = lexer::words(text).map_err(|error| hints::explained(text, error))?;
+    parser::parse(text, &words.tokens, limits)
+        .and_then(|ast| rules::lower(text, &ast, start, grammars, limits))
+        .map_err(|error| hints::explained(text, lexer::unclosed(text, words.suspect, error)))
 }

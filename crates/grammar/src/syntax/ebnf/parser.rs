@@ -185,6 +185,10 @@ impl Parser<'_> {
                     self.at += 1;
                     self.bound()?;
                 }
+                Kind::Sign(',') if matches!(self.frame().opener, Opener::Function(..)) => {
+                    self.at += 1;
+                    self.next_operand(offset)?;
+                }
                 Kind::Sign(',') => {
                     self.at += 1;
                     if self.frame().items.is_empty() {
@@ -238,7 +242,9 @@ impl Parser<'_> {
             [] => {
                 return Err(self
                     .error(offset, "an alternative has nothing in it")
-                    .with_hint("the empty string is written \"\""));
+                    .with_hint(
+                        "one | stands between two alternatives; the empty string is written \"\"",
+                    ));
             }
             [only] => only,
             [first, ..] => {
@@ -320,6 +326,19 @@ impl Parser<'_> {
             && matches!(self.kind_after(), Some(Kind::Number(_)))
     }
 
+    /// What follows the comma in `except!(x, y)`: one more text that is excluded, as behind `|`.
+    fn next_operand(&mut self, offset: usize) -> Result<(), Error> {
+        match self.frame().opener {
+            Opener::Function(Function::Except | Function::Until, None) => {
+                self.end_of_operand(offset)?;
+                self.end_of_alternative(offset)
+            }
+            _ => Err(self.error(offset, "one operand is wanted").with_hint(
+                "join parts of a sequence without a comma, alternatives with |; a bound comes last",
+            )),
+        }
+    }
+
     fn bound(&mut self) -> Result<(), Error> {
         let offset = self.offset();
         let Some(&Kind::Number(number)) = self.kind() else {
@@ -353,6 +372,7 @@ impl Parser<'_> {
         let node = match kind {
             Kind::Name(name) => Node::Name(name),
             Kind::Bytes(bytes) => Node::Bytes(bytes),
+            Kind::AnyCase(bytes) => self.any_case(&bytes, offset),
             Kind::Pattern(pattern, None) => Node::Pattern(pattern),
             Kind::Pattern(pattern, Some(function)) => {
                 let pattern = self.ast.add(Node::Pattern(pattern), offset);
@@ -396,16 +416,39 @@ impl Parser<'_> {
                 }
             }
             Kind::Number(_) | Kind::Define | Kind::Sign(_) => {
+                let hint = if kind == Kind::Sign('%') {
+                    "% follows a repetition: x+ % \",\""
+                } else {
+                    "a string, a pattern, a name or a group; the empty string is written \"\""
+                };
                 return Err(self
                     .error(offset, "an expression is wanted here")
-                    .with_hint(
-                        "a string, a pattern, a name or a group; the empty string is written \"\"",
-                    ));
+                    .with_hint(hint));
             }
         };
         self.at += 1;
         let node = self.ast.add(node, offset);
         self.item(node, offset)
+    }
+
+    /// A text whose ASCII letters may be of either case.
+    fn any_case(&mut self, bytes: &[u8], offset: usize) -> Node {
+        let mut parts = Vec::new();
+        for run in bytes.chunk_by(|a, b| !a.is_ascii_alphabetic() && !b.is_ascii_alphabetic()) {
+            let node = match *run {
+                [letter] if letter.is_ascii_alphabetic() => {
+                    let cases = [letter.to_ascii_uppercase(), letter.to_ascii_lowercase()];
+                    Node::Class(
+                        cases
+                            .map(|case| (char::from(case), char::from(case)))
+                            .into(),
+                    )
+                }
+                _ => Node::Bytes(run.to_vec()),
+            };
+            parts.push(self.ast.add(node, offset));
+        }
+        Node::Seq(parts)
     }
 
     /// The text in `@marker("text")`; leaves the reader on the closing parenthesis.
@@ -432,7 +475,9 @@ impl Parser<'_> {
 
     /// Takes what follows a primary: a repetition, its separator, and the waiting `~`.
     fn item(&mut self, mut node: NodeId, offset: usize) -> Result<(), Error> {
-        if let Some((inner, min, max, start)) = self.frame().separated.take() {
+        let separated = self.frame().separated.take();
+        let is_separator = separated.is_some();
+        if let Some((inner, min, max, start)) = separated {
             node = self.ast.add(
                 Node::Repeat {
                     inner,
@@ -443,7 +488,15 @@ impl Parser<'_> {
                 start,
             );
         }
+        let after = self.offset();
         while let Some((min, max)) = self.postfix()? {
+            if is_separator {
+                return Err(self
+                    .error(after, "a separator cannot be repeated without a group")
+                    .with_hint(
+                        "group what stands between, x+ % (y? \",\"), or the list, (x+ % \",\")?",
+                    ));
+            }
             if self.take('%') {
                 self.frame().separated = Some((node, min, max, offset));
                 return Ok(());
@@ -475,8 +528,14 @@ impl Parser<'_> {
             return Ok(None);
         }
         let offset = self.offset();
-        let Some(&Kind::Number(min)) = self.kind_after() else {
-            return Ok(None);
+        let min = match self.kind_after() {
+            Some(&Kind::Number(min)) => min,
+            Some(Kind::Sign(',')) => {
+                return Err(self
+                    .error(offset, "the lower bound of a repetition is wanted")
+                    .with_hint("write it out: {0,3}"));
+            }
+            _ => return Ok(None),
         };
         self.at += 2;
         let max = if self.take(',') {

@@ -188,6 +188,12 @@ impl Branches {
         )
     }
 
+    /// Whether some condition is left in it.
+    pub(super) fn looks_around(&self) -> bool {
+        let mut items = self.0.iter().flatten();
+        items.any(|item| !matches!(item, Item::Text(_)))
+    }
+
     /// About how many parts it is made of that may be copied.
     pub(super) fn size(&self) -> usize {
         let items = self.0.iter().flatten();

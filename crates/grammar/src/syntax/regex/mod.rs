@@ -7,6 +7,7 @@
 mod alphabet;
 mod context;
 mod ecma;
+mod folding;
 mod looks;
 mod lower;
 mod patterns;
@@ -49,18 +50,47 @@ pub enum Dialect {
 /// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-NESTING`, `-REPETITION` and `-EXPANSION` where it is
 /// too large, `E-LIMIT-FUEL` where it takes too much work.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
-    parse_with(pattern, dialect, limits, &mut Patterns::new(limits))
+    let place = (&mut Utf8 as &mut dyn Alphabet, &Regex::empty());
+    within(pattern, dialect, limits, place, &mut Patterns::new(limits))
 }
 
-/// The same for one of several patterns.
-pub(crate) fn parse_with(
+/// A pattern of a rule.
+pub(crate) struct InRule {
+    /// The strings that it matches as a whole.
+    pub(crate) whole: Regex,
+    /// For a pattern that looks around itself: the texts in which it matches somewhere.
+    pub(crate) somewhere: Option<Regex>,
+    /// Where ignoring case may bring in letters beyond ASCII that it does not name.
+    pub(crate) folds: Option<usize>,
+}
+
+/// Reads a pattern in Rust's syntax, one of several of a source.
+pub(crate) fn parse_in_rule(
     pattern: &str,
-    dialect: Dialect,
     limits: &Limits,
     patterns: &mut Patterns,
-) -> Result<Regex, Error> {
-    let place = (&mut Utf8 as &mut dyn Alphabet, &Regex::empty());
-    within(pattern, dialect, limits, place, patterns)
+) -> Result<InRule, Error> {
+    check_size(pattern, limits)?;
+    let names = Names::new(pattern);
+    let source = Source::new(pattern, Dialect::Rust, &names)?;
+    let (hir, folds) = source.hir(limits, &mut patterns.fuel)?;
+    let mut alphabet = Utf8;
+    let mut lowering = Lowering::new(limits, &mut alphabet, patterns)?;
+    let mut lower = || -> Result<InRule, Failure> {
+        let branches = lowering.lower(&hir, &|name| names.read(name))?;
+        let somewhere = match branches.looks_around() {
+            true => Some(lowering.finish(branches.clone(), &any_text())?),
+            false => None,
+        };
+        let whole = lowering.finish(branches, &Regex::empty())?;
+        let folds = folds.map(|offset| source.given_offset(offset));
+        Ok(InRule {
+            whole,
+            somewhere,
+            folds,
+        })
+    };
+    lower().map_err(|failure| source.failed(failure))
 }
 
 /// The language of the texts in which an ECMA-262 pattern matches somewhere, as JSON Schema's `pattern` asks; `^` and `$`
@@ -88,27 +118,21 @@ pub(crate) fn within(
     (alphabet, around): (&mut dyn Alphabet, &Regex),
     patterns: &mut Patterns,
 ) -> Result<Regex, Error> {
-    if pattern.len() > limits.regex_bytes {
-        let given = pattern.len() as u64;
-        return Err(Error::limit(
-            "E-LIMIT-REGEX-BYTES",
-            "regex_bytes",
-            given,
-            limits.regex_bytes as u64,
-        )
-        .at(Place::in_text(pattern, limits.regex_bytes)));
-    }
+    check_size(pattern, limits)?;
     let names = Names::new(pattern);
     let source = Source::new(pattern, dialect, &names)?;
-    let hir = source.hir(limits, &mut patterns.fuel)?;
+    let (hir, _) = source.hir(limits, &mut patterns.fuel)?;
     let mut lowering = Lowering::new(limits, alphabet, patterns)?;
     let lowered = lowering.lower(&hir, &|name| names.read(name));
     lowered
         .and_then(|branches| lowering.finish(branches, around))
-        .map_err(|failure| match failure {
-            Failure::Limit(error) => error.at(source.place(0)),
-            Failure::Unsupported(unsupported) => source.unsupported(&unsupported),
-        })
+        .map_err(|failure| source.failed(failure))
+}
+
+fn check_size(pattern: &str, limits: &Limits) -> Result<(), Error> {
+    let limit = ("E-LIMIT-REGEX-BYTES", "regex_bytes");
+    Error::check_limit(limit, pattern.len(), limits.regex_bytes)
+        .map_err(|error| error.at(Place::in_text(pattern, limits.regex_bytes)))
 }
 
 /// A pattern in Rust's syntax, with the way back to the text that was given.
@@ -146,6 +170,11 @@ impl<'p> Source<'p> {
     }
 
     fn place(&self, offset: usize) -> Place {
+        Place::in_text(self.given, self.given_offset(offset))
+    }
+
+    /// Where in what was given something of the text stands.
+    fn given_offset(&self, offset: usize) -> usize {
         let at = self
             .offsets
             .partition_point(|&(translated, _)| translated <= offset)
@@ -157,10 +186,11 @@ impl<'p> Source<'p> {
             .offsets
             .get(at + 1)
             .map_or(usize::MAX, |next| next.1.saturating_sub(given + 1));
-        Place::in_text(self.given, given + ahead.min(room))
+        given + ahead.min(room)
     }
 
-    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<Hir, Error> {
+    /// Its meaning, and where ignoring case may bring in letters beyond ASCII.
+    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<(Hir, Option<usize>), Error> {
         fuel.spend(PATTERN + self.text.len())
             .map_err(|error| error.at(self.place(0)))?;
         let nesting = limits.grammar_nesting.min(NESTING as usize) as u32;
@@ -175,10 +205,12 @@ impl<'p> Source<'p> {
                 ErrorKind::UnsupportedBackreference => {
                     Error::grammar("E-REGEX-UNSUPPORTED", "back-references are not regular")
                         .at(place)
+                        .with_hint("write the possible texts out as alternatives; a digit behind a backslash refers back")
                 }
                 ErrorKind::UnsupportedLookAround => {
                     Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported here")
                         .at(place)
+                        .with_hint("it is written (?=…) (?!…) (?<=…) (?<!…)")
                 }
                 ErrorKind::NestLimitExceeded(limit) => {
                     let (code, name) = ("E-LIMIT-REGEX-NESTING", "grammar_nesting");
@@ -189,12 +221,13 @@ impl<'p> Source<'p> {
                     "E-REGEX-SYNTAX",
                     format!("the pattern cannot be read: {kind}"),
                 )
-                .at(place),
+                .at(place)
+                .with_hint(hint_for(kind)),
             }
         })?;
         work::pay(&mut ast, limits, fuel)
             .map_err(|(error, offset)| error.at(self.place(offset)))?;
-        TranslatorBuilder::new()
+        let hir = TranslatorBuilder::new()
             .utf8(false)
             .build()
             .translate(&self.text, &ast)
@@ -204,12 +237,58 @@ impl<'p> Source<'p> {
                     format!("the pattern cannot be read: {}", error.kind()),
                 )
                 .at(self.place(error.span().start.offset))
-            })
+                .with_hint(SYNTAX)
+            })?;
+        Ok((hir, folding::beyond_ascii(&ast)))
+    }
+
+    fn failed(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Limit(error) => error.at(self.place(0)),
+            Failure::Unsupported(unsupported) => self.unsupported(&unsupported),
+        }
     }
 
     fn unsupported(&self, &Unsupported(what, offset): &Unsupported) -> Error {
         Error::grammar("E-REGEX-UNSUPPORTED", what)
             .at(Place::in_text(self.given, offset.unwrap_or(0)))
             .with_hint("look-around is exact beside enough text, at the edges of the whole pattern, and ahead of single characters")
+    }
+}
+
+/// Advice where there is nothing more to the point.
+const SYNTAX: &str = "patterns are in the syntax of Rust's regex crate";
+
+/// Advice about a pattern that cannot be read.
+fn hint_for(kind: &regex_syntax::ast::ErrorKind) -> &'static str {
+    use regex_syntax::ast::ErrorKind;
+    match kind {
+        ErrorKind::ClassUnclosed => "close the class with ]; a bracket itself is written \\[",
+        ErrorKind::ClassRangeInvalid => {
+            "the smaller character comes first; a hyphen itself is written \\-"
+        }
+        ErrorKind::ClassRangeLiteral => {
+            "a range goes from one character to another; a hyphen itself is written \\-"
+        }
+        ErrorKind::GroupUnclosed => "close the group with ); a parenthesis itself is written \\(",
+        ErrorKind::GroupUnopened => "no group is open; a parenthesis itself is written \\)",
+        ErrorKind::RepetitionMissing => {
+            "a repetition follows what it repeats; the sign itself is written \\*, \\+ or \\?"
+        }
+        ErrorKind::RepetitionCountInvalid => "the smaller number comes first",
+        ErrorKind::RepetitionCountUnclosed
+        | ErrorKind::RepetitionCountDecimalEmpty
+        | ErrorKind::DecimalEmpty
+        | ErrorKind::DecimalInvalid => {
+            "a repetition is written {2}, {2,} or {2,5}; a brace itself is written \\{"
+        }
+        ErrorKind::EscapeUnrecognized => {
+            "this letter has no meaning behind a backslash; a backslash itself is written \\\\"
+        }
+        ErrorKind::EscapeUnexpectedEof => "a backslash itself is written \\\\",
+        ErrorKind::FlagUnrecognized | ErrorKind::FlagUnexpectedEof => {
+            "flags are i m s R U u x, as in (?i); a group without a name is (?:…)"
+        }
+        _ => SYNTAX,
     }
 }

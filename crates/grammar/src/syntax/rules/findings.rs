@@ -1,41 +1,51 @@
-//! What is said about a grammar that could be read: rules that can never write anything are errors, rules that nothing uses
-//! and circles of rules are warnings.
+//! What is said about a grammar that could be read: used rules that can never write anything are
+//! errors; those that nothing uses, circles of rules and a start without an end are warnings.
 
 use super::ast::Ast;
 use super::operands::{self, Positions};
 use crate::error::{Diagnostic, Error, Place, Places};
 use crate::ir::{Grammar, RuleId};
 
-/// Looks at the rules of a grammar; its warnings are those of the source.
+/// Looks at the rules of a grammar; its warnings are those of the source, with what is found here. Each has its offset.
 pub(super) fn check(
     text: &str,
     ast: &Ast,
     start: usize,
     positions: &Positions<'_>,
-    grammar: Grammar,
+    (grammar, mut warnings): (Grammar, Vec<(usize, Diagnostic)>),
 ) -> Result<Grammar, Error> {
     let findings = grammar.findings();
     let offset = |rule: RuleId| ast.rules[rule.0 as usize].offset;
     let name = |rule: RuleId| source_name(&ast.rules[rule.0 as usize].name);
-    let mut warnings = Vec::new();
-    if let Some(rule) = findings.stuck {
+    let unused = unused(ast, start, positions);
+    let mut is_unused = vec![false; ast.rules.len()];
+    for rule in &unused {
+        is_unused[rule.0 as usize] = true;
+    }
+    let start_name = source_name(&ast.rules[start].name);
+    for &rule in &findings.stuck {
         let message = format!("the rule {:?} can never write anything", name(rule));
         let hint =
             "every alternative leads back to it before a byte is written; add one that does not";
-        if ast.refuses_stuck_rules {
+        if ast.refuses_stuck_rules && !is_unused[rule.0 as usize] {
             return Err(Error::grammar("E-GRAMMAR-UNPRODUCTIVE", message)
                 .at(Place::in_text(text, offset(rule)))
                 .with_hint(hint));
         }
         let warning = Diagnostic::new("W-GRAMMAR-UNPRODUCTIVE", message).with_hint(hint);
-        warnings.push((rule, warning));
+        warnings.push((offset(rule), warning));
     }
-    for rule in unused(ast, start, positions) {
+    if findings.is_endless {
+        let message = format!("no text of the start rule {start_name:?} has an end");
+        let hint = "every alternative leads back to a rule without an end; add one that does not";
+        let warning = Diagnostic::new("W-GRAMMAR-ENDLESS", message).with_hint(hint);
+        warnings.push((ast.rules[start].offset, warning));
+    }
+    for rule in unused {
         let message = format!("the rule {:?} is never used", name(rule));
-        let start = source_name(&ast.rules[start].name);
-        let hint = format!("nothing that the rule {start:?} leads to names it");
+        let hint = format!("nothing that the rule {start_name:?} leads to names it");
         warnings.push((
-            rule,
+            offset(rule),
             Diagnostic::new("W-GRAMMAR-UNUSED", message).with_hint(hint),
         ));
     }
@@ -43,15 +53,15 @@ pub(super) fn check(
         let message = format!("the rule {:?} may stand for itself alone", name(rule));
         let hint = "the same text then has endlessly many derivations; drop the alternative that adds nothing";
         warnings.push((
-            rule,
+            offset(rule),
             Diagnostic::new("W-GRAMMAR-CYCLE", message).with_hint(hint),
         ));
     }
-    warnings.sort_by_key(|&(rule, _)| offset(rule));
+    warnings.sort_by_key(|&(offset, _)| offset);
     let mut places = Places::new(text);
     let warnings = warnings
         .into_iter()
-        .map(|(rule, warning)| warning.at(places.at(offset(rule))));
+        .map(|(offset, warning)| warning.at(places.at(offset)));
     Ok(grammar.with_warnings(warnings.collect()))
 }
 

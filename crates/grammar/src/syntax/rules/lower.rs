@@ -6,13 +6,13 @@ use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule};
 use super::findings;
 use super::groups::DEEPEST;
 use super::operands::{self, Positions};
-use crate::error::{Error, Place};
+use crate::error::{Diagnostic, Error, Place};
 use crate::ir::text::{any_text, runs, utf8_character};
 use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::ir::{automaton, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::maps::{IdIndexMap, SeededIndexMap};
-use crate::syntax::regex::{self, Dialect, Patterns, Utf8};
+use crate::syntax::regex::{self, Patterns, Utf8};
 
 /// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
 /// several levels, and repetitions and names add some without one.
@@ -36,6 +36,18 @@ struct Regular {
     depth: usize,
     /// Nodes, counted as often as they stand in it.
     weight: u64,
+    context: Context,
+}
+
+/// Whether what matches depends on the text around it.
+#[derive(Clone)]
+enum Context {
+    Free,
+    /// Patterns that look around themselves, and other alternatives: the texts in which one of them matches somewhere, and
+    /// the offset of such a pattern.
+    Around(Regex, usize),
+    /// A pattern at this offset looks around itself, and something stands around it.
+    Inside(usize),
 }
 
 impl Regular {
@@ -46,13 +58,39 @@ impl Regular {
             expansion: 1,
             depth: 1,
             weight: 1,
+            context: Context::Free,
         };
         for part in parts {
+            if let Context::Around(_, offset) | Context::Inside(offset) = part.context {
+                whole.context = Context::Inside(offset);
+            }
             whole.expansion = whole.expansion.max(part.expansion);
             whole.depth = whole.depth.max(part.depth + 1);
             whole.weight = whole.weight.saturating_add(part.weight);
         }
         whole
+    }
+
+    /// The texts in which it matches somewhere.
+    fn somewhere(&self) -> Regex {
+        match &self.context {
+            Context::Around(somewhere, _) => somewhere.clone(),
+            _ => Regex::concat(vec![any_text(), self.regex.clone(), any_text()]),
+        }
+    }
+
+    /// What the context of a choice between others is.
+    fn choice(parts: &[&Self]) -> Option<Context> {
+        let mut around = None;
+        for part in parts {
+            match part.context {
+                Context::Free => {}
+                Context::Around(_, offset) => around = Some(offset),
+                Context::Inside(_) => return None,
+            }
+        }
+        let somewhere = || Regex::alt(parts.iter().map(|part| part.somewhere()).collect());
+        around.map(|offset| Context::Around(somewhere(), offset))
     }
 }
 
@@ -80,6 +118,8 @@ struct Lowering<'a> {
     /// How much may still be looked at to find terminals that match nothing.
     look: usize,
     patterns: Patterns,
+    /// Each with its offset.
+    warnings: Vec<(usize, Diagnostic)>,
 }
 
 /// Builds the grammar. Names that no rule has may be those of `given`.
@@ -108,7 +148,11 @@ pub(in crate::syntax) fn lower(
             format!("there is no rule {start:?} to start from"),
         )
         .at(Place::in_text(text, 0));
-        return Err(error.with_hint(near_names(start, positions.keys().copied())));
+        let mut hint = near_names(start, positions.keys().copied());
+        if let Some(first) = ast.rules.first() {
+            hint += &format!("; the start rule is chosen by start={:?}", first.name);
+        }
+        return Err(error.with_hint(hint));
     };
     let start_rule = rules[start_position];
     if let Some(&rule) = given.iter().find_map(|(name, _)| positions.get(name)) {
@@ -137,6 +181,7 @@ pub(in crate::syntax) fn lower(
         operand: false,
         look: LOOK_IN_ALL,
         patterns: Patterns::new(limits),
+        warnings: Vec::new(),
     };
     for id in order.nodes {
         lowering.operand = order.operand[id.0 as usize];
@@ -156,7 +201,8 @@ pub(in crate::syntax) fn lower(
         lowering.builder.define(id, body);
     }
     let grammar = lowering.builder.finish(start_rule, Report::default());
-    let grammar = findings::check(text, ast, start_position, &lowering.positions, grammar)?;
+    let found = (grammar, lowering.warnings);
+    let grammar = findings::check(text, ast, start_position, &lowering.positions, found)?;
     Ok(grammar.joining(lowering.embedded.values()))
 }
 
@@ -216,7 +262,10 @@ impl Lowering<'_> {
         let body = operands::body(self.ast, &self.positions, node);
         match body.map(|body| self.value(body)) {
             Some(Lowered::Regular(regular)) => {
-                let named = Regular::of(regular.regex.clone(), [regular]);
+                let named = Regular {
+                    context: regular.context.clone(),
+                    ..Regular::of(regular.regex.clone(), [regular])
+                };
                 // It stands here once more.
                 let fuel = &mut self.patterns.fuel;
                 fuel.spend(named.regex.weight() as usize / 8)
@@ -248,17 +297,25 @@ impl Lowering<'_> {
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
             Node::Pattern(pattern) => {
-                let text = &pattern.text;
-                let read = regex::parse_with(text, Dialect::Rust, self.limits, &mut self.patterns);
-                let regex = read.map_err(|error| self.moved(error, pattern))?;
-                if is_visibly_nothing(&regex) {
+                let read = regex::parse_in_rule(&pattern.text, self.limits, &mut self.patterns);
+                let read = read.map_err(|error| self.moved(error, pattern))?;
+                if let Some(at) = read.folds {
+                    let message = "ignoring case, the pattern matches letters beyond ASCII, such as ſ for s and the Kelvin sign for k";
+                    let hint = "write (?i-u:…) for the letters of ASCII alone";
+                    let warning = Diagnostic::new("W-REGEX-CASE", message).with_hint(hint);
+                    self.warnings.push((pattern.source(at), warning));
+                }
+                let somewhere = read.somewhere.filter(|_| self.operand);
+                // What looks at text outside may still match somewhere in a text.
+                if is_visibly_nothing(&read.whole) && somewhere.is_none() {
                     return Err(self.nothing(offset));
                 }
-                let expansion = expansion(&regex);
-                let regular = Regular::of(regex, []);
+                let expansion = expansion(&read.whole);
+                let context = somewhere.map_or(Context::Free, |text| Context::Around(text, offset));
                 Ok(Lowered::Regular(Regular {
                     expansion,
-                    ..regular
+                    context,
+                    ..Regular::of(read.whole, [])
                 }))
             }
             Node::Parts(pieces) => {
@@ -298,7 +355,7 @@ impl Lowering<'_> {
             Node::Function(function, inner) => {
                 let regular = self.regular(*inner)?;
                 self.check_operand(*function, regular, *inner)?;
-                let regex = apply(*function, regular.regex.clone());
+                let regex = apply(*function, regular);
                 let mut whole = Regular::of(regex, [regular]);
                 // An intersection, a complement, and what stands around the operand.
                 whole.depth += 2;
@@ -319,8 +376,8 @@ impl Lowering<'_> {
                 }
                 Ok(Lowered::Regular(both))
             }
-            Node::Seq(parts) => Ok(self.joined(parts, Regex::concat, GrammarBuilder::seq)),
-            Node::Alt(parts) => Ok(self.joined(parts, Regex::alt, GrammarBuilder::alt)),
+            Node::Seq(parts) => Ok(self.joined(parts, false)),
+            Node::Alt(parts) => Ok(self.joined(parts, true)),
             Node::Repeat {
                 inner,
                 min,
@@ -373,6 +430,18 @@ impl Lowering<'_> {
         id: NodeId,
     ) -> Result<(), Error> {
         let excludes = matches!(function, Function::Except | Function::Until);
+        if let Context::Inside(offset) = operand.context
+            && excludes
+        {
+            return Err(Error::grammar(
+                "E-REGEX-UNSUPPORTED",
+                "this pattern looks around itself, and is a part of what is excluded",
+            )
+            .at(Place::in_text(self.text, offset))
+            .with_hint(
+                "exclude it by itself or as an alternative, or do without ^ $ \\b and look-around",
+            ));
+        }
         if !excludes || !operand.regex.is_nullable() {
             return Ok(());
         }
@@ -387,12 +456,10 @@ impl Lowering<'_> {
 
     /// An error of a pattern, at its place in the grammar.
     fn moved(&self, mut error: Error, pattern: &Pattern) -> Error {
-        if error.hint().is_none() {
-            error = error.with_hint(if pattern.is_doubled() {
-                "a pattern is a string, in which \\\\ is one backslash: for a backslash itself write \\\\\\\\"
-            } else {
-                "patterns are in the syntax of Rust's regex crate, without looking around"
-            });
+        if pattern.is_doubled() && error.code() == "E-REGEX-SYNTAX" {
+            error = error.with_hint(
+                "a pattern is a string, in which \\\\ is one backslash: for a backslash itself write \\\\\\\\",
+            );
         }
         let offset = match error.place() {
             Some(&Place::Text { offset, .. }) => offset,
@@ -452,12 +519,16 @@ impl Lowering<'_> {
         }
     }
 
-    fn joined(
-        &mut self,
-        parts: &[NodeId],
-        regular: fn(Vec<Regex>) -> Regex,
-        build: fn(&mut GrammarBuilder, Vec<ExprId>) -> ExprId,
-    ) -> Lowered {
+    fn joined(&mut self, parts: &[NodeId], is_choice: bool) -> Lowered {
+        type Join = (
+            fn(Vec<Regex>) -> Regex,
+            fn(&mut GrammarBuilder, Vec<ExprId>) -> ExprId,
+        );
+        let (regular, build): Join = if is_choice {
+            (Regex::alt, GrammarBuilder::alt)
+        } else {
+            (Regex::concat, GrammarBuilder::seq)
+        };
         let regulars: Option<Vec<&Regular>> = parts
             .iter()
             .map(|&id| match self.value(id) {
@@ -467,7 +538,10 @@ impl Lowering<'_> {
             .collect();
         if let Some(regulars) = regulars {
             let regexes = regulars.iter().map(|part| part.regex.clone()).collect();
-            return Lowered::Regular(Regular::of(regular(regexes), regulars));
+            let chosen = is_choice.then(|| Regular::choice(&regulars)).flatten();
+            let mut joined = Regular::of(regular(regexes), regulars);
+            joined.context = chosen.unwrap_or(joined.context);
+            return Lowered::Regular(joined);
         }
         let parts = parts.iter().map(|&id| self.expr(id)).collect();
         Lowered::Expr(build(&mut self.builder, parts))
@@ -578,30 +652,26 @@ fn simple_repeat(regex: &Regex, min: u32, max: Option<u32>) -> Regex {
     Regex::repeat(regex.clone(), min, max)
 }
 
-fn apply(function: Function, regex: Regex) -> Regex {
+fn apply(function: Function, operand: &Regular) -> Regex {
     let not = |regex: Regex| Regex::Not(regex.into());
     let and = |left, right| Regex::And([left, right].into());
+    let regex = operand.regex.clone();
+    let more = |unit: Regex| Regex::repeat(unit, 1, None);
     match function {
         Function::Complement => not(regex),
         Function::Not => and(any_text(), not(regex)),
-        Function::Except => and(
-            any_text(),
-            not(Regex::concat(vec![any_text(), regex, any_text()])),
-        ),
+        Function::Except => and(any_text(), not(operand.somewhere())),
         Function::Shortest => {
-            let longer = Regex::concat(vec![
-                regex.clone(),
-                Regex::repeat(Regex::Class(ByteSet::FULL), 1, None),
-            ]);
+            let longer = Regex::concat(vec![regex.clone(), more(Regex::Class(ByteSet::FULL))]);
             and(regex, not(longer))
         }
         Function::Until => {
-            let longer = Regex::concat(vec![
-                any_text(),
-                regex.clone(),
-                Regex::repeat(utf8_character(), 1, None),
-            ]);
-            and(Regex::concat(vec![any_text(), regex]), not(longer))
+            let matched = match &operand.context {
+                Context::Around(somewhere, _) => somewhere.clone(),
+                _ => Regex::concat(vec![any_text(), regex]),
+            };
+            let longer = Regex::concat(vec![matched.clone(), more(utf8_character())]);
+            and(matched, not(longer))
         }
     }
 }
