@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import pytest
 
-from syntagma.cli.checking import check_text
 from syntagma.errors import ArgumentError, GrammarError, LimitError
 from syntagma.grammars import Gbnf, Grammar
 from syntagma.limits import Limits
@@ -21,16 +20,16 @@ def test_gbnf_is_read_and_written() -> None:
     assert written.preserved_tokens == ()
     again = Grammar.from_gbnf(str(written))
     for text, inside in (("ab,é,c", True), ("é", True), ("", False), ("a,", False)):
-        assert check_text(grammar, text).accepted is inside
-        assert check_text(again, text).accepted is inside
+        assert grammar.accepts(text) is inside
+        assert again.accepts(text) is inside
 
 
 def test_ebnf_names_other_grammars() -> None:
     values = Grammar.from_json_schema({"type": "array", "uniqueItems": True}, whitespace="compact").placed("/value")
     source = 'start ::= "<" (start | value)* ">" ;'
     grammar = Grammar.from_ebnf(source, grammars={"value": values, "other": Grammar.literal("x")})
-    assert check_text(grammar, "<<[1]><>[]>").accepted
-    assert not check_text(grammar, "<x>").accepted
+    assert grammar.check("<<[1]><>[]>").accepted
+    assert not grammar.check("<x>").accepted
     assert list(grammar.report.pointers) == ["/value/uniqueItems"]
     with pytest.raises(GrammarError) as caught:
         Grammar.from_ebnf(source + '\nvalue ::= "v" ;', grammars={"value": values})
@@ -48,14 +47,14 @@ def test_grammars_of_grammars_nest_without_end() -> None:
     assert left == right
     assert hash(left) == hash(right)
     assert left != deep("b")
-    assert check_text(left, "a").accepted
+    assert left.check("a").accepted
 
 
 def test_separators_around_separators_take_room_for_what_was_written() -> None:
     source = 'start ::= "a"' + "".join(f'+ % "{chr(98 + level)}"' for level in range(17)) + " ;"
     grammar = Grammar.from_ebnf(source)
-    assert check_text(grammar, "abaracaba").accepted
-    assert not check_text(grammar, "abarba").accepted
+    assert grammar.check("abaracaba").accepted
+    assert not grammar.check("abarba").accepted
     for written in (grammar.to_ebnf(), str(grammar.to_gbnf()), grammar.dump_lnf()):
         assert len(written) < 20_000
 
@@ -67,8 +66,8 @@ def test_patterns_nest_within_a_limit() -> None:
 
 
 def test_another_start_rule() -> None:
-    assert check_text(Grammar.from_gbnf('root ::= "a"\nother ::= "b"', start="other"), "b").accepted
-    assert check_text(Grammar.from_lark('begin: "x"', start="begin"), "x").accepted
+    assert Grammar.from_gbnf('root ::= "a"\nother ::= "b"', start="other").check("b").accepted
+    assert Grammar.from_lark('begin: "x"', start="begin").check("x").accepted
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_another_start_rule() -> None:
 def test_what_is_printed_reads_back_whatever_the_start_rule_is_called(grammar: Grammar) -> None:
     again = Grammar.from_ebnf(grammar.to_ebnf())
     for text, accepted in (("ab", True), ("b", False), ("a", False), ("abb", False)):
-        assert check_text(grammar, text).accepted == check_text(again, text).accepted == accepted
+        assert grammar.accepts(text) == again.accepts(text) == accepted
 
 
 def test_markers_are_listed() -> None:
@@ -95,8 +94,8 @@ def test_markers_are_listed() -> None:
     assert isinstance(written, Gbnf)
     assert written.preserved_tokens == ("<call>", "</call>")
     again = Grammar.from_gbnf(written.text)
-    assert check_text(again, "<call>a < b </call>").accepted
-    assert not check_text(again, "<call></call></call>").accepted
+    assert again.check("<call>a < b </call>").accepted
+    assert not again.check("<call></call></call>").accepted
 
 
 def test_what_gbnf_cannot_say() -> None:
@@ -111,7 +110,7 @@ def test_lark_is_read() -> None:
         '%import common.INT\n%ignore " "\nstart: pair ("," pair)*\npair: INT "=" %json {"type": "null"}'
     )
     for text, inside in (("1=null", True), (" 1 = null , 22=null", True), ("1=1", False), ("1 2=null", False)):
-        assert check_text(grammar, text).accepted is inside
+        assert grammar.accepts(text) is inside
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from syntagma.cli.checking import check_text
 from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -78,15 +77,15 @@ def test_formats_mean_what_they_say(value: dict[str, Any], inside: list[str], ou
     whole = {"type": "structural_tag", "format": value}
     for given in (whole, json.dumps(whole), {"type": "structural_tag", "structural_tag": whole}, value):
         grammar = Grammar.from_structural_tag(given)
-        assert [text for text in inside if not check_text(grammar, text).accepted] == []
-        assert [text for text in outside if check_text(grammar, text).accepted] == []
+        assert [text for text in inside if not grammar.accepts(text)] == []
+        assert [text for text in outside if grammar.accepts(text)] == []
 
 
 def test_the_older_form() -> None:
     structure = {"begin": "<f=y>", "schema": SIZE, "end": "</f>"}
     grammar = Grammar.from_structural_tag({"type": "structural_tag", "structures": [structure], "triggers": ["<f="]})
-    assert check_text(grammar, 'text <f=y>{"n": 3}</f> more').accepted
-    assert not check_text(grammar, "text <f=y>{}</f>").accepted
+    assert grammar.check('text <f=y>{"n": 3}</f> more').accepted
+    assert not grammar.check("text <f=y>{}</f>").accepted
 
 
 def test_tokens() -> None:
@@ -170,7 +169,7 @@ def test_limits_hold_at_the_edge() -> None:
 
 
 def test_the_deepest_nesting_is_read() -> None:
-    assert check_text(Grammar.from_structural_tag(nested(128)), "a").accepted
+    assert Grammar.from_structural_tag(nested(128)).check("a").accepted
     with pytest.raises(LimitError):
         Grammar.from_structural_tag(nested(129))
     with pytest.raises((LimitError, GrammarError)):

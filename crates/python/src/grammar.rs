@@ -286,6 +286,26 @@ impl Grammar {
             .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
     }
 
+    /// The texts of the markers and special tokens in it.
+    fn symbol_texts(&self) -> Vec<&str> {
+        self.0.symbol_texts()
+    }
+
+    /// For each terminal `x & ~y`: the name of its rule, a grammar of `x`, one of `y`.
+    fn exclusions(&self) -> Vec<(String, Grammar, Grammar)> {
+        let whole = |regex| Grammar(Arc::new(ir::Grammar::from_regex(regex)));
+        let exclusions = self.0.exclusions().into_iter();
+        exclusions
+            .map(|found| {
+                (
+                    found.rule.to_string(),
+                    whole(found.shape),
+                    whole(found.excluded),
+                )
+            })
+            .collect()
+    }
+
     fn dump_lnf(&self, py: Python<'_>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
         let limits = grammar_limits(limits)?;
         errors::grammar(py, || Lnf::new(&self.0, &limits).map(|lnf| lnf.dump()))

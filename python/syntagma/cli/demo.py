@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from syntagma.cli.checking import check_text
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.codec import ChatCodec, Turn
 from syntagma.decoding.sampling import Sampling
@@ -70,7 +69,7 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
             return "a broken call"
         else:
             text = message.tool_calls[0].arguments
-        check = check_text(Grammar.from_json_schema(self.schema), text)
+        check = Grammar.from_json_schema(self.schema).check(text)
         return "valid" if check.accepted else f"not in the schema, at character {check.offset}"
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.checking import Check, check_text
 from syntagma.cli.cost import cost_of
-from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, load_grammar, load_tokenizer, read_text
+from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, START, load_grammar, load_tokenizer, read_text
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.grammars import Check
 
 __all__ = ["grammar"]
 
@@ -20,6 +20,7 @@ def grammar(
     source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
+    start: Annotated[str | None, typer.Option(help=START)] = None,
     order: Annotated[str, typer.Option(help="Of the properties of a JSON Schema: 'declared' or 'any'.")] = "declared",
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a JSON Schema that cannot be enforced exactly.")
@@ -38,7 +39,7 @@ def grammar(
     as_json: JsonOption = False,
 ) -> None:
     """Read a grammar or JSON Schema: report on it, print it, check a text, measure its cost."""
-    read = load_grammar(source, regex, order=order, strict=strict)
+    read = load_grammar(source, regex, start=start, order=order, strict=strict)
     enforced = read.report
     answer: dict[str, Any] = {
         "status": enforced.status,
@@ -54,7 +55,7 @@ def grammar(
         answer["cost"] = msgspec.to_builtins(cost_of(read, load_tokenizer(tokenizer)))
     if lnf:
         answer["lnf"] = read.dump_lnf()
-    verdict = None if check is None else check_text(read, read_text(check))
+    verdict = None if check is None else read.check(read_text(check))
     if as_json:
         write_json(answer if verdict is None else answer | {"check": verdict})
     else:
@@ -72,9 +73,8 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
             for violation in verdict.violations:
                 write(f"  not enforced by the grammar: {violation}")
         else:
-            what = "refused" if verdict.reason == "refused" else "the text ends too early"
-            write(f"{what} at {verdict.line}:{verdict.column}\n{verdict.excerpt}")
-            write(f"in {', '.join(verdict.rules)}; expected: {verdict.expected}")
+            write(f"{verdict.line}:{verdict.column}: {verdict.message}\n{verdict.excerpt}")
+            write(f"in {', '.join(verdict.rules)}; the next character may be: {verdict.expected or 'none'}")
     shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lnf") if name in answer]
     for part in shown:
         write(part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -11,15 +10,17 @@ from typing import Any, cast
 import msgspec
 
 from syntagma.decoding import TokenizerInfo
-from syntagma.errors import RequestError
+from syntagma.errors import RequestError, SyntagmaError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
 from syntagma.grammars import Grammar, Order
+from syntagma.grammars.dialects import notation_of_file, read_first
 from syntagma.templates import ChatTemplate
 
 __all__ = [
     "EMBEDDED",
     "GRAMMAR_FILE",
+    "START",
     "load_format",
     "load_grammar",
     "load_template",
@@ -32,8 +33,13 @@ __all__ = [
 EMBEDDED = "embedded"
 """in place of a path: the model that is shipped with the library"""
 
-GRAMMAR_FILE = "Grammar file: .json JSON Schema or structural tag, .gbnf GBNF, .lark Lark, else EBNF."
+GRAMMAR_FILE = (
+    "Grammar file: .json JSON Schema or structural tag, .gbnf, .lark, .ebnf, .kbnf, .regex, else by its text."
+)
 """help text for the files that `load_grammar` reads"""
+
+START = "The rule that everything must match; otherwise 'start', in GBNF 'root'."
+"""help text for the start rule of `load_grammar`"""
 
 
 def read_bytes(path: str) -> bytes:
@@ -97,38 +103,29 @@ def _shipped() -> str:
     return str(files("syntagma.embedded").joinpath("data"))
 
 
-def load_grammar(path: str | None, regex: str | None, *, order: str = "declared", strict: bool = False) -> Grammar:
+def load_grammar(
+    path: str | None, regex: str | None, *, start: str | None = None, order: str = "declared", strict: bool = False
+) -> Grammar:
     """A grammar from a file or a regular expression; exactly one of them.
 
-    The suffix of the file's name determines its kind: `.json` is a JSON Schema or structural tag, `.gbnf` GBNF, `.lark`
-    Lark, anything else EBNF. `order` and `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
+    The suffix of the file's name says what it is, see `Grammar.from_file`; `start` is its start rule. `order` and
+    `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
 
     Raises:
-        ArgumentError: `E-SCHEMA-OPTION`, an unknown order.
+        ArgumentError: `E-SCHEMA-OPTION`, an unknown order; `E-GRAMMAR-DIALECT`, it looks like no grammar.
         RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
         GrammarError: the source cannot be read.
     """
-    if path is not None and regex is None:
-        text = read_text(path)
-        if Path(path).suffix == ".json":
-            return _from_json(text, cast("Order", order), strict=strict)
-        return _READERS.get(Path(path).suffix, Grammar.from_ebnf)(text)
-    if regex is None or path is not None:
+    if regex is not None and path is None:
+        return Grammar.from_regex(regex)
+    if path is None or regex is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar file or --regex")
-    return Grammar.from_regex(regex)
-
-
-def _from_json(text: str, order: Order, *, strict: bool) -> Grammar:
+    text = read_text(path)
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        value = None
-    if isinstance(value, dict) and value.get("type") == "structural_tag":
-        return Grammar.from_structural_tag(text)
-    return Grammar.from_json_schema(text, order=order, allow_widened=not strict)
-
-
-_READERS: dict[str, Callable[[str], Grammar]] = {
-    ".gbnf": Grammar.from_gbnf,
-    ".lark": Grammar.from_lark,
-}
+        notations = notation_of_file(path, text)
+        if notations == ("json_schema",):
+            return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict)
+        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))
+    except SyntagmaError as error:
+        error.source = error.source or path
+        raise

@@ -7,10 +7,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from syntagma.cli.inputs import GRAMMAR_FILE, load_grammar, load_tokenizer
+from syntagma.cli.inputs import GRAMMAR_FILE, START, load_grammar, load_tokenizer
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
 from syntagma.errors import RequestError
+from syntagma.grammars.checking import accept_text
 
 __all__ = ["mask"]
 
@@ -20,6 +21,7 @@ def mask(
     source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
+    start: Annotated[str | None, typer.Option(help=START)] = None,
     tokenizer: Annotated[str, typer.Option(help="tokenizer.json, folder, GGUF file, or 'embedded'.")] = "embedded",
     text: Annotated[str, typer.Option(help="The text so far.")] = "",
     first: Annotated[int, typer.Option("--first", "-n", min=0, help="Tokens to print.")] = 20,
@@ -27,16 +29,19 @@ def mask(
 ) -> None:
     """Print which tokens may follow a text."""
     info = load_tokenizer(tokenizer)
-    matcher = GrammarMatcher(GrammarCompiler(info).compile(load_grammar(source, regex)))
-    for offset, character in enumerate(text):
-        if not matcher.accept_bytes(character.encode()):
-            raise RequestError(
-                "E-REQUEST-TEXT",
-                "the grammar refuses the text here",
-                offset=offset,
-                column=offset + 1,
-                excerpt=f"{text}\n{' ' * offset}^",
-            )
+    matcher = GrammarMatcher(GrammarCompiler(info).compile(load_grammar(source, regex, start=start)))
+    special = [(info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.special_token_ids]
+    at = accept_text(matcher, text, special)
+    if at < len(text):
+        begin = text.rfind("\n", 0, at) + 1
+        raise RequestError(
+            "E-REQUEST-TEXT",
+            "the grammar refuses the text here",
+            offset=at,
+            line=text.count("\n", 0, at) + 1,
+            column=at - begin + 1,
+            excerpt=f"{text[begin:].splitlines()[0]}\n{' ' * (at - begin)}^",
+        )
     bitmask = allocate_token_bitmask(1, info.vocab_size)
     matcher.fill_next_token_bitmask(bitmask)
     bits = np.unpackbits(bitmask.view(np.uint8), bitorder="little")[: info.vocab_size]

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from syntagma.grammars.checking import Check
+from syntagma.grammars.dialects import Dialect
 from syntagma.grammars.grammar import Gbnf, Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
 from syntagma.grammars.report import GrammarWarning, Report, Violation
 
-__all__ = ["Draft", "Gbnf", "Grammar", "GrammarWarning", "Order", "Report", "ValueNotation", "Violation", "Whitespace"]
+__all__ = [
+    "Check",
+    "Dialect",
+    "Draft",
+    "Gbnf",
+    "Grammar",
+    "GrammarWarning",
+    "Order",
+    "Report",
+    "ValueNotation",
+    "Violation",
+    "Whitespace",
+]

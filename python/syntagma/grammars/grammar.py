@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
+from syntagma.grammars.checking import Check, accepts_text, check_text
+from syntagma.grammars.dialects import (
+    NOTATIONS,
+    Dialect,
+    Notation,
+    default_start,
+    notation_of_file,
+    notation_of_text,
+    read_first,
+)
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.report import GrammarWarning, Report
@@ -200,6 +213,76 @@ class Grammar:
 
     @classmethod
     @entry
+    def from_text(
+        cls, text: str, dialect: Dialect = "auto", *, start: str | None = None, limits: Limits | None = None
+    ) -> Grammar:
+        """Read a grammar in any notation.
+
+        Args:
+            text: the source.
+            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`; `auto`:
+                what the text looks like, never `regex`.
+            start: the rule that everything must match; None: `start`, in GBNF `root`, and in EBNF without a rule
+                `start`, too.
+            limits: bounds on the source.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-DIALECT`, a dialect that there is none of, or a text that looks like no notation.
+            GrammarError: as the reader of the notation raises; of several that may be meant, from the one that came
+                furthest.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        text = _text(text, "text")
+        if dialect == "auto":
+            notations = notation_of_text(text)
+        elif dialect in NOTATIONS:
+            notations = (dialect,)
+        else:
+            hint = f"it is 'auto' or one of {', '.join(NOTATIONS)}"
+            raise ArgumentError("E-GRAMMAR-DIALECT", f"dialect is {dialect!r}", hint=hint)
+        return read_first(notations, lambda notation: cls._read(text, notation, start, limits))
+
+    @classmethod
+    @entry
+    def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
+        """Read the grammar in a file, UTF-8; the suffix says in which notation.
+
+        `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema or a structural tag; any other: as
+        `from_text` finds.
+
+        Raises:
+            OSError: the file cannot be read.
+            ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text say what it is.
+            GrammarError: as the reader of the notation raises, with the name of the file as `source`.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        text = Path(path).read_bytes().decode("utf-8", "replace")
+        try:
+            return read_first(
+                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits)
+            )
+        except SyntagmaError as error:
+            error.source = str(path)
+            raise
+
+    @classmethod
+    def _read(cls, text: str, notation: Notation, start: str | None, limits: Limits | None) -> Grammar:
+        match notation:
+            case "gbnf":
+                return cls.from_gbnf(text, start or "root", limits=limits)
+            case "lark":
+                return cls.from_lark(text, start or "start", limits=limits)
+            case "regex":
+                return cls.from_regex(text.removesuffix("\n"), limits=limits)
+            case "json_schema":
+                return cls.from_json_schema(text, limits=limits)
+            case "structural_tag":
+                return cls.from_structural_tag(text, limits=limits)
+            case "ebnf":
+                return cls.from_ebnf(text, start or default_start(text), limits=limits)
+
+    @classmethod
+    @entry
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
         """Any JSON object."""
         return cls.from_json_schema({"type": "object"}, whitespace=whitespace, limits=limits)
@@ -344,6 +427,41 @@ class Grammar:
     def rule_count(self) -> int:
         """How many rules it has itself, without those of grammars in it."""
         return self._inner.rule_count()
+
+    @entry
+    def check(self, text: str, *, limits: Limits | None = None) -> Check:
+        """Whether it accepts a text and, where not, the place and the reason.
+
+        The text is read as bytes, and special tokens that the grammar names by their texts by these texts. A line feed
+        at the end, as editors add it, is ignored if the grammar does not allow it.
+
+        Raises:
+            GrammarError: the grammar does not compile, for instance because it names tokens by their numbers.
+            LimitError: it is too large to compile.
+        """
+        found = check_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+        return msgspec.structs.replace(found, violations=self._violations(text)) if found.accepted else found
+
+    @entry
+    def accepts(self, text: str, *, limits: Limits | None = None) -> bool:
+        """Whether it accepts the whole text, read as in `check`, a line feed at its end being a part of it.
+
+        What a report says is not enforced is not looked at.
+
+        Raises:
+            GrammarError: the grammar does not compile.
+            LimitError: it is too large to compile.
+        """
+        return accepts_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+
+    def _violations(self, text: str) -> tuple[str, ...]:
+        report = self.report
+        if report.status == "exact" or report.schema is None:
+            return ()
+        try:
+            return tuple(str(violation) for violation in report.validate(json.loads(text)))
+        except ArgumentError as error:
+            return (f"not checked: {error.message}",)
 
     def to_ebnf(self) -> str:
         """The grammar as EBNF text; it reads back as the same language."""

@@ -239,7 +239,7 @@ impl Grammar {
     }
 
     /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
-    /// each with its place.
+    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-CASE`, each with its place.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings

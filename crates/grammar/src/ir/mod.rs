@@ -2,6 +2,7 @@
 
 pub(crate) mod automaton;
 mod circles;
+mod contents;
 mod decode;
 mod emptiness;
 mod encode;
@@ -15,6 +16,7 @@ mod spelled;
 pub mod text;
 mod validate;
 
+pub use contents::Exclusion;
 pub(crate) use emptiness::{Matching, is_visibly_nothing};
 pub use grammar::{
     Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet,

@@ -243,7 +243,7 @@ impl Parser<'_> {
                 return Err(self
                     .error(offset, "an alternative has nothing in it")
                     .with_hint(
-                        "one | stands between two alternatives; the empty string is written \"\"",
+                        "one | or & stands between two expressions; the empty string is written \"\"",
                     ));
             }
             [only] => only,
@@ -416,10 +416,10 @@ impl Parser<'_> {
                 }
             }
             Kind::Number(_) | Kind::Define | Kind::Sign(_) => {
-                let hint = if kind == Kind::Sign('%') {
-                    "% follows a repetition: x+ % \",\""
-                } else {
-                    "a string, a pattern, a name or a group; the empty string is written \"\""
+                let hint = match kind {
+                    Kind::Sign('%') => "% follows a repetition: x+ % \",\"",
+                    Kind::Define => "the name of the rule stands before it: name ::= … ;",
+                    _ => "a string, a pattern, a name or a group; the empty string is written \"\"",
                 };
                 return Err(self
                     .error(offset, "an expression is wanted here")
@@ -490,13 +490,6 @@ impl Parser<'_> {
         }
         let after = self.offset();
         while let Some((min, max)) = self.postfix()? {
-            if is_separator {
-                return Err(self
-                    .error(after, "a separator cannot be repeated without a group")
-                    .with_hint(
-                        "group what stands between, x+ % (y? \",\"), or the list, (x+ % \",\")?",
-                    ));
-            }
             if self.take('%') {
                 self.frame().separated = Some((node, min, max, offset));
                 return Ok(());
@@ -511,11 +504,27 @@ impl Parser<'_> {
                 offset,
             );
         }
+        if is_separator && after < self.offset() && self.item_follows() {
+            return Err(self
+                .error(after, "a separator cannot be repeated without a group")
+                .with_hint(
+                    "group what stands between, x+ % (y? \",\"), or the list, (x+ % \",\")?",
+                ));
+        }
         if let Some(start) = self.frame().complement.take() {
             node = self.ast.add(Node::Function(Function::Not, node), start);
         }
         self.frame().items.push(node);
         Ok(())
+    }
+
+    /// Whether the sequence goes on.
+    fn item_follows(&self) -> bool {
+        match self.kind() {
+            Some(Kind::Name(_)) => self.kind_after() != Some(&Kind::Define),
+            Some(Kind::Sign(sign)) => matches!(sign, '(' | '[' | '{' | '~'),
+            kind => kind.is_some(),
+        }
     }
 
     fn postfix(&mut self) -> Result<Option<(u32, Option<u32>)>, Error> {

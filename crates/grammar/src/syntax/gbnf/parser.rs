@@ -155,7 +155,11 @@ impl<'t> Parser<'t> {
             _ => Err(self
                 .cursor
                 .error(offset, format!("unexpected character {c:?}"))
-                .with_hint("text stands in double quotes")),
+                .with_hint(match c {
+                    ';' => "a rule ends with its line: leave the semicolon out",
+                    ',' => "parts stand side by side: leave the comma out",
+                    _ => "text stands in double quotes",
+                })),
         }
     }
 
@@ -168,6 +172,12 @@ impl<'t> Parser<'t> {
             _ => {}
         }
         self.skip_blanks(false);
+        if self.cursor.peek() == Some(',') {
+            return Err(self
+                .cursor
+                .error(self.cursor.at, "the lower bound of a repetition is wanted")
+                .with_hint("write it out: {0,3}"));
+        }
         let min = self.cursor.number()?;
         self.skip_blanks(false);
         let max = if self.cursor.take(",") {

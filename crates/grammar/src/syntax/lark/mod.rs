@@ -24,7 +24,7 @@ mod options;
 mod parser;
 mod statements;
 
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::ir::Grammar;
 use crate::limits::Limits;
 use crate::syntax::rules;
@@ -38,8 +38,30 @@ use crate::syntax::rules;
 /// `E-LIMIT-FUEL` for terminals that stand in terminals too often; each with its place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
+    read(text, start, limits).map_err(|error| explained(text, error))
+}
+
+fn read(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
     let tokens = lexer::tokens(text)?;
     let source = statements::read(text, &tokens)?;
     let ast = parser::parse(text, &source, limits)?;
     rules::lower(text, &ast, start, &[], limits)
+}
+
+/// The same mistake, with the advice that its place asks for.
+fn explained(text: &str, error: Error) -> Error {
+    let Some(&Place::Text { offset, .. }) = error.place() else {
+        return error;
+    };
+    let hint = match error.code() {
+        "E-GRAMMAR-UNSUPPORTED" if text[offset..].starts_with("::=") => {
+            "a rule is written: name: …".to_owned()
+        }
+        "E-GRAMMAR-SYNTAX" | "E-GRAMMAR-UNDEFINED" => match rules::class_around(text, offset) {
+            Some(class) => format!("a class of characters is a pattern: /{class}/"),
+            None => return error,
+        },
+        _ => return error,
+    };
+    error.with_hint(hint)
 }

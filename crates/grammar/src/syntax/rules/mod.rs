@@ -1,6 +1,7 @@
 //! What the languages of rules share: the tree that a source becomes, the groups it is read in, and its lowering.
 
 mod ast;
+mod classes;
 mod cursor;
 mod findings;
 mod groups;
@@ -8,6 +9,7 @@ mod lower;
 mod operands;
 
 pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, duplicate};
+pub(super) use classes::class_around;
 pub(super) use cursor::Cursor;
 pub(super) use groups::{Groups, check_nesting, check_repetition, check_size, count_alternative};
 pub(super) use lower::lower;

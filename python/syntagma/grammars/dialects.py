@@ -1,0 +1,89 @@
+"""In which notation the text of a grammar is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from syntagma.errors import ArgumentError, GrammarError
+
+__all__ = ["NOTATIONS", "Dialect", "Notation", "default_start", "notation_of_file", "notation_of_text", "read_first"]
+
+Notation: TypeAlias = Literal["ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag"]
+"""A notation that grammars are read from; KBNF is read as `ebnf`."""
+Dialect: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag"]
+"""A notation, or that the text tells."""
+
+NOTATIONS: tuple[Notation, ...] = ("ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag")
+_Read = TypeVar("_Read")
+_SUFFIXES: dict[str, Notation] = {
+    ".ebnf": "ebnf",
+    ".kbnf": "ebnf",
+    ".gbnf": "gbnf",
+    ".lark": "lark",
+    ".regex": "regex",
+}
+# Rules at the beginnings of lines. Lark's may have a priority, parameters, and marks before the name.
+_DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w-]*)[ \t]*::?=", re.MULTILINE)
+_LARK_RULE = re.compile(r"^[?!_]*[A-Za-z]\w*(?:\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:", re.MULTILINE)
+_PLAIN_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*[ \t]*=", re.MULTILINE)
+
+
+def notation_of_file(name: str, text: str) -> tuple[Notation, ...]:
+    """The notations that a file may be written in, by its suffix; where that says nothing, by its text."""
+    known = _SUFFIXES.get(PurePath(name).suffix.lower())
+    return notation_of_text(text) if known is None else (known,)
+
+
+def notation_of_text(text: str) -> tuple[Notation, ...]:
+    """The notations that a text may be written in, the likeliest first.
+
+    JSON is a structural tag or a schema. A rule `name ::= …` is GBNF where one is called `root`, and EBNF otherwise, or
+    else the other of the two; `name: …` is Lark, `name = …` EBNF.
+
+    Raises:
+        ArgumentError: `E-GRAMMAR-DIALECT`, it looks like none of them.
+    """
+    if text.lstrip()[:1] == "{":
+        return (_json_notation(text),)
+    names = {match.group(1) for match in _DEFINITION.finditer(text)}
+    if names:
+        return ("gbnf", "ebnf") if "root" in names and "start" not in names else ("ebnf", "gbnf")
+    if _LARK_RULE.search(text) is not None:
+        return ("lark",)
+    if _PLAIN_DEFINITION.search(text) is not None:
+        return ("ebnf",)
+    raise ArgumentError(
+        "E-GRAMMAR-DIALECT",
+        "the text looks like no notation of grammars",
+        hint=f"name it: dialect is one of {', '.join(NOTATIONS)}",
+    )
+
+
+def default_start(text: str) -> str:
+    """The start rule of a source in EBNF that nobody has named: `root` where there is no rule `start`."""
+    names = {match.group(1) for match in _DEFINITION.finditer(text)}
+    return "root" if "root" in names and "start" not in names else "start"
+
+
+def _json_notation(text: str) -> Notation:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = None
+    return "structural_tag" if isinstance(value, dict) and value.get("type") == "structural_tag" else "json_schema"
+
+
+def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read]) -> _Read:
+    """What the first notation reads that can; else the mistake of the one that came furthest."""
+    mistakes: list[GrammarError] = []
+    for notation in notations:
+        try:
+            return read(notation)
+        except GrammarError as error:
+            mistakes.append(error)
+    raise max(mistakes, key=lambda error: error.offset or 0)
