@@ -13,6 +13,8 @@ __all__ = ["Check", "accept_text", "accepts_text", "check_text"]
 
 _END = 256
 """the id of the token that ends a text; the 256 before it are the bytes, and special tokens come after it"""
+_END_TEXT = b"\xff<end>"
+"""what it is called: no text, so that no marker has its name"""
 _LONGEST_WORD = 64
 """code points before a refused one that are looked at for a word that a rule excludes"""
 _SHOWN = 40
@@ -107,7 +109,7 @@ def _read(grammar: _engine.Grammar, text: str, limits: Limits) -> tuple[_engine.
 
 
 def _compiled(grammar: _engine.Grammar, limits: Limits, special: Sequence[str] = ()) -> _engine.CompiledGrammar:
-    tokens = [bytes([value]) for value in range(_END)] + [b"<end>", *(text.encode() for text in special)]
+    tokens = [bytes([value]) for value in range(_END)] + [_END_TEXT, *(text.encode() for text in special)]
     ids = list(range(_END, len(tokens)))
     vocabulary = _engine.Vocabulary(tokens, [_END], ids, ids[1:], len(tokens))
     return _engine.GrammarCompiler(vocabulary, False, False, limits).compile(grammar)

@@ -30,6 +30,8 @@ _SUFFIXES: dict[str, Notation] = {
 # Rules at the beginnings of lines. Lark's may have a priority, parameters, and marks before the name.
 _DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w-]*)[ \t]*::?=", re.MULTILINE)
 _LARK_RULE = re.compile(r"^[?!_]*[A-Za-z]\w*(?:\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:", re.MULTILINE)
+# A semicolon behind a rule, a pattern: in GBNF the one means nothing, and the other would be a comment.
+_EBNF_SIGN = re.compile(r"^[^#\n]*;[ \t]*$|#(?:ex?|substrs)?[\"']", re.MULTILINE)
 _PLAIN_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*[ \t]*=", re.MULTILINE)
 
 
@@ -42,8 +44,8 @@ def notation_of_file(name: str, text: str) -> tuple[Notation, ...]:
 def notation_of_text(text: str) -> tuple[Notation, ...]:
     """The notations that a text may be written in, the likeliest first.
 
-    JSON is a structural tag or a schema. A rule `name ::= …` is GBNF where one is called `root`, and EBNF otherwise, or
-    else the other of the two; `name: …` is Lark, `name = …` EBNF.
+    JSON is a structural tag or a schema. Rules `name ::= …` are GBNF where one is called `root` and no sign of EBNF is
+    seen, such as a semicolon behind a rule; otherwise EBNF, or else the other of the two; `name: …` is Lark, `name = …` EBNF.
 
     Raises:
         ArgumentError: `E-GRAMMAR-DIALECT`, it looks like none of them.
@@ -52,7 +54,8 @@ def notation_of_text(text: str) -> tuple[Notation, ...]:
         return (_json_notation(text),)
     names = {match.group(1) for match in _DEFINITION.finditer(text)}
     if names:
-        return ("gbnf", "ebnf") if "root" in names and "start" not in names else ("ebnf", "gbnf")
+        is_gbnf = "root" in names and "start" not in names and _EBNF_SIGN.search(text) is None
+        return ("gbnf", "ebnf") if is_gbnf else ("ebnf", "gbnf")
     if _LARK_RULE.search(text) is not None:
         return ("lark",)
     if _PLAIN_DEFINITION.search(text) is not None:

@@ -320,7 +320,10 @@ impl Printer<'_> {
             return Err("a language without any text".to_owned());
         }
         let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();
-        for (state, name) in states.iter().zip(&names) {
+        // The first state has a rule whatever it is: that is what others name.
+        let written = |(at, state): &(usize, &State)| *at == 0 || !is_last(state);
+        for (at, state) in states.iter().enumerate().filter(written) {
+            let name = &names[at];
             let _ = write!(self.extra, "{name} ::= ");
             write_state(&mut self.extra, state, &states, &names);
             self.extra.push('\n');
@@ -328,6 +331,11 @@ impl Printer<'_> {
         self.written.insert(regex.clone(), names[0].clone());
         Ok(names[0].clone())
     }
+}
+
+/// Whether it is an end with nothing behind it, which needs no rule.
+fn is_last(state: &State) -> bool {
+    state.accepting && state.steps.is_empty()
 }
 
 fn write_state(out: &mut String, state: &State, states: &[State], names: &[String]) {
@@ -343,8 +351,7 @@ fn write_state(out: &mut String, state: &State, states: &[State], names: &[Strin
         out.push_str(between);
         between = " | ";
         class(out, &ranges);
-        // An end with nothing behind it needs no name.
-        if !(states[to].accepting && states[to].steps.is_empty()) {
+        if !is_last(&states[to]) {
             let _ = write!(out, " {}", names[to]);
         }
     }

@@ -78,9 +78,10 @@ pub(crate) fn parse_in_rule(
     let mut lowering = Lowering::new(limits, &mut alphabet, patterns)?;
     let mut lower = || -> Result<InRule, Failure> {
         let branches = lowering.lower(&hir, &|name| names.read(name))?;
-        let somewhere = match branches.looks_around() {
-            true => Some(lowering.finish(branches.clone(), &any_text())?),
-            false => None,
+        let somewhere = if branches.looks_around() {
+            Some(lowering.finish(branches.clone(), &any_text())?)
+        } else {
+            None
         };
         let whole = lowering.finish(branches, &Regex::empty())?;
         let folds = folds.map(|offset| source.given_offset(offset));

@@ -148,11 +148,11 @@ pub(in crate::syntax) fn lower(
             format!("there is no rule {start:?} to start from"),
         )
         .at(Place::in_text(text, 0));
-        let mut hint = near_names(start, positions.keys().copied());
-        if let Some(first) = ast.rules.first() {
-            hint += &format!("; the start rule is chosen by start={:?}", first.name);
-        }
-        return Err(error.with_hint(hint));
+        let near = near_names(start, positions.keys().copied());
+        return Err(error.with_hint(match ast.rules.first() {
+            Some(first) => format!("{near}; the start rule is chosen by start={:?}", first.name),
+            None => near,
+        }));
     };
     let start_rule = rules[start_position];
     if let Some(&rule) = given.iter().find_map(|(name, _)| positions.get(name)) {
