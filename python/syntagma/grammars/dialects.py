@@ -45,7 +45,8 @@ def notation_of_text(text: str) -> tuple[Notation, ...]:
     """The notations that a text may be written in, the likeliest first.
 
     JSON is a structural tag or a schema. Rules `name ::= …` are GBNF where one is called `root` and no sign of EBNF is
-    seen, such as a semicolon behind a rule; otherwise EBNF, or else the other of the two; `name: …` is Lark, `name = …` EBNF.
+    seen, such as a semicolon behind a rule; otherwise EBNF, or else the other of the two. `name: …` is Lark, and
+    `name = …` EBNF.
 
     Raises:
         ArgumentError: `E-GRAMMAR-DIALECT`, it looks like none of them.
