@@ -5,9 +5,9 @@
     python -m tests.grammars.kbnf_draws 2500 --from 0
 
 needs `kbnf` (0.4.2). A text is compared by its outcome: refused at a byte, ended at a byte, or neither. kbnf ends a
-text at the first place where the grammar is matched, so the first such place is taken here as well; its `#ex` matches one
-character or more, so the empty text is taken away from it here. `kbnf_differences.toml` lists every other difference
-that is known, with its reason; one that is not is printed, and the exit status is 1.
+text at the first place where the grammar is matched, so the first such place is taken here as well; its `#ex` matches
+one character or more, so the empty text is taken away from it here. `kbnf_differences.toml` lists every other
+difference that is known, with its reason; one that is not is printed, and the exit status is 1.
 """
 
 from __future__ import annotations
