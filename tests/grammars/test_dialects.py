@@ -134,7 +134,8 @@ def test_errors_have_a_place(read: object, text: str, code: str, line: int, colu
     ("read", "text", "said"),
     [
         (Grammar.from_ebnf, 'start ::= "a" ;\n  x ::= x | "b" ;', [("UNUSED", 2, 3), ("CYCLE", 2, 3)]),
-        (Grammar.from_ebnf, 'start ::= except!(x) "b" start ; x ::= "c" ;', []),
+        (Grammar.from_ebnf, 'start ::= except!(x) "b" start ; x ::= "c" ;', [("ENDLESS", 1, 1)]),
+        (Grammar.from_ebnf, 'start ::= except!(x) ("b" start)? ; x ::= "c" ;', []),
         (Grammar.from_gbnf, 'root ::= "a"\nb ::= b "x"', [("UNPRODUCTIVE", 2, 1), ("UNUSED", 2, 1)]),
         (Grammar.from_lark, '%ignore " "\nstart: A rest\nrest: "b"\nA: B "c"\nB: "d"', []),
         (Grammar.from_lark, '%ignore " "\nstart: "a"\nrest: A\nA: "c"', [("UNUSED", 3, 1), ("UNUSED", 4, 1)]),
