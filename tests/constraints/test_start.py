@@ -11,8 +11,11 @@ import pytest
 
 from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from syntagma.templates import Prompt
 from tests.constraints.test_agreement import FORMATS, _hints
 from tests.constraints.walks import accepts, walk
+from tests.formats.cases import TOOLS
 
 REASONING = [name for name, fmt in FORMATS.items() if fmt.spec.reasoning is not None]
 
@@ -89,3 +92,30 @@ def test_the_block_that_a_variable_opens_is_the_one_that_is_closed() -> None:
     unknown = fmt.grammar(reasoning="open")
     assert accepts(unknown, "Hm.</a>Yes.")
     assert accepts(unknown, "Hm.</b>Yes.")
+
+
+HEADED = [name for name, fmt in FORMATS.items() if fmt.spec.messages is not None]
+
+
+@pytest.mark.parametrize("name", HEADED)
+def test_a_prompt_that_ends_inside_a_header_is_gone_on_with(name: str) -> None:
+    fmt = FORMATS[name]
+    assert fmt.spec.messages is not None
+    call = ToolCall(id="", name="clock", arguments="{}")
+    messages = [Message(content="Yes."), Message(tool_calls=(call,)), Message(content="Yes.", tool_calls=(call, call))]
+    if fmt.spec.reasoning is not None:
+        messages.append(Message(content="Yes.", reasoning_content="So."))
+    held = 0
+    for message in messages:
+        text = fmt.write(message, TOOLS)
+        header = text[: text.index(fmt.spec.messages.body)].partition("clock")[0]
+        for place in range(1, len(header) + 1):
+            prompt = Prompt("user: hi\n" + "".join(fmt.spec.messages.start[:1]) + text[:place], 9)
+            read = fmt.parse(text[place:], TOOLS, prompt=prompt)
+            if read.diagnostics or read.content != message.content:
+                continue
+            held += 1
+            grammar = fmt.grammar(TOOLS, prompt=prompt)
+            assert accepts(grammar, text[place:]), (text[:place], text[place:])
+            assert not accepts(grammar, text), text[:place]
+    assert held > 3

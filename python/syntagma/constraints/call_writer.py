@@ -259,7 +259,7 @@ class CallWriter:
                 Grammar.concat(*literal(opener)),
                 inner,
                 Grammar.union(*(Grammar.concat(*writer.rest(text)) for text in after)),
-                not opener[-1:].isspace() and "=" in opener.split()[-1],
+                not opener[-1:].isspace() and "=" in "".join(opener.split()[-1:]),
             )
             for (opener, inner), after in closers.items()
         ]

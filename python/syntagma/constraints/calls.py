@@ -124,13 +124,19 @@ class _Groups:
         spec = self._spec
         assert spec.tools is not None
         assert spec.messages is not None
-        headers = shown_headers(spec)
+        headers = [header for header in shown_headers(spec) if header.text.startswith(self._begun)]
+        if not headers:
+            return []
+        begun = [Pattern(header.text.removeprefix(self._begun)) for header in headers]
         body = _stripped(split_header(spec.tools.call[0], spec.messages).body)[0]
         ways: list[_Way] = []
         for envelopes in alike(spec.tools.envelope):
-            writer = CallWriter(spec, spec.tools, body, self._labels, envelopes=envelopes, headers=headers)
+            writer, first = (
+                CallWriter(spec, spec.tools, body, self._labels, envelopes=envelopes, headers=one)
+                for one in (shown_headers(spec), begun)
+            )
             tools = self._tools(0, spec.tools, writer)
-            ways.append(_Way(body, "", "", writer, writer, tools, writer.call(tools)))
+            ways.append(_Way(body, "", "", writer, first if self._begun else writer, tools, writer.call(tools)))
         between = literal(spec.messages.start[0]) if spec.messages.start else ()
         calls = self._several(spec.tools, ways, ways, Grammar.concat(*between))
         return [CallGroup("", calls, "", "", False)]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
+
+from syntagma.constraints.calls import CallGroup
 from syntagma.constraints.headers import HeaderWriter
 from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
 from syntagma.constraints.turn_context import TurnContext
@@ -9,7 +14,7 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import Markers, MessagesSpec, Pattern, answer_before_calls, has_required_fields
 from syntagma.grammars import Grammar
 
-__all__ = ["message_parts"]
+__all__ = ["begun_message", "message_parts"]
 
 
 def message_parts(turn: TurnContext, messages: MessagesSpec) -> list[Grammar]:
@@ -19,6 +24,11 @@ def message_parts(turn: TurnContext, messages: MessagesSpec) -> list[Grammar]:
         FormatError: `E-FORMAT-UNSUPPORTED`, an answer is wanted of a format that has none.
     """
     return _MessageTurn(turn, messages).parts()
+
+
+def begun_message(turn: TurnContext, messages: MessagesSpec, going_on: Sequence[CallGroup]) -> list[Grammar]:
+    """Each way to go on with the header that the prompt ends inside of; `going_on`: the calls that do."""
+    return _MessageTurn(turn, messages).begun(going_on)
 
 
 class _MessageTurn:
@@ -36,7 +46,7 @@ class _MessageTurn:
         rest = self._rest()
         if reasoning is None or turn.start.reasoning == "done":
             return [rest]
-        blocks = [block for block in reasoning.block if has_required_fields(turn.spec, block)]
+        blocks = self._blocks()
         # Messages that end alike have the same body.
         bodies = {block.closer: Grammar.concat(*self._reasoning(block)) for block in blocks}
         message = Grammar.union(
@@ -47,6 +57,27 @@ class _MessageTurn:
             # Which header the prompt holds is not known.
             return [Grammar.union(*bodies.values()), *([further] if reasoning.repeat else []), rest]
         return [further if reasoning.repeat else Grammar.optional(message), rest]
+
+    def begun(self, going_on: Sequence[CallGroup]) -> list[Grammar]:
+        """See `begun_message`."""
+        turn, begun = self._turn, self._turn.start.begun
+        found = [group.calls for group in going_on]
+        later = turn._replace(start=msgspec.structs.replace(turn.start, begun=""))
+        for block in self._blocks() if turn.start.reasoning == "possible" else ():
+            if block.opener.startswith(begun):
+                header = self._headers.opener(block.opener.removeprefix(begun))
+                done = turn.spec.reasoning is not None and not turn.spec.reasoning.repeat
+                state = msgspec.structs.replace(later.start, reasoning="done") if done else later.start
+                after = _MessageTurn(later._replace(start=state), self._messages).parts()
+                found.append(Grammar.concat(*header, *self._reasoning(block), *after))
+        if not turn.forced:
+            found += self._answers(begun)
+        return found
+
+    def _blocks(self) -> list[Pattern]:
+        reasoning = self._turn.spec.reasoning
+        blocks = reasoning.block if reasoning is not None else ()
+        return [block for block in blocks if has_required_fields(self._turn.spec, block)]
 
     def _reasoning(self, block: Pattern) -> list[Grammar]:
         """The body of a message of reasoning, and what opens the message after it."""
@@ -69,17 +100,23 @@ class _MessageTurn:
                     "E-FORMAT-UNSUPPORTED", "the format has no answers", hint=hint, pointer="/messages/fields"
                 )
             return turn.calls
-        answer = content.block[0]
-        alternatives = [Grammar.concat(*self._headers.opener(answer.opener), *self._answer(answer, turn.answer))]
-        if turn.calls is not None:
-            alternatives.append(turn.calls)
-            if turn.answer is None:
-                before = answer_before_calls(content, self._messages)
-                body = self._answer(before, None, followed=True)
-                alternatives.append(
-                    Grammar.concat(*self._headers.opener(before.opener), *body, *self._between, turn.calls)
-                )
-        return Grammar.union(*alternatives)
+        return Grammar.union(*self._answers(""), *([turn.calls] if turn.calls is not None else []))
+
+    def _answers(self, begun: str) -> list[Grammar]:
+        """An answer, alone and with calls after it; `begun`: what the prompt holds of its header."""
+        turn, content = self._turn, self._turn.spec.content
+        if content is None or not content.block:
+            return []
+        answer, found = content.block[0], []
+        if answer.opener.startswith(begun):
+            header = self._headers.opener(answer.opener.removeprefix(begun))
+            found.append(Grammar.concat(*header, *self._answer(answer, turn.answer)))
+        before = answer_before_calls(content, self._messages)
+        if turn.calls is not None and turn.answer is None and before.opener.startswith(begun):
+            header = self._headers.opener(before.opener.removeprefix(begun))
+            body = self._answer(before, None, followed=True)
+            found.append(Grammar.concat(*header, *body, *self._between, turn.calls))
+        return found
 
     def _after_answer_header(self) -> list[Grammar]:
         """The prompt holds the header of an answer."""
@@ -91,10 +128,12 @@ class _MessageTurn:
         alone = self._answer(block, turn.answer)
         if turn.calls is None or turn.answer is not None:
             return alone
-        if self._messages.end:
-            return [*alone, Grammar.optional(Grammar.concat(*self._between, turn.calls))]
-        before = self._answer(block, None, followed=True)
-        return [Grammar.union(Grammar.concat(*alone), Grammar.concat(*before, *self._between, turn.calls))]
+        calls = Grammar.concat(*self._between, turn.calls)
+        ways = [Grammar.concat(*alone, *([Grammar.optional(calls)] if self._messages.end else []))]
+        shown = answer_before_calls(content, self._messages)
+        if shown.closer != block.closer or not self._messages.end:
+            ways.append(Grammar.concat(*self._answer(shown, None, followed=True), calls))
+        return [Grammar.union(*ways)]
 
     def _answer(self, block: Pattern, content: Grammar | None, *, followed: bool = False) -> list[Grammar]:
         """The body of an answer, with the marker that ends it; `followed`: a message comes after it."""

@@ -8,7 +8,7 @@ from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.calls import CallGroup, call_groups
 from syntagma.constraints.inline_turn import begun_parts, calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal, triggers
-from syntagma.constraints.message_turn import message_parts
+from syntagma.constraints.message_turn import begun_message, message_parts
 from syntagma.constraints.schemas import shaped_answer
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
@@ -50,10 +50,14 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
     context = _context(spec, request, start)
     parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
     grammar = Grammar.concat(*literal(start.pending), *parts)
-    if start.begun and spec.messages is None:
-        # What the prompt ends with may be the beginning of what comes, or text before it.
+    if start.begun:
         going_on = _context(spec, request, start, begun=start.begun).groups
-        grammar = Grammar.union(grammar, *begun_parts(context, going_on))
+        if spec.messages is None:
+            # What the prompt ends with may be the beginning of what comes, or text before it.
+            grammar = Grammar.union(grammar, *begun_parts(context, going_on))
+        else:
+            begun = begun_message(context, spec.messages, going_on)
+            grammar = Grammar.union(*begun) if begun else grammar
     return context.labels.bounded(grammar)
 
 
