@@ -24,6 +24,7 @@ SCRIPTS = (
     "extremes",
     "schema_correctness",
     "batch",
+    "legal_ends",
     "parse",
     "parser_setup",
     "openchatml",

@@ -130,7 +130,8 @@ class GrammarMatcher:
     A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
     it, until `reset`. A mistake of the engine itself raises `MatcherError` `E-ENGINE-…`, and every matcher of the
     compiled grammar stays failed with it; the grammar is compiled anew when it is next asked for. A token id that the
-    vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing.
+    vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing. An argument of a wrong type is
+    `ArgumentTypeError` `E-ARGUMENT-TYPE`, a number that is negative or too large `ArgumentError` `E-ARGUMENT-VALUE`.
     """
 
     def __new__(cls, compiled: CompiledGrammar, *, budgets: Budgets | None = None) -> GrammarMatcher: ...
@@ -207,6 +208,9 @@ class GrammarMatcher:
 
         Every token of it is allowed, whatever `budgets` say.
         """
+
+    def closes_within(self, budget: int) -> bool:
+        """Whether `shortest_close` finds a way of at most `budget` tokens: much cheaper where there is much room."""
 
     def explain(self, token_id: int | None = None) -> dict[str, Any]:
         """What is expected, and what becomes of a token.

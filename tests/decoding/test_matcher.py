@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import numpy as np
@@ -150,6 +151,30 @@ def test_shortest_close() -> None:
         assert m.accept_token(token)
     assert m.is_accepting()
     assert matcher(sg.Grammar.literal("abcd")).shortest_close(2) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_closes_within_says_what_shortest_close_finds(seed: int) -> None:
+    """Along random texts, with one matcher that remembers and a new one that does not."""
+    draw = random.Random(seed)
+    words = """word ::= "true" | "tr" #"[a-z]{2,9}" | @token("<call>") "<" start ">" "!"{3} ;"""
+    source = f'start ::= "(" start* ")" | word ; {words}'
+    m = matcher(sg.Grammar.from_ebnf(source))
+    text: list[int] = []
+    for _ in range(40):
+        text.append(draw.choice(sorted(allowed(m))))
+        assert m.accept_token(text[-1])
+        if m.is_terminated():
+            del text[draw.randrange(len(text)) :]
+            m.rollback(m.steps - len(text))
+        fresh = matcher(sg.Grammar.from_ebnf(source))
+        assert all(map(fresh.accept_token, text))
+        close, needed = m.shortest_close(), fresh.shortest_close()
+        assert close is not None
+        assert needed is not None
+        assert len(close) == len(needed)
+        for budget in range(max(len(close) - 2, 0), len(close) + 3):
+            assert m.closes_within(budget) == fresh.closes_within(budget) == (budget >= len(close))
 
 
 def test_explain() -> None:

@@ -130,6 +130,13 @@ def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     assert f"{path}:1:14" in str(refusal.value)
 
 
+def test_a_file_that_cannot_be_read_is_an_error_of_the_library(tmp_path: Path) -> None:
+    with pytest.raises(GrammarError, match="cannot be read") as caught:
+        Grammar.from_file(tmp_path / "missing.ebnf")
+    assert caught.value.code == "E-GRAMMAR-READ"
+    assert caught.value.source == str(tmp_path / "missing.ebnf")
+
+
 @pytest.mark.parametrize(
     "source",
     [

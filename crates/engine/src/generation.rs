@@ -513,5 +513,6 @@ impl Found {
             + self.memo.memory_bytes()
             + self.composer.memory_bytes()
             + self.tables.memory_bytes()
+            + self.costs.as_ref().map_or(0, Costs::memory_bytes)
     }
 }

@@ -10,6 +10,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 use syntagma_engine::{MaskRow, NextMask, bitmask_words};
 
+use crate::arguments::Given;
 use crate::errors::{argument, from_engine};
 use crate::fork::released;
 use crate::matcher::GrammarMatcher;
@@ -196,13 +197,12 @@ impl Logits {
 /// Fills one row for each matcher; several threads if asked.
 #[pyfunction]
 #[pyo3(signature = (matchers, bitmask, indices, threads))]
-#[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
 pub(crate) fn fill_next_token_bitmask_batch(
     py: Python<'_>,
-    matchers: Vec<PyRef<'_, GrammarMatcher>>,
+    matchers: Given<Vec<PyRef<'_, GrammarMatcher>>>,
     bitmask: &Bound<'_, PyAny>,
-    indices: Option<Vec<usize>>,
-    threads: Option<usize>,
+    indices: Given<Option<Vec<usize>>>,
+    threads: Given<Option<usize>>,
 ) -> PyResult<()> {
     let Some(first) = matchers.first() else {
         return Ok(());
@@ -210,7 +210,7 @@ pub(crate) fn fill_next_token_bitmask_batch(
     let bitmask = Bitmask::of(bitmask, first.inner.compiled().vocabulary().size())?;
     let inner: Vec<&syntagma_engine::GrammarMatcher> =
         matchers.iter().map(|matcher| &matcher.inner).collect();
-    let targets: Vec<usize> = indices.unwrap_or_else(|| (0..inner.len()).collect());
+    let targets: Vec<usize> = indices.0.unwrap_or_else(|| (0..inner.len()).collect());
     if targets.len() != inner.len() || targets.iter().any(|&row| row >= bitmask.rows) {
         return Err(argument(
             py,
@@ -222,7 +222,7 @@ pub(crate) fn fill_next_token_bitmask_batch(
     let masks = if inner.iter().all(|matcher| matcher.knows_mask()) {
         syntagma_engine::next_masks(&inner, None)
     } else {
-        released(py, || syntagma_engine::next_masks(&inner, threads))
+        released(py, || syntagma_engine::next_masks(&inner, *threads))
     };
     let masks = masks.map_err(|error| from_engine(py, &error))?;
     for (row, mask) in targets.into_iter().zip(&masks) {
@@ -234,19 +234,19 @@ pub(crate) fn fill_next_token_bitmask_batch(
 /// Accepts one token on each matcher; several threads if asked.
 #[pyfunction]
 #[pyo3(signature = (matchers, ids, threads))]
-#[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
 pub(crate) fn accept_token_batch(
     py: Python<'_>,
-    mut matchers: Vec<PyRefMut<'_, GrammarMatcher>>,
-    ids: Vec<u32>,
-    threads: Option<usize>,
+    mut matchers: Given<Vec<PyRefMut<'_, GrammarMatcher>>>,
+    ids: Given<Vec<u32>>,
+    threads: Given<Option<usize>>,
 ) -> PyResult<Vec<bool>> {
     let mut inner: Vec<&mut syntagma_engine::GrammarMatcher> = matchers
+        .0
         .iter_mut()
         .map(|matcher| &mut matcher.inner)
         .collect();
     released(py, || {
-        syntagma_engine::accept_token_batch(&mut inner, &ids, threads)
+        syntagma_engine::accept_token_batch(&mut inner, &ids, *threads)
     })
     .and_then(|answers| answers.into_iter().collect())
     .map_err(|error| from_engine(py, &error))

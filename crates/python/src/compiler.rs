@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::from_engine;
+use crate::arguments::Given;
+use crate::errors::{from_engine, unconverted};
 use crate::fork::released;
 use crate::grammar::Grammar;
 use crate::limits::engine_limits;
@@ -86,6 +88,18 @@ pub(crate) struct CompiledGrammar {
     pub(crate) bounds: Vec<syntagma_engine::Bound>,
 }
 
+/// The bounds of a `syntagma.Budgets`.
+pub(crate) fn bounds_of(budgets: &Bound<'_, PyAny>) -> PyResult<Vec<syntagma_engine::Bound>> {
+    let Ok(bounds) = budgets.getattr("bounds") else {
+        let message = format!(
+            "budgets is Budgets or None, not a {}",
+            budgets.get_type().name()?
+        );
+        return Err(unconverted(budgets.py(), PyTypeError::new_err(message)));
+    };
+    Ok(read_bounds(bounds.call0()?.extract()?))
+}
+
 /// Bounds as the engine takes them; none but `tokens` counts tokens.
 pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound> {
     let read = |(label, unit, most): GivenBound| syntagma_engine::Bound {
@@ -103,10 +117,10 @@ pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound>
 #[pymethods]
 impl CompiledGrammar {
     /// The same with other bounds for its matchers.
-    fn bounded(&self, bounds: Vec<GivenBound>) -> Self {
+    fn bounded(&self, bounds: Given<Vec<GivenBound>>) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
-            bounds: read_bounds(bounds),
+            bounds: read_bounds(bounds.0),
         }
     }
 

@@ -1,5 +1,6 @@
 //! One map of errors: what the cores report becomes an exception of `syntagma.errors`, field by field.
 
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use syntagma_grammar::{Diagnostic, ErrorKind, Place};
@@ -128,4 +129,21 @@ pub(crate) fn from_engine(py: Python<'_>, error: &syntagma_engine::Error) -> PyE
 /// An argument that the binding itself refuses.
 pub(crate) fn argument(py: Python<'_>, code: &str, message: &str) -> PyErr {
     raise(py, "ArgumentError", code, message, &PyDict::new(py))
+}
+
+/// An argument that the conversion from Python refuses.
+///
+/// A wrong type is `E-ARGUMENT-TYPE`, a number out of range `E-ARGUMENT-VALUE`, a lone surrogate `E-ARGUMENT-TEXT`.
+pub(crate) fn unconverted(py: Python<'_>, error: PyErr) -> PyErr {
+    let message = error.value(py).to_string();
+    let (class, code) = if error.is_instance_of::<PyTypeError>(py) {
+        ("ArgumentTypeError", "E-ARGUMENT-TYPE")
+    } else if error.is_instance_of::<PyOverflowError>(py) {
+        ("ArgumentError", "E-ARGUMENT-VALUE")
+    } else if error.is_instance_of::<PyUnicodeError>(py) {
+        ("ArgumentError", "E-ARGUMENT-TEXT")
+    } else {
+        return error;
+    };
+    raise(py, class, code, &message, &PyDict::new(py))
 }

@@ -89,7 +89,6 @@ fn of_token(set: TokenSet) -> Grammar {
 #[pymethods]
 impl Grammar {
     #[staticmethod]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn from_ebnf(
         py: Python<'_>,
         text: &str,
@@ -174,13 +173,11 @@ impl Grammar {
     }
 
     #[staticmethod]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn token_ids(ranges: Vec<(u32, u32)>) -> Self {
         of_token(TokenSet::Ids(ranges.into()))
     }
 
     #[staticmethod]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned strings
     fn text(py: Python<'_>, without: Vec<String>, closer: Option<&str>) -> PyResult<Self> {
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
         read(py, || {
@@ -189,14 +186,12 @@ impl Grammar {
     }
 
     #[staticmethod]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
     fn union(py: Python<'_>, grammars: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts = inners(&grammars);
         read(py, || Ok(ir::Grammar::union(&parts)))
     }
 
     #[staticmethod]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned references
     fn concat(py: Python<'_>, grammars: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts = inners(&grammars);
         read(py, || Ok(ir::Grammar::concat(&parts)))
@@ -223,7 +218,6 @@ impl Grammar {
         .map(Self)
     }
 
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
     fn spelled(&self, py: Python<'_>, escapes: Vec<(char, String)>) -> PyResult<Self> {
         errors::grammar(py, || {
             let pairs = escapes

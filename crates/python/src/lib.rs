@@ -2,6 +2,9 @@
 //!
 //! The interpreter is released around compilation, masks and batches; every class is safe to share between threads.
 
+#![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments out as values
+
+mod arguments;
 mod bitmask;
 mod compiler;
 mod errors;

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Verdict, bitmask_words};
 
+use crate::arguments::Given;
 use crate::bitmask::{Bitmask, Logits};
-use crate::compiler::{CompiledGrammar, read_bounds};
+use crate::compiler::{CompiledGrammar, bounds_of};
 use crate::errors::{argument, engine, from_engine};
 use crate::fork::released;
 
@@ -50,11 +51,11 @@ impl GrammarMatcher {
     #[pyo3(signature = (compiled, *, budgets=None))]
     fn new(
         py: Python<'_>,
-        compiled: &CompiledGrammar,
+        compiled: Given<PyRef<'_, CompiledGrammar>>,
         budgets: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let bounds = match budgets {
-            Some(budgets) => read_bounds(budgets.call_method0("bounds")?.extract()?),
+            Some(budgets) => bounds_of(budgets)?,
             None => compiled.bounds.clone(),
         };
         let compiled = Arc::clone(&compiled.inner);
@@ -67,12 +68,12 @@ impl GrammarMatcher {
     #[staticmethod]
     fn from_state_bytes(
         py: Python<'_>,
-        compiled: &CompiledGrammar,
-        state: &[u8],
+        compiled: Given<PyRef<'_, CompiledGrammar>>,
+        state: Given<&[u8]>,
     ) -> PyResult<Self> {
         let compiled = Arc::clone(&compiled.inner);
         let inner = released(py, || {
-            syntagma_engine::GrammarMatcher::from_state_bytes(compiled, state)
+            syntagma_engine::GrammarMatcher::from_state_bytes(compiled, *state)
         });
         inner.map(Self::of).map_err(|error| from_engine(py, &error))
     }
@@ -82,32 +83,33 @@ impl GrammarMatcher {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    fn accept_token(&mut self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
+    fn accept_token(&mut self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
         self.inner
-            .accept_token(token_id)
+            .accept_token(*token_id)
             .map_err(|error| from_engine(py, &error))
     }
 
-    fn accept_bytes(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<bool> {
+    fn accept_bytes(&mut self, py: Python<'_>, data: Given<&[u8]>) -> PyResult<bool> {
         self.inner
-            .accept_bytes(data)
+            .accept_bytes(*data)
             .map_err(|error| from_engine(py, &error))
     }
 
-    fn accepts(&self, py: Python<'_>, token_id: u32) -> PyResult<bool> {
+    fn accepts(&self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
         self.inner
-            .accepts(token_id)
+            .accepts(*token_id)
             .map_err(|error| from_engine(py, &error))
     }
 
-    #[pyo3(signature = (bitmask, index=0))]
+    #[pyo3(signature = (bitmask, index=Given(0)))]
     fn fill_next_token_bitmask(
         &mut self,
         py: Python<'_>,
         bitmask: &Bound<'_, PyAny>,
-        index: usize,
+        index: Given<usize>,
     ) -> PyResult<()> {
         let bitmask = Bitmask::of(bitmask, self.inner.compiled().vocabulary().size())?;
+        let index = *index;
         if index >= bitmask.rows {
             let message = format!(
                 "row {index} is outside of a bitmask of {} rows",
@@ -145,9 +147,9 @@ impl GrammarMatcher {
             .map(|_| ())
     }
 
-    fn rollback(&mut self, py: Python<'_>, steps: usize) -> PyResult<()> {
+    fn rollback(&mut self, py: Python<'_>, steps: Given<usize>) -> PyResult<()> {
         self.inner
-            .rollback(steps)
+            .rollback(*steps)
             .map_err(|error| from_engine(py, &error))
     }
 
@@ -185,8 +187,9 @@ impl GrammarMatcher {
         tokenize: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
         let tokenize = |text: &str| {
-            let ids = tokenize.call1((text,)).and_then(|ids| ids.extract());
-            ids.map_err(Failure::Callback)
+            let ids = tokenize.call1((text,)).map_err(Failure::Callback)?;
+            let ids = ids.extract::<Given<Vec<u32>>>();
+            ids.map(|ids| ids.0).map_err(Failure::Callback)
         };
         syntagma_engine::jump_forward_tokens(&self.inner, tokenize).map_err(|failure| match failure
         {
@@ -195,21 +198,19 @@ impl GrammarMatcher {
         })
     }
 
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
-    fn validate_tokens(&self, py: Python<'_>, token_ids: Vec<u32>) -> PyResult<usize> {
+    fn validate_tokens(&self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
         self.inner
             .validate_tokens(&token_ids)
             .map_err(|error| from_engine(py, &error))
     }
 
-    #[pyo3(signature = (token_ids, bitmask, parents=None))]
-    #[allow(clippy::needless_pass_by_value)] // PyO3 hands out owned lists
+    #[pyo3(signature = (token_ids, bitmask, parents=Given(None)))]
     fn fill_draft(
         &self,
         py: Python<'_>,
-        token_ids: Vec<u32>,
+        token_ids: Given<Vec<u32>>,
         bitmask: &Bound<'_, PyAny>,
-        parents: Option<Vec<Option<usize>>>,
+        parents: Given<Option<Vec<Option<usize>>>>,
     ) -> PyResult<Vec<bool>> {
         let bitmask = Bitmask::of(bitmask, self.inner.compiled().vocabulary().size())?;
         let needed = token_ids.len() + 1;
@@ -230,16 +231,28 @@ impl GrammarMatcher {
         Ok(masks[1..].iter().map(Option::is_some).collect())
     }
 
-    #[pyo3(signature = (budget=None))]
-    fn shortest_close(&self, py: Python<'_>, budget: Option<usize>) -> PyResult<Option<Vec<u32>>> {
-        released(py, || self.inner.shortest_close(budget)).map_err(|error| from_engine(py, &error))
+    #[pyo3(signature = (budget=Given(None)))]
+    fn shortest_close(
+        &self,
+        py: Python<'_>,
+        budget: Given<Option<usize>>,
+    ) -> PyResult<Option<Vec<u32>>> {
+        released(py, || self.inner.shortest_close(*budget)).map_err(|error| from_engine(py, &error))
     }
 
-    #[pyo3(signature = (token_id=None))]
-    fn explain<'py>(&self, py: Python<'py>, token_id: Option<u32>) -> PyResult<Bound<'py, PyDict>> {
+    fn closes_within(&self, py: Python<'_>, budget: Given<usize>) -> PyResult<bool> {
+        released(py, || self.inner.closes_within(*budget)).map_err(|error| from_engine(py, &error))
+    }
+
+    #[pyo3(signature = (token_id=Given(None)))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        token_id: Given<Option<u32>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let explanation = self
             .inner
-            .explain(token_id)
+            .explain(*token_id)
             .map_err(|error| from_engine(py, &error))?;
         let mut expected = Vec::with_capacity(explanation.expected.len());
         for expectation in &explanation.expected {

@@ -61,11 +61,10 @@ class Generation:
         self._cancelled = threading.Event()
         room = backend.context_length - prompt_tokens
         self._room = room if options.max_tokens is None else min(room, options.max_tokens)
+        self._ends_complete = lease is not None and options.complete and lease.matcher.closes_within(self._room)
+        """whether the text is brought to an end before the limit cuts it off"""
         self._closing_tokens: list[int] | None = None
-        """the fewest tokens that complete the text, if they fit into the limit"""
-        if lease is not None and options.complete:
-            self._closing_tokens = lease.matcher.shortest_close(self._room)
-        self._closing = False
+        """what is left of the way to that end, once it is taken"""
         self._sampled = 0
         self._last = -1
         self._grammar_s = 0.0
@@ -156,7 +155,7 @@ class Generation:
         ended = token in self._ends if matcher is None else matcher.is_terminated()
         if ended:
             self.finish_reason = "stop"
-        elif self._closing and not self._closing_tokens:
+        elif self._closing_tokens is not None and not self._closing_tokens:
             self.finish_reason = "length"
         elif self._sampled >= self._room:
             self.finish_reason = "stop" if matcher is not None and self._only_end_follows(matcher) else "length"
@@ -170,7 +169,7 @@ class Generation:
 
     def _constrained_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
         """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
-        if not self._closing:
+        if self._closing_tokens is None:
             if not self._mask(matcher, logits):
                 self.finish_reason = "stop"
                 return None
@@ -179,7 +178,8 @@ class Generation:
             if self._can_still_close(matcher):
                 return token
             matcher.rollback(1)
-            self._closing = True
+            # It could still be closed in as many tokens as there were left before this one.
+            self._closing_tokens = matcher.shortest_close(self._room - self._sampled) or []
         if not self._closing_tokens:
             self.finish_reason = "length"
             return None
@@ -189,15 +189,12 @@ class Generation:
 
     def _can_still_close(self, matcher: GrammarMatcher) -> bool:
         """Whether the text can be completed with the tokens that are left after the one just accepted."""
-        if self._closing_tokens is None or matcher.is_terminated():
+        if not self._ends_complete or matcher.is_terminated():
             return True
         began = time.perf_counter()
-        tokens = matcher.shortest_close(self._room - self._sampled - 1)
+        fits = matcher.closes_within(self._room - self._sampled - 1)
         self._grammar_s += time.perf_counter() - began
-        if tokens is None:
-            return False
-        self._closing_tokens = tokens
-        return True
+        return fits
 
     def _accept(self, matcher: GrammarMatcher, token: int) -> None:
         began = time.perf_counter()

@@ -12,7 +12,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
+from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, SyntagmaError
 from syntagma.grammars.checking import Check, accepts_text, check_text
 from syntagma.grammars.dialects import (
     NOTATIONS,
@@ -251,12 +251,16 @@ class Grammar:
         `from_text` finds.
 
         Raises:
-            OSError: the file cannot be read.
             ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text say what it is.
-            GrammarError: as the reader of the notation raises, with the name of the file as `source`.
+            GrammarError: `E-GRAMMAR-READ`, the file cannot be read; else as the reader of the notation raises, with the
+                name of the file as `source`.
             LimitError: a source that is too large or nested too deeply.
         """
-        text = Path(path).read_bytes().decode("utf-8", "replace")
+        try:
+            text = Path(path).read_bytes().decode("utf-8", "replace")
+        except OSError as error:
+            message = f"cannot be read: {error.strerror or error}"
+            raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
         try:
             return read_first(
                 notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits)

@@ -10,7 +10,7 @@ use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap};
-use crate::matcher::{Ends, Goal, Way};
+use crate::matcher::{Goal, Known, Way};
 use crate::vocabulary::{ASCII, Below, Vocabulary};
 
 /// Tokens that were followed are forgotten beyond so many, effects on the vocabulary beyond so many bytes.
@@ -38,7 +38,7 @@ impl Tables {
         }
         let table = Table {
             parts: Parts::new(recognizer, labels),
-            ends: labels.iter().map(|_| Ends::default()).collect(),
+            ways: labels.iter().map(|_| Known::default()).collect(),
             bytes: IdMap::default(),
             tokens: IdMap::default(),
             followed: IdMap::default(),
@@ -101,8 +101,8 @@ pub(crate) struct Effects {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) parts: Parts,
-    /// By part: distances of continuations.
-    ends: Box<[Ends]>,
+    /// By part: what is known of the ways out of it.
+    ways: Box<[Known]>,
     /// From pieces out of their parts.
     bytes: IdMap<PieceId, u32>,
     tokens: IdMap<PieceId, u32>,
@@ -113,9 +113,10 @@ pub(crate) struct Table {
 
 impl Table {
     fn memory_bytes(&self) -> usize {
-        let ends: usize = self.ends.iter().map(IdMap::len).sum();
+        let ways: usize = self.ways.iter().map(Known::memory_bytes).sum();
         self.parts.memory_bytes()
-            + (ends + self.bytes.len() + self.tokens.len()) * 16
+            + ways
+            + (self.bytes.len() + self.tokens.len()) * 16
             + self.followed.len() * 128
             + self.effect_bytes
     }
@@ -166,7 +167,7 @@ impl Table {
             recognizer: work.recognizer,
             frames: work.frames,
             rest: work.rest,
-            ends: &mut self.ends[usize::from(found.class) - 1],
+            known: &mut self.ways[usize::from(found.class) - 1],
             goal: Goal::Outside(&mut self.parts, found.class),
             vocabulary: work.vocabulary,
             fuel: work.fuel,
@@ -227,7 +228,7 @@ impl Table {
         let mut groups = Groups::default();
         self.read_trie(piece, &mut groups, work)?;
         self.read_symbols(piece, &mut groups, work)?;
-        let mut most = vec![0; self.ends.len()];
+        let mut most = vec![0; self.ways.len()];
         let mut list = Vec::with_capacity(groups.tokens.len());
         for ((set, length), tokens) in groups.tokens {
             let outcomes: Arc<[Outcome]> = groups.sets[set].as_slice().into();

@@ -14,7 +14,6 @@ use super::{GrammarMatcher, Place};
 use crate::budget::{Class, Exit, NEVER, OUTSIDE, Parts};
 use crate::earley::{Dots, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, View};
 use crate::error::Error;
-use crate::generation::Found;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, IdSet};
 use crate::vocabulary::Vocabulary;
@@ -23,15 +22,39 @@ use crate::vocabulary::Vocabulary;
 const LONGEST: usize = 1 << 16;
 
 /// By continuation: how many bytes lie between it and where a way leads.
-pub(crate) type Ends = IdMap<RetId, u32>;
+type Ends = IdMap<RetId, u32>;
 
 /// Distances, in bytes; a token counts as one.
 #[derive(Debug)]
 pub(crate) struct Costs {
     /// By dot: the shortest string of the rest of its rule.
     rest: Vec<u32>,
-    /// To the end of the text.
+    /// Ways to the end of the text.
+    known: Known,
+}
+
+/// What is known of the ways to one goal. A text that goes on inside of a string or a number is soon on a known way.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Distances of continuations.
     ends: Ends,
+    /// By state: its first step; none where the way ends.
+    steps: IdMap<StateId, Option<Step>>,
+    /// By state: the fewest tokens that spell the way; None if none do.
+    spellings: IdMap<StateId, Option<Spelling>>,
+}
+
+/// A piece, and the state behind it.
+type Step = (Piece, StateId);
+
+/// How many tokens there are, the first of them, and the state behind it.
+type Spelling = (u32, u32, StateId);
+
+impl Known {
+    /// Approximate bytes of it.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.ends.len() * 16 + self.steps.len() * 32 + self.spellings.len() * 24
+    }
 }
 
 /// Where a way leads.
@@ -114,38 +137,49 @@ impl GrammarMatcher {
         Ok(found)
     }
 
+    /// Whether [`Self::shortest_close`] finds a way of at most `budget` tokens: much cheaper where there is plenty of room.
+    pub fn closes_within(&self, budget: usize) -> Result<bool, Error> {
+        if !self.bounds().is_empty() {
+            return Ok(self.shortest_close(Some(budget))?.is_some());
+        }
+        let fits = self.on_way(|way, state| way.fits(state, budget))?;
+        Ok(fits.unwrap_or(true))
+    }
+
     /// The same where no bound is looked at.
     fn close_within(&self, budget: Option<usize>) -> Result<Option<Vec<u32>>, Error> {
+        let tokens = self.on_way(|way, state| way.tokens(state, budget.unwrap_or(usize::MAX)))?;
+        let tokens = tokens.unwrap_or_else(|| Some(Vec::new()));
+        Ok(tokens.filter(|tokens| budget.is_none_or(|budget| tokens.len() <= budget)))
+    }
+
+    /// Asks about the way to the end of the text from here; None where the text has ended.
+    fn on_way<T>(
+        &self,
+        ask: impl FnOnce(&mut Way<'_>, StateId) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         self.guard(|matcher| {
             let Place::At(state) = matcher.place() else {
-                return Ok(Some(Vec::new()));
+                return Ok(None);
             };
             let vocabulary = &**matcher.compiled.vocabulary();
             let mut fuel = matcher.generation.fuel();
             let found = &mut *matcher.generation.write();
-            if found.costs.is_none() {
-                found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
-            }
-            let Found {
-                recognizer,
-                frames,
-                costs: Some(Costs { rest, ends }),
-                ..
-            } = found
-            else {
-                return Ok(None);
+            let costs = match found.costs.take() {
+                Some(costs) => costs,
+                None => Costs::new(&mut found.recognizer, &mut fuel)?,
             };
+            let Costs { rest, known } = found.costs.insert(costs);
             let mut way = Way {
-                recognizer,
-                frames,
+                recognizer: &mut found.recognizer,
+                frames: &mut found.frames,
                 rest,
-                ends,
+                known,
                 goal: Goal::End,
                 vocabulary,
                 fuel: &mut fuel,
             };
-            let tokens = way.tokens(state, budget.unwrap_or(usize::MAX))?;
-            Ok(tokens.filter(|tokens| budget.is_none_or(|budget| tokens.len() <= budget)))
+            ask(&mut way, state).map(Some)
         })
     }
 }
@@ -174,8 +208,16 @@ impl Costs {
         }
         Ok(Self {
             rest,
-            ends: Ends::from_iter([(ROOT, 0)]),
+            known: Known {
+                ends: Ends::from_iter([(ROOT, 0)]),
+                ..Known::default()
+            },
         })
+    }
+
+    /// Approximate bytes of it.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.rest.len() * 4 + self.known.memory_bytes()
     }
 
     pub(crate) fn rest(&self) -> &[u32] {
@@ -245,8 +287,7 @@ pub(crate) struct Way<'a> {
     pub(crate) frames: &'a mut Frames,
     /// By dot: the shortest string of the rest of its rule.
     pub(crate) rest: &'a [u32],
-    /// What is known of the goal's distances.
-    pub(crate) ends: &'a mut Ends,
+    pub(crate) known: &'a mut Known,
     pub(crate) goal: Goal<'a>,
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) fuel: &'a mut Fuel,
@@ -259,13 +300,32 @@ impl Way<'_> {
         state: StateId,
         most: usize,
     ) -> Result<Option<Vec<u32>>, Error> {
-        let Some(pieces) = self.downhill(state)? else {
+        if !self.spell(state)? {
             return Ok(None);
-        };
-        if let Some(tokens) = self.spell(&pieces)? {
-            return Ok(Some(tokens));
         }
-        self.search(state, most)
+        let mut tokens = Vec::new();
+        let mut at = state;
+        loop {
+            match self.known.spellings[&at] {
+                Some((0, ..)) => return Ok(Some(tokens)),
+                Some((_, token, next)) => {
+                    tokens.push(token);
+                    at = next;
+                }
+                None => return self.search(state, most),
+            }
+        }
+    }
+
+    /// Whether the way from a state has at most `most` tokens.
+    fn fits(&mut self, state: StateId, most: usize) -> Result<bool, Error> {
+        if !self.spell(state)? {
+            return Ok(false);
+        }
+        match self.known.spellings[&state] {
+            Some((count, ..)) => Ok(count as usize <= most),
+            None => Ok(self.search(state, most)?.is_some()),
+        }
     }
 
     /// How many tokens the way from a state has; [`NEVER`] if there is none.
@@ -317,7 +377,7 @@ impl Way<'_> {
 
     /// From a continuation to the goal: Dijkstra's algorithm over continuations, remembered along the way that it finds.
     fn end(&mut self, ret: RetId) -> Result<u32, Error> {
-        if let Some(&known) = self.ends.get(&ret) {
+        if let Some(&known) = self.known.ends.get(&ret) {
             return Ok(known);
         }
         // A way through a known continuation is put in the queue once more, as a way to the goal.
@@ -330,7 +390,7 @@ impl Way<'_> {
                 let mut back = Some(at);
                 while let Some(at) = back {
                     let (so_far, before) = reached[&at];
-                    self.ends.insert(at, cost - so_far);
+                    self.known.ends.insert(at, cost - so_far);
                     back = before;
                 }
                 return Ok(cost);
@@ -338,7 +398,7 @@ impl Way<'_> {
             if !done.insert(at) {
                 continue;
             }
-            if let Some(&known) = self.ends.get(&at) {
+            if let Some(&known) = self.known.ends.get(&at) {
                 if known != NEVER {
                     queue.push(Reverse((cost.saturating_add(known), true, at)));
                 }
@@ -358,7 +418,7 @@ impl Way<'_> {
             }
         }
         for ret in done {
-            self.ends.insert(ret, NEVER);
+            self.known.ends.insert(ret, NEVER);
         }
         Ok(NEVER)
     }
@@ -410,55 +470,81 @@ impl Way<'_> {
         symbols.into_iter().flatten().collect()
     }
 
-    /// A shortest way from a state, or None if there is none.
-    fn downhill(&mut self, state: StateId) -> Result<Option<Vec<Piece>>, Error> {
-        self.frames.load(self.recognizer.state(state));
-        let mut left = self.cost()?;
-        let mut pieces = Vec::new();
-        if left == NEVER {
-            return Ok(None);
-        }
-        while left > 0 {
-            let mut best = None;
-            for group in self.recognizer.byte_classes(self.frames) {
-                let byte = self.spellable(&group);
-                if !self.recognizer.push(self.frames, byte, self.fuel)? {
-                    continue;
-                }
-                let cost = self.cost()?;
-                self.frames.truncate(0);
-                if best.is_none_or(|(known, _)| cost < known) {
-                    best = Some((cost, Piece::Byte(byte)));
-                }
-                if cost < left {
-                    break;
-                }
-            }
-            for (set, tag) in self.token_symbols() {
-                let Some(id) = self.token_of(tag) else {
-                    continue;
-                };
-                if !self.push_token_of(set, tag)? {
-                    continue;
-                }
-                let cost = self.cost()?;
-                self.frames.truncate(0);
-                if best.is_none_or(|(known, _)| cost < known) {
-                    best = Some((cost, Piece::Token(id, set, tag)));
-                }
-            }
-            let Some((cost, piece)) = best.filter(|&(cost, _)| cost < left) else {
+    /// A shortest way from a state: its steps, each with the state before it; None if there is none.
+    fn downhill(&mut self, state: StateId) -> Result<Option<Vec<(StateId, Step)>>, Error> {
+        let mut steps = Vec::new();
+        let mut at = state;
+        loop {
+            if !self.known.steps.contains_key(&at) && !self.find_step(at)? {
                 return Ok(None);
+            }
+            self.fuel.spend(1)?;
+            let Some(step) = self.known.steps[&at] else {
+                return Ok(Some(steps));
             };
-            match piece {
-                Piece::Byte(byte) => self.recognizer.push(self.frames, byte, self.fuel)?,
-                Piece::Token(_, set, tag) => self.push_token_of(set, tag)?,
-            };
-            self.frames.keep_top();
-            pieces.push(piece);
-            left = cost;
+            steps.push((at, step));
+            at = step.1;
         }
-        Ok(Some(pieces))
+    }
+
+    /// Finds the first step of the way from a state; false if no way leads from it.
+    fn find_step(&mut self, state: StateId) -> Result<bool, Error> {
+        self.frames.load(self.recognizer.state(state));
+        let left = self.cost()?;
+        let step = match left {
+            NEVER => return Ok(false),
+            0 => None,
+            _ => {
+                let Some(step) = self.descend(left)? else {
+                    return Ok(false);
+                };
+                Some(step)
+            }
+        };
+        self.known.steps.insert(state, step);
+        Ok(true)
+    }
+
+    /// From the topmost state, which is so far from the goal, to one that is nearer.
+    fn descend(&mut self, left: u32) -> Result<Option<Step>, Error> {
+        let mut best = None;
+        for group in self.recognizer.byte_classes(self.frames) {
+            let byte = self.spellable(&group);
+            if !self.recognizer.push(self.frames, byte, self.fuel)? {
+                continue;
+            }
+            let cost = self.cost()?;
+            self.frames.truncate(0);
+            if best.is_none_or(|(known, _)| cost < known) {
+                best = Some((cost, Piece::Byte(byte)));
+            }
+            if cost < left {
+                break;
+            }
+        }
+        for (set, tag) in self.token_symbols() {
+            let Some(id) = self.token_of(tag) else {
+                continue;
+            };
+            if !self.push_token_of(set, tag)? {
+                continue;
+            }
+            let cost = self.cost()?;
+            self.frames.truncate(0);
+            if best.is_none_or(|(known, _)| cost < known) {
+                best = Some((cost, Piece::Token(id, set, tag)));
+            }
+        }
+        let Some((_, piece)) = best.filter(|&(cost, _)| cost < left) else {
+            return Ok(None);
+        };
+        match piece {
+            Piece::Byte(byte) => self.recognizer.push(self.frames, byte, self.fuel)?,
+            Piece::Token(_, set, tag) => self.push_token_of(set, tag)?,
+        };
+        let next = self.recognizer.intern(self.frames);
+        self.frames.truncate(0);
+        Ok(Some((piece, next)))
     }
 
     /// A token that a symbol matches.
@@ -495,18 +581,27 @@ impl Way<'_> {
         group.iter().min_by_key(rank).unwrap_or(0)
     }
 
-    /// The fewest tokens that spell the pieces, if any do.
-    fn spell(&mut self, pieces: &[Piece]) -> Result<Option<Vec<u32>>, Error> {
+    /// Finds the fewest tokens that spell the way from a state, if any do; false if no way leads from it.
+    fn spell(&mut self, state: StateId) -> Result<bool, Error> {
+        if self.known.spellings.contains_key(&state) {
+            return Ok(true);
+        }
+        let Some(steps) = self.downhill(state)? else {
+            return Ok(false);
+        };
+        let end = steps.last().map_or(state, |&(_, (_, next))| next);
+        self.known.spellings.insert(end, Some((0, 0, end)));
         let trie = self.vocabulary.trie();
-        // By position: how many tokens the rest takes, the first of them, and where it ends.
-        let mut best: Vec<Option<(u32, u32, usize)>> = vec![None; pieces.len() + 1];
-        best[pieces.len()] = Some((0, 0, pieces.len()));
-        for start in (0..pieces.len()).rev() {
+        for start in (0..steps.len()).rev() {
+            if self.known.spellings.contains_key(&steps[start].0) {
+                continue;
+            }
+            let mut best: Option<Spelling> = None;
             let mut node = None;
-            for end in start..pieces.len().min(start + trie.longest().max(1)) {
+            for (index, &(_, (piece, next))) in steps[start..].iter().enumerate() {
                 self.fuel.spend(1)?;
-                let token = match pieces[end] {
-                    Piece::Token(id, ..) if end == start => Some(id),
+                let token = match piece {
+                    Piece::Token(id, ..) if index == 0 => Some(id),
                     Piece::Token(..) => break,
                     Piece::Byte(byte) => {
                         let Some(child) = trie.child(node, byte) else {
@@ -516,26 +611,18 @@ impl Way<'_> {
                         trie.tokens(child).first().copied()
                     }
                 };
-                if let (Some(token), Some((count, _, _))) = (token, best[end + 1])
-                    && best[start].is_none_or(|(known, _, _)| count + 1 < known)
+                if let (Some(token), Some((count, ..))) = (token, self.known.spellings[&next])
+                    && best.is_none_or(|(known, ..)| count + 1 < known)
                 {
-                    best[start] = Some((count + 1, token, end + 1));
+                    best = Some((count + 1, token, next));
                 }
                 if node.is_none() {
                     break;
                 }
             }
+            self.known.spellings.insert(steps[start].0, best);
         }
-        let mut tokens = Vec::new();
-        let mut at = 0;
-        while at < pieces.len() {
-            let Some((_, token, next)) = best[at] else {
-                return Ok(None);
-            };
-            tokens.push(token);
-            at = next;
-        }
-        Ok(Some(tokens))
+        Ok(true)
     }
 
     /// A way over tokens, nearest states first: for vocabularies that cannot spell the shortest bytes.

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use syntagma_grammar::ir::ByteSet;
 
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch, next_masks};
-pub(crate) use close::{Costs, Ends, Goal, Way};
+pub(crate) use close::{Costs, Goal, Known, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 pub use next::NextMask;
 
