@@ -19,7 +19,8 @@ def test_every_state_has_a_row_and_is_reached() -> None:
 
 def test_every_control_token_leads_somewhere_from_a_header_and_a_body() -> None:
     assert tuple(sorted(SEEN)) == tuple(sorted(TOKENS))
-    assert set(TRANSITIONS[State.MESSAGE_HEADER]) == set(TRANSITIONS[State.BODY]) == set(SEEN.values())
+    for state in (State.MESSAGE_HEADER, State.BODY):
+        assert set(TRANSITIONS[state]) - {"limit", "next"} == set(SEEN.values())
 
 
 @pytest.mark.parametrize(

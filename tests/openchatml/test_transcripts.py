@@ -83,7 +83,7 @@ def test_errors_say_where() -> None:
 def test_headers_are_bounded() -> None:
     for text in ("---\nversion: 2.2\nx: " + "a" * 100_000, "<|start|>user name=" + "a" * 100_000):
         for size in (len(text), 1000):
-            reader = StreamReader(strict=False)
+            reader = StreamReader()
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
             with pytest.raises(LimitError, match="E-LIMIT-OPENCHATML-HEADER"):
                 list(map(reader.feed, pieces))
@@ -92,6 +92,46 @@ def test_headers_are_bounded() -> None:
     with pytest.raises(OpenChatMLError, match="deeper"):
         parse(deep)
     assert parse(deep, limits=Limits(openchatml_header_depth=64)).header is not None
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "---\nversion: 2.2\nx: ",
+        "---\nversion: 2.2\n<|end: <|end",
+        "version: 2.2\nx: ",
+        "<|start|>user name=",
+        "<|start|>king name=<|",
+        "<|start|>assistant<|channel|>final x=",
+        "<|start|>user<|message|>hi<|end|><|start|>assistant<|literal|>",
+        "<|im_start|>user name=",
+        "<|im_start|>user\nhi<|im_end|><|im_start|>king ",
+    ],
+)
+def test_lenient_reading_takes_headers_that_are_too_long(begin: str) -> None:
+    limits = Limits(openchatml_header_bytes=100, openchatml_message_header_chars=100)
+    for end, count in (("", 1), ("<|message|>b<|end|>", 1), ("b<|start|>user<|message|>c<|end|>", 2)):
+        text = begin + "a" * 200 + end
+        readings = []
+        for size in (len(text), 1, 7):
+            reader = StreamReader(strict=False, limits=limits)
+            reported = 0
+            for at in range(0, len(text), size):
+                events = reader.feed(text[at : at + size])
+                reported += sum(len(event.text) for event in events if isinstance(event, BodyDelta))
+                if at + size < len(begin) + 200:
+                    # What is not yet reported is held; "hi" and its message came before.
+                    assert at + size - reported <= 100 + MAX_TOKEN_CHARS + begin.find("<|start|>assistant", 1) + 50
+            reader.finish()
+            readings.append(reader.transcript)
+        assert readings[1:] == readings[:-1]
+        recovered = [message for message in readings[0].messages if message.recovered]
+        assert [(one.role, one.channel) for one in recovered] == [("tool", "analysis")]
+        assert "a" * 200 in recovered[0].body
+        assert "E-PARSE-HEADER" in [problem.code for problem in readings[0].errors]
+        assert not any(one.index == readings[0].messages.index(recovered[0]) for one in visible(readings[0]))
+        if "im_start" not in begin:
+            assert len(readings[0].messages) == count + ("hi<" in begin)
 
 
 def test_document_headers_read_back_equal() -> None:

@@ -92,6 +92,15 @@ class Cursor:
         match = _WHITESPACE.match(self.text, self.at)
         return match.end() if match else self.at
 
+    def mark(self) -> tuple[int, int, bool]:
+        """Where the cursor is, for `back_to`."""
+        return self.at, len(self.parts), self._after_escape
+
+    def back_to(self, mark: tuple[int, int, bool]) -> None:
+        """Go back to where the cursor was; nothing may have been settled or taken from `parts` since."""
+        self.at, count, self._after_escape = mark
+        del self.parts[count:]
+
     def next_token(self) -> str | None:
         """Move past the next control token and return its name; None when more text is needed.
 

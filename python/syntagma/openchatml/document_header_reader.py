@@ -7,6 +7,7 @@ from syntagma.limits import Limits
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.document_header import read_header
 from syntagma.openchatml.legacy_reader import LEGACY_EDGES, LEGACY_START
+from syntagma.openchatml.message_draft import MessageDraft
 from syntagma.openchatml.reader_output import ReaderOutput
 from syntagma.openchatml.reader_states import Seen
 from syntagma.openchatml.tokens import spell
@@ -29,13 +30,16 @@ class DocumentHeaderReader:
         is_delimited: the document header stands between delimiters.
     """
 
-    def __init__(self, cursor: Cursor, output: ReaderOutput, *, profile: Profile | None, limits: Limits) -> None:
+    def __init__(
+        self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft, *, profile: Profile | None, limits: Limits
+    ) -> None:
         self.header: DocumentHeader | None = None
         self.profile: Profile = profile or "ocm"
         self.dialect: Dialect = "ocm"
         self.is_delimited = False
         self._cursor = cursor
         self._output = output
+        self._draft = draft
         self._limits = limits
         self._profile_given = profile is not None
         self._lines: list[str] = []
@@ -56,9 +60,10 @@ class DocumentHeaderReader:
                 self.is_delimited = True
                 return "delimiter"
         begin = cursor.whitespace_end()
-        self._output.check_size(
-            "openchatml_message_header_chars", begin - max(cursor.at, cursor.text.rfind("\n", cursor.at, begin))
-        )
+        indentation = begin - max(cursor.at, cursor.text.rfind("\n", cursor.at, begin))
+        if self._output.exceeds("openchatml_message_header_chars", indentation, SourceLocation(0, 1)):
+            self._draft.begin_recovered("")
+            return "limit"
         # Empty lines are dropped at once; whitespace before a first line of YAML is its indentation.
         cursor.at = cursor.text.rfind("\n", cursor.at, begin) + 1 or cursor.at
         word = cursor.text[begin:]
@@ -78,7 +83,11 @@ class DocumentHeaderReader:
             if not self.is_delimited and rest.startswith((_START, LEGACY_START)):
                 self._read()
                 return self._first_message(rest)
-            self._output.check_size("openchatml_header_bytes", self._size + len(rest))
+            if not self.is_delimited and line_end < 0 and any(start.startswith(rest) for start in _STARTS[:2]):
+                return None
+            if self._output.exceeds("openchatml_header_bytes", self._size + len(rest), SourceLocation(0, 1)):
+                self._draft.begin_recovered(self._so_far())
+                return "limit"
             if line_end < 0:
                 return None
             cursor.at = line_end + 1
@@ -108,6 +117,10 @@ class DocumentHeaderReader:
         self.dialect = "v0.1"
         return "legacy_start"
 
+    def _so_far(self) -> str:
+        """The lines so far, as they were written."""
+        return "".join(f"{line}\n" for line in [*(["---"] if self.is_delimited else []), *self._lines])
+
     def _read(self) -> None:
         """The document header is complete.
 
@@ -117,8 +130,11 @@ class DocumentHeaderReader:
         start = SourceLocation(0, 1)
         try:
             self.header = read_header("\n".join(self._lines), limits=self._limits)
-        except LimitError:
-            raise
+        except LimitError as error:
+            self._output.over_limit(error, start)
+            self._draft.begin_recovered(self._so_far())
+            self._draft.close(None)
+            return
         except SyntagmaError as error:
             self._output.fail(error.code, error.message, start)
             return

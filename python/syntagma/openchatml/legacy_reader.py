@@ -67,8 +67,10 @@ class LegacyReader:
         """The line of a header."""
         cursor, draft = self._cursor, self._draft
         line_end = cursor.text.find("\n", cursor.at)
-        size = len(cursor.text) - cursor.at if line_end < 0 else 0
-        self._output.check_size("openchatml_message_header_chars", size)
+        size = (line_end if line_end >= 0 else len(cursor.text)) - cursor.at
+        if self._output.exceeds("openchatml_message_header_chars", size, draft.place):
+            draft.begin_recovered("")
+            return "limit"
         if line_end < 0:
             return None
         message = None

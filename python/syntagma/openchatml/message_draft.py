@@ -9,6 +9,7 @@ from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.errors import CONSTRAINT
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadEvent
 from syntagma.openchatml.reader_output import ReaderOutput
+from syntagma.openchatml.tokens import spell
 from syntagma.openchatml.transcript import Message, PartialMessage, SourceLocation
 
 __all__ = ["MessageDraft"]
@@ -23,6 +24,8 @@ class MessageDraft:
         section: the token before the text that is read now.
         rejected: the header is malformed: the body is passed over.
         prompted: the prompt has begun this header.
+        given: how much of the header is the prompt's, code points.
+        loose: the body is that of a header which was too long; it may end at a start token, too.
         message: the message, without its body, once the header is complete.
     """
 
@@ -32,6 +35,8 @@ class MessageDraft:
         self.section = "start"
         self.rejected = False
         self.prompted = False
+        self.given = 0
+        self.loose = False
         self.message = Message(role="user")
         self._cursor = cursor
         self._output = output
@@ -45,7 +50,8 @@ class MessageDraft:
         self._cursor.parts = []
         self.sections = []
         self.section = "start"
-        self.rejected = self.prompted = False
+        self.rejected = self.prompted = self.loose = False
+        self.given = 0
         self._reported = 0
 
     def next_section(self, token: str) -> None:
@@ -59,11 +65,25 @@ class MessageDraft:
         self._cursor.parts = []
         self._reported = 0
         self.rejected = message is None
+        self.loose = False
         self._index = -1
         if message is not None:
             self.message = message
             self._index = len(self._output.messages)
             self._output.events.append(BodyStarted(self._index, message))
+
+    def begin_recovered(self, held: str) -> None:
+        """A header is too long: what was read of it is the beginning of a body that nobody sees."""
+        # As a tool's message it has no authority.
+        self.begin_body(Message(role="tool", channel="analysis", terminator="end", recovered=True, place=self.place))
+        self._cursor.parts = [held] if held else []
+        self.loose = True
+
+    def header_so_far(self) -> str:
+        """What was read of the header, as it was written."""
+        sections = [*self.sections, (self.section, "".join(self._cursor.parts))]
+        text = "".join((spell(token) if token != "start" else "") + text for token, text in sections)
+        return text[self.given :]
 
     def add_text(self, text: str) -> list[ReadEvent]:
         """Add text of the body that holds no `<`, and return the events; nothing else may be waiting."""
@@ -86,14 +106,14 @@ class MessageDraft:
                 self._output.events.append(BodyDelta(self._index, text))
         self._reported = len(parts)
 
-    def close(self, terminator: str) -> None:
-        """The body is complete: check it against its constraint, and add the message to the output."""
+    def close(self, terminator: str | None) -> None:
+        """The body is complete, or nothing ends it: check its constraint, and add the message to the output."""
         self.report_body()
         if not self.rejected:
             self._finish(terminator)
         self.leave()
 
-    def _finish(self, terminator: str) -> None:
+    def _finish(self, terminator: str | None) -> None:
         output = self._output
         draft = self.message
         body = "".join(self._cursor.parts)

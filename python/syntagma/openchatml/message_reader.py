@@ -37,6 +37,7 @@ class MessageReader:
         """The prompt has begun the header of a message of this role."""
         self._draft.begin(0)
         self._draft.prompted = True
+        self._draft.given = len(role)
         self._cursor.parts = [role]
 
     def between(self) -> Seen | None:
@@ -70,8 +71,13 @@ class MessageReader:
     def header(self) -> Seen | None:
         """One section of a header, and the token after it."""
         cursor, draft = self._cursor, self._draft
+        mark = cursor.mark()
         name = cursor.next_token()
-        self._output.check_size("openchatml_message_header_chars", cursor.offset - draft.place.offset)
+        size = cursor.offset - draft.place.offset
+        if self._output.exceeds("openchatml_message_header_chars", size, draft.place):
+            cursor.back_to(mark)
+            draft.begin_recovered(draft.header_so_far())
+            return "limit"
         if name is None:
             return None
         if name == "start" and draft.prompted and not draft.sections:
@@ -101,6 +107,10 @@ class MessageReader:
             return None
         if name in TERMINATORS:
             self.close(name)
+        elif name == "start" and draft.loose:
+            draft.close(None)
+            self._begin()
+            return "next"
         elif name != "literal":
             written = spell(name)
             cursor.parts.append(written)

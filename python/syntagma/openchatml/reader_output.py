@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
-from syntagma.openchatml.errors import TRUNCATED, log_error
+from syntagma.openchatml.errors import HEADER, TRUNCATED, log_error
 from syntagma.openchatml.read_events import ReadError, ReadEvent
 from syntagma.openchatml.transcript import Message, PartialMessage, Problem, ReadWarning, SourceLocation
 
@@ -50,23 +50,33 @@ class ReaderOutput:
         """Add a warning."""
         self.warnings.append(ReadWarning(code, message, place))
 
-    def check_size(self, limit: str, size: int) -> None:
-        """Stop the reading if a header is too long.
+    def exceeds(self, limit: str, size: int, place: SourceLocation) -> bool:
+        """Whether a header is too long: an error, and what it holds is to become the body of a message.
 
         Args:
             limit: name of the bound, a field of `Limits`.
             size: code points of the header so far.
+            place: where it begins.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, where the reading is strict.
         """
         allowed = getattr(self._limits, limit)
-        if size > allowed:
+        if size <= allowed:
+            return False
+        what = "document header" if limit == "openchatml_header_bytes" else "message header"
+        error = LimitError(
+            "E-LIMIT-OPENCHATML-HEADER", f"a {what} longer than {allowed}", limit=limit, given=size, allowed=allowed
+        )
+        self.over_limit(error, place)
+        return True
+
+    def over_limit(self, error: LimitError, place: SourceLocation) -> None:
+        """A header is too long: raise it where the reading is strict, else add an error."""
+        if self._strict:
             self.stopped = True
-            what = "document header" if limit == "openchatml_header_bytes" else "message header"
-            raise LimitError(
-                "E-LIMIT-OPENCHATML-HEADER", f"a {what} longer than {allowed}", limit=limit, given=size, allowed=allowed
-            )
+            raise error
+        self.fail(HEADER, error.message, place)
 
     def take_events(self) -> list[ReadEvent]:
         """The events since the last call."""

@@ -40,6 +40,8 @@ Seen: TypeAlias = Literal[
     "section",  # the channel token or the constrain token
     "terminator",  # the end, call or return token
     "delimiter",  # a line that opens or closes a document header
+    "next",  # the start token of the next message, in a body that it ends
+    "limit",  # a header that is too long
     "text",  # anything else
     "legacy_start",  # the tokens of the first published syntax
     "legacy_end",
@@ -65,11 +67,13 @@ TRANSITIONS: Mapping[State, Mapping[Seen, State]] = {
     State.OPENING: {
         "delimiter": State.DOCUMENT_HEADER,
         "text": State.DOCUMENT_HEADER,  # a header without delimiters
+        "limit": State.BODY,
         "start": State.BETWEEN_MESSAGES,
         "legacy_start": State.LEGACY_BETWEEN,
     },
     State.DOCUMENT_HEADER: {
         "delimiter": State.BETWEEN_MESSAGES,
+        "limit": State.BODY,
         "start": State.BETWEEN_MESSAGES,
         "legacy_start": State.LEGACY_BETWEEN,
     },
@@ -86,10 +90,12 @@ TRANSITIONS: Mapping[State, Mapping[Seen, State]] = {
         "terminator": State.BETWEEN_MESSAGES,
         "literal": State.MESSAGE_HEADER,
         "endliteral": State.MESSAGE_HEADER,
+        "limit": State.BODY,
     },
     State.BODY: {
         "terminator": State.BETWEEN_MESSAGES,
         "literal": State.LITERAL,
+        "next": State.MESSAGE_HEADER,
         # All other tokens are text.
         "start": State.BODY,
         "section": State.BODY,
@@ -103,6 +109,6 @@ TRANSITIONS: Mapping[State, Mapping[Seen, State]] = {
         "text": State.LEGACY_STRAY_TEXT,
     },
     State.LEGACY_STRAY_TEXT: {"legacy_start": State.LEGACY_BETWEEN},
-    State.LEGACY_HEADER: {"line_end": State.LEGACY_BODY},
+    State.LEGACY_HEADER: {"line_end": State.LEGACY_BODY, "limit": State.LEGACY_BODY},
     State.LEGACY_BODY: {"legacy_end": State.LEGACY_BETWEEN},
 }

@@ -88,7 +88,7 @@ class StreamReader:
         self._cursor = Cursor()
         self._output = ReaderOutput(strict=strict, limits=limits)
         self._draft = MessageDraft(self._cursor, self._output, deltas=deltas)
-        self._document = DocumentHeaderReader(self._cursor, self._output, profile=profile, limits=limits)
+        self._document = DocumentHeaderReader(self._cursor, self._output, self._draft, profile=profile, limits=limits)
         self._messages = MessageReader(self._cursor, self._output, self._draft, self._document)
         self._legacy = LegacyReader(self._cursor, self._output, self._draft)
         self._state = State.OPENING
@@ -139,7 +139,7 @@ class StreamReader:
             data: text, or UTF-8, each cut anywhere.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`, a header is too long; nothing is read any more.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only: a header is too long, nothing more is read.
         """
         if self._output.stopped:
             return []
@@ -158,7 +158,7 @@ class StreamReader:
             stop: the token that an engine took off the end: `return`, `call` or `end`.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only.
         """
         output, cursor = self._output, self._cursor
         if output.stopped:
@@ -208,6 +208,9 @@ class StreamReader:
                     output.truncate("the text ends inside a control token", end, PartialMessage())
             case State.MESSAGE_HEADER | State.LEGACY_HEADER:
                 output.truncate("the text ends inside a message header", end, PartialMessage())
+            case State.BODY | State.LITERAL | State.LEGACY_BODY if self._draft.loose:
+                cursor.flush()
+                self._draft.close(None)
             case State.BODY | State.LITERAL | State.LEGACY_BODY:
                 output.truncate("the text ends inside a message", end, self._draft.partial())
             case State.DOCUMENT_HEADER:
@@ -238,7 +241,7 @@ def parse(
 
     Raises:
         OpenChatMLError: strict reading only; code, line and offset say what and where.
-        LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+        LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only.
     """
     reader = StreamReader(strict=strict, profile=profile, role=role, deltas=False, limits=limits)
     reader.feed(text)
