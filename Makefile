@@ -51,9 +51,11 @@ test-python: build
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 FUZZ_FORMATS ?= 1000
+FUZZ_COMPLETIONS ?= 20000
 
 fuzz: build ## look for crashes and broken promises with random input
 	$(BIN)/python -m tests.formats.format_laws $(FUZZ_FORMATS) --from $(FUZZ_SEED)0000
+	$(BIN)/python -m tests.openchatml.damage $(FUZZ_COMPLETIONS) --seed $(FUZZ_SEED)
 	cargo test --release --quiet --package syntagma-grammar --test random_schemas
 	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 

@@ -10,7 +10,7 @@ from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, error_for
 from syntagma.openchatml.tokens import CHANNELS, ROLES, WORD
 from syntagma.openchatml.transcript import Profile
 
-__all__ = ["ATTRIBUTES", "MessageHeader", "is_key", "read_fields", "split_role"]
+__all__ = ["ATTRIBUTES", "MessageHeader", "is_function_role", "is_key", "read_fields", "split_role"]
 
 ATTRIBUTES = {
     "to": "recipient",
@@ -40,6 +40,11 @@ class MessageHeader(msgspec.Struct):
     warnings: list[str] = []
 
 
+def is_function_role(word: str) -> bool:
+    """Whether a role word is that of a function that a developer defined."""
+    return _FUNCTION.fullmatch(word) is not None
+
+
 def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
     """Role and name that a role word stands for.
 
@@ -48,7 +53,7 @@ def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
     """
     if word in ROLES:
         return word, None
-    if _FUNCTION.fullmatch(word):
+    if is_function_role(word):
         return "tool", word
     if profile == "harmony":
         role, colon, name = word.partition(":")

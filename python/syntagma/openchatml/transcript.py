@@ -59,6 +59,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
             assistant addresses a tool, else `end`.
         extra: attributes that are not known.
         recovered: the header was malformed, this is what could be made of it.
+        header_raw: the header as it was written, where it was malformed, with its message token if there is one; only
+            of Harmony.
         role_raw: the role as it was written, where it was written otherwise.
         place: where the message begins; no part of what the message says.
         end: offset after the message, code points.
@@ -76,6 +78,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     terminator: str | None = ""
     extra: dict[str, str] = {}
     recovered: bool = False
+    header_raw: str | None = None
     role_raw: str | None = None
     place: SourceLocation | None = None
     end: int | None = None
@@ -106,7 +109,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return self._said() == other._said()
 
     def _said(self) -> Message:
-        return msgspec.structs.replace(self, role_raw=None, place=None, end=None, recovered=False)
+        return msgspec.structs.replace(self, role_raw=None, header_raw=None, place=None, end=None, recovered=False)
 
     def to_dict(self) -> dict[str, Any]:
         """What is set, as plain data."""

@@ -78,18 +78,19 @@ def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: 
         at = match.end() if match is not None else 0
         word = match.group() if match is not None else ""
         if number == 0 and not shape.has_role:
-            left = _words(header, shape, text, 0, bare=False)
+            left = _words(header, shape, text, 0, closed=closed)
         elif number == 0:
             header.role = word
             if match is None:
                 header.note("a header without a role")
-            left = _words(header, shape, text, at, bare=False)
+            left = _words(header, shape, text, at, closed=closed)
         elif shape.sections[marker]:
             taken = _fixed(header, marker, word, shape.sections[marker], again=marker in seen)
             # Where the marker of the body lacks, the body may stand right after the value.
-            left = _words(header, shape, text, at if closed else at - len(word) + taken, bare=closed)
+            begin = at if closed else at - len(word) + taken
+            left = _words(header, shape, text, begin, closed=closed, bare=closed)
         else:
-            left = _free(header, marker, text, match, shape)
+            left = _free(header, marker, text, match, shape, closed=closed)
         seen.add(marker)
         if left is not None:
             header.rest.append((number, left))
@@ -105,6 +106,10 @@ def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, a
     name = found.group() if found else ""
     if again:
         header.note(f"a header with two of {marker}")
+        if header.values.get(marker) not in (word, name):
+            # Which of them is meant is not known.
+            header.values.pop(marker, None)
+            header.unknown.add(marker)
     elif word in values:
         header.values[marker] = word
     elif name in values and not word[len(name) :].isalnum():
@@ -117,7 +122,9 @@ def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, a
     return len(word)
 
 
-def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, shape: HeaderShape) -> int | None:
+def _free(
+    header: Header, marker: str, text: str, match: re.Match[str] | None, shape: HeaderShape, *, closed: bool
+) -> int | None:
     """The value of a section that may have any."""
     if match is None:
         header.note(f"nothing after {marker}")
@@ -129,20 +136,30 @@ def _free(header: Header, marker: str, text: str, match: re.Match[str] | None, s
         # The last one is the one next to the body.
         header.guessed = True
     header.values[marker] = match.group()
-    return _words(header, shape, text, match.end(), bare=False)
+    return _words(header, shape, text, match.end(), closed=closed)
 
 
-def _words(header: Header, shape: HeaderShape, text: str, begin: int, *, bare: bool) -> int | None:
-    """Take the fields that are one word off the front; the index of what is left, or None."""
+def _words(
+    header: Header, shape: HeaderShape, text: str, begin: int, *, closed: bool, bare: bool = False
+) -> int | None:
+    """Take the fields that are one word off the front; the index of what is left, or None.
+
+    In a header that its marker closes, fields are fields after words that do not belong there, too: for whom a message
+    is decides who sees it.
+    """
+    left: int | None = None
     for match in WORD.finditer(text, begin):
         word = match.group()
         key = next((one for one in shape.keys if word.startswith(one)), "")
         value = word[len(key) :]
         if not key or not value:
             if not bare or not _WORD_OF_SECTION.fullmatch(word) or (shape.bare or "") in header.values:
-                return match.start()
+                left, bare = match.start() if left is None else left, False
+                if closed:
+                    continue
+                return left
             key, value, bare = shape.bare or "", word, False
         before = header.values.setdefault(key, value)
         if before != value:
             header.note(f"{key} has two values")
-    return None
+    return left

@@ -7,7 +7,7 @@ text comes from, what a header means (`message_header` reads it) or what a body 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
 from syntagma.parsing.message_header import WHITESPACE, Header, HeaderShape, read_header
@@ -68,6 +68,7 @@ class HeaderText:
         repaired: what begins it was missing, or stood there twice.
 
     Attributes:
+        given: code points of the text that it begins with.
         size: code points that were added.
         prompted: the prompt has begun it.
         repaired: what begins it was missing, or stood there twice.
@@ -75,8 +76,8 @@ class HeaderText:
     """
 
     __slots__ = (
-        *("_given", "_marker", "_parts", "_places", "_role", "_sections"),
-        *("has_marker", "prompted", "repaired", "size"),
+        *("_marker", "_parts", "_places", "_role", "_sections"),
+        *("given", "has_marker", "prompted", "repaired", "size"),
     )
 
     def __init__(
@@ -86,7 +87,7 @@ class HeaderText:
         self._marker = ""  # of the section that is open
         self._parts = [text]  # its text
         self._places = [end - len(text)]
-        self._given = len(text)
+        self.given = len(text)
         self._role = role
         self.size = 0
         self.has_marker = not prompted
@@ -117,6 +118,15 @@ class HeaderText:
         text = "".join(self._parts).strip(WHITESPACE)
         return not (text.removeprefix(self._role) if self.prompted else text)
 
+    def is_role_alone(self, roles: Collection[str]) -> bool:
+        """It has nothing but whitespace and, perhaps, one of these words.
+
+        Without any format, whitespace is an answer.
+        """
+        if self._sections or (self.is_unformatted and self.size):
+            return False
+        return "".join(self._parts).strip(WHITESPACE) in ("", self._role, *roles)
+
     @property
     def is_unformatted(self) -> bool:
         """No marker was read at all since the prompt: the model answers without any format."""
@@ -124,7 +134,7 @@ class HeaderText:
 
     def without_format(self) -> Header:
         """What it says where it is unformatted: nothing, and all text that was added is the body."""
-        return Header(rest=[(0, self._given)])
+        return Header(rest=[(0, self.given)])
 
     def read(self, shape: HeaderShape, *, closed: bool) -> Header:
         """What the header says.

@@ -238,7 +238,7 @@ class MessageTurnReader:
         at, marker = self._frames.next_marker(final=final)
         room = self._limits.parser_header_chars - self._header_text.size
         if at - window.pos > room:
-            self._add_to_header(window.pos + room)
+            self._add_to_header(window.pos + max(0, room))
             here = window.here
             self._out.malformed("E-LIMIT-HEADER", "a header that does not end", (here, here))
             kind = self._header_without_body()
@@ -275,6 +275,7 @@ class MessageTurnReader:
         if effect == "section":
             window.pos += len(marker)
             header.begin_section(marker, window.here)
+            header.size += len(marker)
             return True
         kind = self._header_without_body()
         if effect == "ends header":

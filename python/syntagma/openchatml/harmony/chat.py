@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
+from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import called_tool
 from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import JsonMachine
@@ -35,9 +36,11 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     calls: list[ToolCall] = []
     in_text = incomplete = False
     for message in messages:
+        if _is_header_alone(message):
+            continue
         name = called_tool(message)
         if name is not None:
-            arguments, whole = _arguments(message.body)
+            arguments, whole = _arguments(message.body, is_cut=message.terminator is None)
             complete = whole and message.terminator in ("call", None)
             call_id = message.call_id or f"call_{len(calls)}"
             calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
@@ -63,6 +66,13 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     )
 
 
+def _is_header_alone(message: Message) -> bool:
+    """Whether the text ended in a header of which nothing could be made."""
+    written = message.header_raw
+    alone = written is not None and not written.endswith(spell("message"))
+    return alone and message.terminator is None and not message.body
+
+
 def _is_answer(message: Message) -> bool:
     if message.role != "assistant" or names_tool(message.recipient):
         return False
@@ -72,14 +82,28 @@ def _is_answer(message: Message) -> bool:
     return sound and message.channel == "commentary" and message.recipient is None
 
 
-def _arguments(body: str) -> tuple[str, bool]:
-    """A call's arguments, and whether they are one JSON object; else the text as it stands."""
+def _arguments(body: str, *, is_cut: bool) -> tuple[str, bool]:
+    """A call's arguments, and whether they are one JSON object; else the text as it stands.
+
+    Args:
+        body: the text of the call.
+        is_cut: the text ended in it; half a token that ends messages is no part of the arguments.
+    """
     begin = len(body) - len(body.lstrip(_WHITESPACE))
+    end = _half_end_from(body) if is_cut else len(body)
     if not body.startswith("{", begin):
-        return body, False
+        return "" if is_cut and begin >= end else body, False
     machine = JsonMachine()
-    at, arguments = machine.feed(body, begin, len(body))
-    rest = body[at:]
-    if machine.done and not rest.strip(_WHITESPACE):
-        return arguments, True
-    return arguments + rest, False
+    at, arguments = machine.feed(body, begin, end)
+    rest, half_end = body[at:end], body[end:]
+    if rest.strip(_WHITESPACE):
+        return arguments + rest + half_end, False
+    if machine.in_string:
+        return arguments + machine.feed(body, end, len(body))[1], False
+    return arguments, machine.done and spell("call").startswith(half_end)
+
+
+def _half_end_from(body: str) -> int:
+    """Where the end of a body is the beginning of a token that ends messages; else its length."""
+    at = incomplete_token_from(body, 0)
+    return at if any(spell(name).startswith(body[at:]) for name in TERMINATORS) else len(body)

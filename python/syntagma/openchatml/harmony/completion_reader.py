@@ -14,12 +14,13 @@ import msgspec
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError
+from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
 from syntagma.openchatml.harmony.completion_body import CompletionBody
 from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, begins_header, read_harmony_header
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
-from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
+from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
@@ -71,13 +72,15 @@ class HarmonyReader:
     """
 
     @entry
-    def __init__(self, *, role: str | None = "assistant", deltas: bool = True) -> None:
+    def __init__(self, *, role: str | None = "assistant", deltas: bool = True, limits: Limits | None = None) -> None:
         """Prepare to read.
 
         Args:
             role: the text continues a prompt that ended after the start token and this role; None for transcripts.
             deltas: report the pieces of bodies.
+            limits: bounds on headers, and on text between messages; what is longer becomes a body.
         """
+        self._room = (limits or Limits()).openchatml_message_header_chars
         self.messages: list[Message] = []
         self.errors: list[Problem] = []
         self.draft: Message | None = None
@@ -90,6 +93,9 @@ class HarmonyReader:
         self._line = 1
         self._begin = SourceLocation(0, 1)  # where the message at hand begins
         self._between: list[str] = []  # text since the last message
+        self._between_begin = self._begin
+        self._between_size = 0
+        self._loose = False  # the message at hand may end at a start token, too
         self._header: HeaderText | None = (
             None if role is None else HeaderText(f"{role} ", role=self._role, prompted=True)
         )
@@ -222,11 +228,29 @@ class HarmonyReader:
         if self.draft is not None:
             self._body.parts.append(text)
         elif self._header is not None:
-            self._header.add(text)
+            room = max(0, self._room - self._header.size)
+            self._header.add(text[:room])
+            if len(text) > room:
+                self._count(text[:room])
+                self._overflow(self._header)
+                self._on_text(text[room:])
+                return
         elif self._stopped and text.strip(_WHITESPACE):
             self._over = True
         else:
-            self._between.append(text)
+            if not self._between_size:
+                self._between_begin = self._here()
+            room = self._room - self._between_size
+            self._between.append(text[:room])
+            self._between_size += len(text[:room])
+            if len(text) > room:
+                self._count(text[:room])
+                self._end_stray_text()
+                self._on_text(text[room:])
+                return
+        self._count(text)
+
+    def _count(self, text: str) -> None:
         self._offset += len(text)
         self._line += text.count("\n")
 
@@ -241,6 +265,9 @@ class HarmonyReader:
         self._offset += len(written)
         if name in TERMINATORS:
             self._close(name)
+        elif name == "start" and self._loose:
+            self._close(None)
+            self._begin_header(HeaderText())
         else:
             # A structural token in a body is text: it must not forge a message.
             self._body.parts.append(written)
@@ -254,8 +281,7 @@ class HarmonyReader:
             self._end_stray_text()
             self._begin_header(HeaderText())
         elif effect == "begins unopened":
-            header = self._unopened_header()
-            self._begin_header(header)
+            header = self._begin_unopened_header()
             self._in_header(header, name, marker_effect(_KINDS[name], header, stopped=False))
         elif effect == "turn is over":
             self._over = True
@@ -266,8 +292,9 @@ class HarmonyReader:
         header.has_marker = True
         if effect == "section":
             header.begin_section(name, self._offset)
+            header.size += len(spell(name))
         elif effect == "body":
-            self._begin_body(read_harmony_header(header, closed=True))
+            self._begin_body(read_harmony_header(header, closed=True), f"{_written(header)}{spell('message')}")
         elif effect == "begins again":
             self._begin_header(HeaderText(repaired=not header.prompted))
         else:
@@ -280,38 +307,67 @@ class HarmonyReader:
     def _begin_header(self, header: HeaderText) -> None:
         self._begin = self._here()
         self._header = header
-        self._between = []
+        self._forget_stray_text()
         self._stopped = False
 
-    def _unopened_header(self) -> HeaderText:
+    def _forget_stray_text(self) -> None:
+        self._between = []
+        self._between_size = 0
+
+    def _begin_unopened_header(self) -> HeaderText:
         """A header whose start token is missing: the text before it is its beginning, or belongs to no message."""
-        text = "".join(self._between)
-        if not begins_header(text):
+        text, begin = "".join(self._between), self._stray_text_begin()
+        if begins_header(text):
+            header = HeaderText(repaired=True)
+            header.add(text)
+        else:
             self._end_stray_text()
-            text = "assistant"
-        return HeaderText(text, repaired=True)
+            header, begin = HeaderText("assistant", repaired=True), self._here()
+        self._begin_header(header)
+        self._begin = begin
+        return header
+
+    def _stray_text_begin(self) -> SourceLocation:
+        """Where the text since the last message begins, without whitespace."""
+        text = "".join(self._between)
+        size = len(text) - len(text.lstrip(_WHITESPACE))
+        begin = self._between_begin
+        return SourceLocation(begin.offset + size, begin.line + text.count("\n", 0, size))
 
     def _end_header(self, header: HeaderText, terminator: str | None) -> None:
         """A header without its message token: the body is in it."""
-        if header.is_unformatted:
-            body = "".join(text for _, text in header.text_outside_fields(header.without_format()))
-            read = HarmonyHeader(role=self._role, channel="final", recovered=True, rest=body)
-        else:
-            read = read_harmony_header(header, closed=False)
-        if terminator is None and not read.rest:
+        if terminator is None and header.is_role_alone(ROLES):
             self._header = None
             return
-        self._begin_body(read)
+        read = self._without_body(header)
+        self._begin_body(read, _written(header))
         self._body.parts.append(read.rest)
         self._close(terminator)
+
+    def _without_body(self, header: HeaderText) -> HarmonyHeader:
+        """What a header without its message token says, with the body that is in it."""
+        if not header.is_unformatted:
+            return read_harmony_header(header, closed=False)
+        body = "".join(text for _, text in header.text_outside_fields(header.without_format()))
+        return HarmonyHeader(role=self._role, channel="final", recovered=True, rest=body)
+
+    def _overflow(self, header: HeaderText) -> None:
+        """A header is too long: what it holds, and what comes up to the next message, is a body."""
+        read = HarmonyHeader(channel="analysis", recovered=True, rest=_written(header))
+        if header.is_unformatted:
+            read = self._without_body(header)
+        read.errors.append((HEADER, f"a header longer than {self._room}"))
+        self._begin_body(read)
+        self._body.parts.append(read.rest)
+        self._loose = True
 
     def _end_stray_text(self) -> None:
         """Text between messages is kept as a private message."""
         text = "".join(self._between).strip(_WHITESPACE)
-        self._between = []
         if not text or self._stopped:
+            self._forget_stray_text()
             return
-        self._begin = self._here()
+        self._begin = self._stray_text_begin()
         self._fail(HEADER, "text outside of any message")
         self._begin_body(HarmonyHeader(channel="analysis", recovered=True))
         self._body.parts.append(text)
@@ -319,7 +375,7 @@ class HarmonyReader:
 
     # Bodies.
 
-    def _begin_body(self, header: HarmonyHeader) -> None:
+    def _begin_body(self, header: HarmonyHeader, written: str | None = None) -> None:
         for code, message in header.errors:
             self._fail(code, message)
         self.draft = Message(
@@ -332,10 +388,12 @@ class HarmonyReader:
             constrain=header.constrain,
             terminator=None,
             recovered=header.recovered,
+            header_raw=written if header.recovered or header.intent is not None else None,
             place=self._begin,
         )
         self._header = None
-        self._between = []
+        self._loose = False
+        self._forget_stray_text()
         self._body.begin(is_call=called_tool(self.draft) is not None)
         self._events.append(BodyStarted(len(self.messages), self.draft))
 
@@ -377,6 +435,11 @@ class HarmonyReader:
         wrong = wrong or self._ids.call(call)
         if wrong is not None:
             self._fail(CALL_SCHEMA, wrong)
+
+
+def _written(header: HeaderText) -> str:
+    """A header as it was written, from its role on; without what the prompt holds of it."""
+    return "".join((spell(marker) if marker else "") + text for marker, text in header.sections)[header.given :]
 
 
 @entry

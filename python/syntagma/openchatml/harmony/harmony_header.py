@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, HeaderError
-from syntagma.openchatml.message_header import ATTRIBUTES, split_role
-from syntagma.openchatml.tokens import CHANNELS, WORD
+from syntagma.openchatml.message_header import ATTRIBUTES, is_function_role, split_role
+from syntagma.openchatml.tokens import CHANNELS, ROLES, WORD
 from syntagma.parsing import HeaderShape, HeaderText
 
 __all__ = ["HarmonyHeader", "begins_header", "read_harmony_header"]
@@ -19,6 +19,7 @@ class HarmonyHeader(msgspec.Struct):
     """What a header says.
 
     Attributes:
+        intent: as it is written; what a message is for follows from its channel here, whatever the header says.
         errors: codes and sentences, in their order.
         rest: text that belongs to no field: the body, where the message token is missing.
     """
@@ -28,6 +29,7 @@ class HarmonyHeader(msgspec.Struct):
     channel: str | None = None
     recipient: str | None = None
     call_id: str | None = None
+    intent: str | None = None
     content_type: str | None = None
     constrain: str | None = None
     recovered: bool = False
@@ -37,8 +39,8 @@ class HarmonyHeader(msgspec.Struct):
 
 def begins_header(text: str) -> bool:
     """Whether a text begins with a role, so that it may be a header without its start token."""
-    words = WORD.findall(text)
-    return bool(words) and (words[0] in ("system", "developer", "user", "assistant") or "functions." in words[0][:10])
+    word = WORD.search(text)
+    return word is not None and (word.group() in ROLES or is_function_role(word.group()))
 
 
 def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
@@ -57,9 +59,7 @@ def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
         rest="".join(piece for _, piece in text.text_outside_fields(read)) if read.rest else "",
     )
     for key, field in _FIELDS.items():
-        # What a message is for follows from its channel here, whatever the header says.
-        if field != "intent":
-            setattr(header, field, read.values.get(key))
+        setattr(header, field, read.values.get(key))
     if read.role:
         _set_role(header, read.role)
     if header.channel is None and (header.role == "assistant" or read.unknown or not read.role):
