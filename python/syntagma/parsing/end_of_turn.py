@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TypeAlias
+import os
+from typing import NamedTuple, TypeAlias
 
 from syntagma.parsing.text.token_kind import SPECIAL, TokenKind
 
@@ -12,12 +13,29 @@ __all__ = ["EndOfTurn"]
 Piece: TypeAlias = tuple[str, TokenKind]
 
 
+class _Bounds(NamedTuple):
+    """What is known of the places of an end before any text is."""
+
+    longest: int
+    """the most code points that the end of the turn may take"""
+    prefixes: tuple[tuple[str, tuple[str, ...]], ...]
+    """what may stand first, by its first character: what these texts begin with in common, and the texts"""
+    beginnings: frozenset[str]
+    """every proper beginning of what may stand first"""
+    cut: int
+    """the most code points of a beginning"""
+
+
 @functools.lru_cache(maxsize=256)
-def _bounds(places: tuple[tuple[str, ...], ...]) -> tuple[int, str, frozenset[str]]:
-    """How long the end of a turn may be, with which characters it may begin, and every beginning of its first text."""
+def _bounds(places: tuple[tuple[str, ...], ...]) -> _Bounds:
     first = places[0] if places else ()
-    beginnings = frozenset(text[:size] for text in first for size in range(1, len(text)))
-    return sum(max(map(len, texts)) for texts in places), "".join(sorted({text[0] for text in first})), beginnings
+    alike = [tuple(text for text in first if text[0] == char) for char in sorted({text[0] for text in first})]
+    return _Bounds(
+        sum(max(map(len, texts)) for texts in places),
+        tuple((os.path.commonprefix(texts), texts) for texts in alike),  # noqa: RUF071  # characters are meant
+        frozenset(text[:size] for text in first for size in range(1, len(text))),
+        max(map(len, first), default=1) - 1,
+    )
 
 
 class EndOfTurn:
@@ -31,11 +49,12 @@ class EndOfTurn:
         first_chars: the characters with which the end of the turn may begin; empty if nothing ends it.
     """
 
-    __slots__ = ("_beginnings", "_held", "_longest", "_places", "_tokens", "first_chars")
+    __slots__ = ("_bounds", "_held", "_places", "_tokens", "first_chars")
 
     def __init__(self, places: tuple[tuple[str, ...], ...]) -> None:
         self._places = places
-        self._longest, self.first_chars, self._beginnings = _bounds(places)
+        self._bounds = _bounds(places)
+        self.first_chars = frozenset(prefix[0] for prefix, _ in self._bounds.prefixes)
         self._held: list[Piece] = []
         self._tokens: list[str] = []
         """end tokens of the vocabulary after what is held, up to now the last of the output"""
@@ -47,14 +66,20 @@ class EndOfTurn:
 
     def beginning_in(self, text: str) -> int:
         """The first index at which the end of the turn may begin in this text; its length if there is none."""
-        found = len(text)
-        for char in self.first_chars:
-            at = text.find(char, 0, found)
-            while at >= 0:
-                is_cut = len(text) - at < self._longest and text[at:] in self._beginnings
-                if is_cut or text.startswith(self._places[0], at):
+        size = found = len(text)
+        _, prefixes, beginnings, cut = self._bounds
+        tail = size - cut if size > cut else 0
+        for prefix, texts in prefixes:
+            at = text.find(prefix)
+            while 0 <= at < found:
+                if text.startswith(texts, at):
                     found = at
-                at = text.find(char, at + 1, found)
+                at = text.find(prefix, at + 1)
+            at = text.find(prefix[0], tail)
+            while 0 <= at < found:
+                if text[at:] in beginnings:
+                    found = at
+                at = text.find(prefix[0], at + 1)
         return found
 
     def is_cut(self, text: str) -> bool:
@@ -63,6 +88,8 @@ class EndOfTurn:
 
     def feed(self, text: str, kind: TokenKind) -> list[Piece]:
         """More output → what is certainly not the end of the turn, each piece with the kind of its tokens."""
+        if len(self._held) == 1 and not self._tokens and kind is self._held[0][1] and kind is not SPECIAL:
+            text = self._held.pop()[0] + text
         if self.is_empty and self.beginning_in(text) == len(text):
             return [(text, kind)]
         self._held += ((token, SPECIAL) for token in self._tokens)
@@ -87,7 +114,7 @@ class EndOfTurn:
         begin = 0
         for piece, kind in self._held:
             after = begin + len(piece)
-            for start in range(max(begin, len(held) - self._longest), after):
+            for start in range(max(begin, len(held) - self._bounds.longest), after):
                 if held[start] in self.first_chars and self._is_end(held, start, kind, whole=whole):
                     return start
             begin = after

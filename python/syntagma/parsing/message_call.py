@@ -156,10 +156,14 @@ class MessageCallReader:
         at, marker = self._frames.next_end(final=False)
         start = window.here
         found = call.read_arguments(final=False, end=at)
+        if found is NEED_MORE and window.pos == len(window.text) and not final:
+            return NEED_MORE
         if found is NEED_MORE and window.here == start and call.in_string and not window.is_token(at):
             # Text inside a string is text, whatever it spells; only a token ends a message there.
-            at = at + len(marker) if marker is not None else len(window.text) if final else at
-            found = call.read_arguments(final=False, end=at)
+            passed = at + len(marker) if marker is not None else len(window.text) if final else at
+            if passed > at:
+                at = passed
+                found = call.read_arguments(final=False, end=at)
         if found is not NEED_MORE:
             return self._arguments_over() if found.ending == "whole" else State.UNREADABLE
         if window.here > start:
