@@ -25,6 +25,7 @@ SCRIPTS = (
     "schema_correctness",
     "batch",
     "legal_ends",
+    "captures",
     "parse",
     "parser_setup",
     "openchatml",

@@ -212,6 +212,15 @@ class GrammarMatcher:
     def closes_within(self, budget: int) -> bool:
         """Whether `shortest_close` finds a way of at most `budget` tokens: much cheaper where there is much room."""
 
+    def captures(self) -> dict[str, list[tuple[int, int]]]:
+        """Where the labelled parts of the text lie, by label: spans in bytes, in the order of their beginnings.
+
+        Every label of the grammar has an entry. Where the text may end, the spans are those of a whole reading of it,
+        else of the parts that are complete by now. Of several readings that one counts in which the first span starts
+        earliest, then is longest, then the next one. Takes about as long as reading the text again, and raises
+        `LimitError` `E-LIMIT-STEP` where that is too much; the matcher goes on all the same.
+        """
+
     def explain(self, token_id: int | None = None) -> dict[str, Any]:
         """What is expected, and what becomes of a token.
 

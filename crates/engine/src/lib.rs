@@ -22,6 +22,7 @@
 
 mod automaton;
 mod budget;
+mod captures;
 mod compiled;
 mod compiler;
 mod context;
@@ -40,6 +41,7 @@ mod vocabulary;
 use syntagma_grammar::maps;
 
 pub use budget::{Bound, Unit};
+pub use captures::Captures;
 pub use compiled::{CompiledGrammar, CompiledStats};
 pub use compiler::{CompilerStats, GrammarCompiler};
 pub use context::{AtWork, EngineContext};

@@ -108,6 +108,14 @@ impl Fuel {
         }
     }
 
+    /// The same with so many units more.
+    pub(crate) fn with_more(self, units: usize) -> Self {
+        Self {
+            left: self.left.saturating_add(units as u64),
+            ..self
+        }
+    }
+
     /// Units that are left.
     pub(crate) fn left(&self) -> u64 {
         self.left

@@ -244,6 +244,16 @@ impl GrammarMatcher {
         released(py, || self.inner.closes_within(*budget)).map_err(|error| from_engine(py, &error))
     }
 
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let captures =
+            released(py, || self.inner.captures()).map_err(|error| from_engine(py, &error))?;
+        let dict = PyDict::new(py);
+        for (label, spans) in captures {
+            dict.set_item(&*label, spans)?;
+        }
+        Ok(dict)
+    }
+
     #[pyo3(signature = (token_id=Given(None)))]
     fn explain<'py>(
         &self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.grammars.checking import Check
+from syntagma.grammars.checking import Check, Match
 from syntagma.grammars.dialects import Dialect
 from syntagma.grammars.grammar import Gbnf, Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
@@ -15,6 +15,7 @@ __all__ = [
     "Gbnf",
     "Grammar",
     "GrammarWarning",
+    "Match",
     "Order",
     "Report",
     "ValueNotation",

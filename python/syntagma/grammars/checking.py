@@ -1,7 +1,8 @@
-"""Whether a grammar accepts a text and, where it does not, why: for people."""
+"""What a grammar says of a text: whether it accepts it, why it does not, and where its labelled parts lie."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from syntagma import _engine
 from syntagma.limits import Limits
 
-__all__ = ["Check", "accept_text", "accepts_text", "check_text"]
+__all__ = ["Check", "Match", "accept_text", "accepts_text", "check_text", "match_text"]
 
 _END = 256
 """the id of the token that ends a text; the 256 before it are the bytes, and special tokens come after it"""
@@ -49,6 +50,27 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     expected: str | None = None
     continuation: str | None = None
     violations: tuple[str, ...] = ()
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A text that a grammar accepts.
+
+    Attributes:
+        text: the whole text.
+        captures: where its labelled parts lie, by label: spans in code points, in the order of their beginnings. Every
+            label of the grammar has an entry.
+    """
+
+    text: str
+    captures: dict[str, list[tuple[int, int]]]
+
+    def texts(self, label: str) -> list[str]:
+        """The texts of the parts with a label.
+
+        Raises:
+            KeyError: the grammar has no such label.
+        """
+        return [self.text[start:end] for start, end in self.captures[label]]
 
 
 def accept_text(matcher: _engine.GrammarMatcher, text: str, special: Sequence[tuple[str, int]]) -> int:
@@ -99,6 +121,30 @@ def accepts_text(grammar: _engine.Grammar, text: str, limits: Limits) -> bool:
     """Whether a grammar accepts the whole text."""
     matcher, at = _read(grammar, text, limits)
     return at == len(text) and matcher.is_accepting()
+
+
+def match_text(grammar: _engine.Grammar, text: str, limits: Limits) -> Match | None:
+    """The captures of a text; None if the grammar does not accept it.
+
+    Raises:
+        LimitError: `E-LIMIT-STEP`, finding them is too much work.
+    """
+    matcher, at = _read(grammar, text, limits)
+    if at < len(text) or not matcher.is_accepting():
+        return None
+    captures = matcher.captures()
+    if not text.isascii():
+        offsets = _code_points(text)
+        captures = {
+            label: [(offsets[start], offsets[end]) for start, end in spans] for label, spans in captures.items()
+        }
+    return Match(text, captures)
+
+
+def _code_points(text: str) -> dict[int, int]:
+    """Where characters begin in the bytes of a text → in the text; and its end."""
+    sizes = (len(character.encode("utf-8", "replace")) for character in text)
+    return {offset: at for at, offset in enumerate(itertools.accumulate(sizes, initial=0))}
 
 
 def _read(grammar: _engine.Grammar, text: str, limits: Limits) -> tuple[_engine.GrammarMatcher, int]:

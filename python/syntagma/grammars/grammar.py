@@ -13,7 +13,7 @@ import msgspec
 from syntagma import _engine
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, SyntagmaError
-from syntagma.grammars.checking import Check, accepts_text, check_text
+from syntagma.grammars.checking import Check, Match, accepts_text, check_text, match_text
 from syntagma.grammars.dialects import (
     NOTATIONS,
     Dialect,
@@ -457,6 +457,19 @@ class Grammar:
             LimitError: it is too large to compile.
         """
         return accepts_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+
+    @entry
+    def match(self, text: str, *, limits: Limits | None = None) -> Match | None:
+        """Where the labelled parts of a text lie; None if the grammar does not accept the whole text.
+
+        Parts are labelled with `@name(…)` in EBNF, with `rule[capture="name"]: …` in Lark. Of several readings that one
+        counts in which the first part starts earliest, then is longest, then the next one.
+
+        Raises:
+            GrammarError: the grammar does not compile, for instance because it names tokens by numbers.
+            LimitError: it is too large to compile; `E-LIMIT-STEP`, there are too many readings to look at.
+        """
+        return match_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
 
     def _violations(self, text: str) -> tuple[str, ...]:
         report = self.report

@@ -13,7 +13,7 @@ const TEXT: u32 = 1 << 31;
 
 /// What a step took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Input<'a> {
+pub(crate) enum Input<'a> {
     Token(u32),
     Text(&'a [u8]),
 }

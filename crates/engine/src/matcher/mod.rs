@@ -19,7 +19,8 @@ pub(crate) use close::{Costs, Goal, Known, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 pub use next::NextMask;
 
-use self::history::{History, Input};
+use self::history::History;
+pub(crate) use self::history::Input;
 use crate::budget::{Bound, Ledger, Spending};
 use crate::compiled::CompiledGrammar;
 use crate::earley::StateId;
@@ -418,6 +419,24 @@ impl GrammarMatcher {
             Step::End => Some(Place::Ended),
             Step::To(state) => Some(Place::At(state)),
         })
+    }
+
+    /// What the places of the matcher are numbers of.
+    pub(crate) fn generation(&self) -> &Generation {
+        &self.generation
+    }
+
+    /// What the steps took, in order.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = Input<'_>> {
+        self.history.inputs()
+    }
+
+    /// Runs a call that changes nothing and can be given up: a limit does not fail the matcher.
+    pub(crate) fn look<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.guard(|matcher| match call(matcher) {
+            Err(error) if error.kind() == ErrorKind::Limit => Ok(Err(error)),
+            result => result.map(Ok),
+        })?
     }
 
     /// Runs a call unless the matcher has failed, and remembers a failure.
