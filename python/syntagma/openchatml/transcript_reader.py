@@ -63,6 +63,7 @@ class StreamReader:
         warnings: what is irregular so far.
     """
 
+    @entry
     def __init__(
         self,
         *,
