@@ -83,11 +83,11 @@ class SyntagmaError(Exception):
 
     @property
     def place(self) -> str | None:
-        """The location, as `source:line:column` or `at /json/pointer`; None if there is none."""
+        """The location, as `source:line:column`, `at /json/pointer`, or both; None if there is none."""
+        text = ":".join(str(part) for part in (self.source, self.line, self.column) if part is not None)
         if self.pointer is not None:
-            return f"at {self.pointer or '/'}" if self.source is None else f"{self.source} at {self.pointer or '/'}"
-        parts = [str(part) for part in (self.source, self.line, self.column) if part is not None]
-        return ":".join(parts) or None
+            text = f"{text} at {self.pointer or '/'}".lstrip()
+        return text or None
 
     def __str__(self) -> str:
         lines = [f"{self.code}: {self.message}" + (f" ({self.place})" if self.place else "")]

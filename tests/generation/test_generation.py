@@ -204,6 +204,32 @@ def test_a_grammar_that_comes_back_is_not_compiled_again() -> None:
     assert len(compiled) == 1
 
 
+def test_a_grammar_may_be_made_while_the_prompt_is_read(caplog: pytest.LogCaptureFixture) -> None:
+    threads: list[int] = []
+
+    def made() -> Grammar:
+        threads.append(threading.get_ident())
+        return Grammar.from_json_schema({"enum": ["yes"]})
+
+    generator = Generator(ScriptedBackend('"yes"'))
+    with caplog.at_level("INFO", logger="syntagma.generation"):
+        for _ in range(2):
+            generation = generator.start("q", grammar=made, options=options())
+            assert text_of(generation) == '"yes"'
+            assert generation.metrics.grammar_init_s > 0
+    assert threading.get_ident() not in threads
+    told = [record.getMessage() for record in caplog.records]
+    assert [" in " in line for line in told] == [True, True]
+    assert told[0].startswith("grammar matcher made")
+    assert told[1].startswith("grammar matcher reused and reset")
+    assert text_of(generator.start("q", grammar=lambda: None, options=options())) == '"yes"'
+
+
+def test_a_grammar_that_cannot_be_made_is_told_before_the_first_token() -> None:
+    with pytest.raises(GrammarError):
+        Generator(ScriptedBackend("a")).start("q", grammar=lambda: Grammar.from_ebnf("start ::= "), options=options())
+
+
 def test_generations_of_one_grammar_do_not_disturb_each_other() -> None:
     grammar = Grammar.from_ebnf('start ::= "ab" | "cd"')
     generator = Generator(ScriptedBackend(lambda prompt: "ab" if prompt == "1" else "cd"))

@@ -177,6 +177,39 @@ def test_further_response_formats() -> None:
     assert any_object["usage"]["extra"]["grammar_per_token_s"] > 0
 
 
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "role": {"type": "string", "enum": ["cook", "pilot"]},
+        "active": {"type": "boolean"},
+    },
+    "required": ["name", "role", "active"],
+}
+
+
+def test_a_schema_may_be_json_text() -> None:
+    """As clients of other engines for the browser send it."""
+    written = '{"name": "Ida", "role": "pilot", "active": true}'
+    asked = {"response_format": {"type": "json_object", "schema": json.dumps(PERSON)}, "max_tokens": 128}
+    answer = ask(written, **asked)
+    assert json.loads(answer["choices"][0]["message"]["content"]) == json.loads(written)
+    extra = answer["usage"]["extra"]
+    assert extra["grammar_init_s"] > 0
+    assert extra["grammar_per_token_s"] > 0
+    chunks = stream(written, **asked)
+    text = "".join(chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks if chunk["choices"])
+    assert text == written
+
+
+@pytest.mark.parametrize(
+    "notation", ['root ::= "left" | "right"', 'start: "left" | "right"\n', 'start = "left" | "right";']
+)
+def test_a_grammar_may_be_in_any_notation(notation: str) -> None:
+    answer = ask("right", response_format={"type": "grammar", "grammar": notation})
+    assert answer["choices"][0]["message"]["content"] == "right"
+
+
 def test_stop_strings_and_lengths() -> None:
     assert ask("one two three", stop="two")["choices"][0]["message"]["content"] == "one "
     assert ask("one two three", stop=["zzz", "e t"])["choices"][0]["message"]["content"] == "on"

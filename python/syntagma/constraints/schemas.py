@@ -143,7 +143,8 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
     if answer.kind == "object":
         return schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits)
     if answer.kind == "grammar":
-        return Grammar.from_ebnf(answer.grammar, limits=limits)
+        text = answer.grammar
+        return with_pointer_prefix(answer.pointer, lambda: Grammar.from_text(text, limits=limits))
     if answer.tag is not None:
         tag = answer.tag
         return with_pointer_prefix(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from syntagma.decoding import GrammarCompiler
@@ -50,7 +50,7 @@ class Generator:
         self,
         prompt: str | Sequence[int],
         *,
-        grammar: Grammar | None = None,
+        grammar: Grammar | Callable[[], Grammar | None] | None = None,
         grammar_key: Hashable | None = None,
         options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
     ) -> Generation:
@@ -58,7 +58,8 @@ class Generator:
 
         Args:
             prompt: rendered text, or token ids.
-            grammar: what may be written; None: anything.
+            grammar: what may be written, or what makes it, which then runs beside the reading of the prompt; None:
+                anything.
             grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
                 itself is the key.
             options: sampling, lengths and stop strings.
@@ -79,10 +80,9 @@ class Generator:
                 "answer",
                 hint="shorten the conversation or the tools",
             )
-        pending: Future[Lease] | None = None
+        pending: Future[Lease | None] | None = None
         if grammar is not None:
-            key = grammar if grammar_key is None else grammar_key
-            pending = self._threads.submit(self._matchers.take, key, grammar)
+            pending = self._threads.submit(self._matchers.take, grammar_key, grammar)
         began = time.perf_counter()
         try:
             session = self.backend.open()
@@ -109,7 +109,7 @@ class Generator:
         self,
         prompt: str | Sequence[int],
         *,
-        grammar: Grammar | None = None,
+        grammar: Grammar | Callable[[], Grammar | None] | None = None,
         grammar_key: Hashable | None = None,
         options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
     ) -> Iterator[Step]:

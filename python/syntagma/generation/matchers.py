@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 
 import msgspec
@@ -16,6 +17,7 @@ from syntagma.grammars import Grammar
 __all__ = ["Lease", "MatcherPool"]
 
 _MAX_IDLE = 16
+_log = logging.getLogger("syntagma.generation")
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -34,16 +36,30 @@ class MatcherPool:
         self._idle: OrderedDict[Hashable, GrammarMatcher] = OrderedDict()
         self._guard = ForkSafeLock(self._idle.clear)
 
-    def take(self, key: Hashable, grammar: Grammar) -> Lease:
-        """A matcher at the start of the text, compiled if none is kept."""
+    def take(self, key: Hashable, grammar: Grammar | Callable[[], Grammar | None]) -> Lease | None:
+        """A matcher at the start of the text, compiled if none is kept; None if there is no grammar.
+
+        Args:
+            key: equal keys promise equal grammars; None: the grammar itself is the key.
+            grammar: what may be written, or what makes it: reading a schema takes time that counts as well.
+        """
         began = time.perf_counter()
+        if callable(grammar):
+            made = grammar()
+            if made is None:
+                return None
+            grammar = made
+        key = grammar if key is None else key
         with self._guard.lock:
             matcher = self._idle.pop(key, None)
+        is_new = matcher is None
         if matcher is None:
             matcher = GrammarMatcher(self._compiler.compile(grammar))
         else:
             matcher.reset()
-        return Lease(key, matcher, time.perf_counter() - began)
+        took = time.perf_counter() - began
+        _log.info("grammar matcher %s in %.2f ms", "made" if is_new else "reused and reset", took * 1e3)
+        return Lease(key, matcher, took)
 
     def give_back(self, lease: Lease) -> None:
         """Keep the matcher; those that were kept longest are dropped."""
@@ -53,7 +69,7 @@ class MatcherPool:
             while len(self._idle) > _MAX_IDLE:
                 self._idle.popitem(last=False)
 
-    def give_back_result(self, pending: Future[Lease]) -> None:
+    def give_back_result(self, pending: Future[Lease | None]) -> None:
         """Keep a matcher whose generation never began."""
-        if not pending.cancelled() and pending.exception() is None:
-            self.give_back(pending.result())
+        if not pending.cancelled() and pending.exception() is None and (lease := pending.result()) is not None:
+            self.give_back(lease)

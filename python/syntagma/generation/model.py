@@ -116,7 +116,7 @@ class Model:
         end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
         ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
         options = msgspec.structs.replace(options, stop=(*options.stop, *ends))
-        return self.generator.start(turn.prompt, grammar=turn.grammar, options=options)
+        return self.generator.start(turn.prompt, grammar=lambda: turn.grammar, options=options)
 
     def close(self) -> None:
         """Stop the compiling threads."""

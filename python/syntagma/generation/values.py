@@ -68,8 +68,9 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         prompt_tokens: tokens of the prompt.
         completion_tokens: tokens sampled, the end-of-turn token included.
-        grammar_init_s: compiling the grammar and making the matcher; over several choices the sum.
-        grammar_per_token_s: bitmask and acceptance, average of a token; over several choices the average of them.
+        grammar_init_s: reading the schema, compiling the grammar and making the matcher, beside the reading of the
+            prompt; over several choices the sum.
+        grammar_per_token_s: bitmask and acceptance alone, average of a token; over several choices the average.
         prefill_s: reading the prompt.
         decode_s: all steps, masks and sampling included, the consumer's time not.
     """

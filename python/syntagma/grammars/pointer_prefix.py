@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, Self, TypeVar
 
-from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
+from syntagma.errors import ArgumentError, GrammarError, LimitError, UnsupportedSchema
 
 __all__ = ["HasPointers", "with_pointer_prefix"]
 
@@ -25,11 +25,11 @@ def with_pointer_prefix(pointer: str, read: Callable[[], G]) -> G:
     """The grammar that `read` gives; the pointers of its report begin with `pointer`.
 
     Raises:
-        GrammarError, LimitError: those of `read`, whose pointers begin with `pointer`, too.
+        ArgumentError, GrammarError, LimitError: those of `read`, whose pointers begin with `pointer`, too.
     """
     try:
         return read().placed(pointer)
-    except (GrammarError, LimitError) as error:
+    except (ArgumentError, GrammarError, LimitError) as error:
         if isinstance(error, UnsupportedSchema):
             error.pointers = {pointer + inner: reason for inner, reason in error.pointers.items()}
         error.pointer = pointer + (error.pointer or "")

@@ -22,7 +22,7 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
             `structural_tag`: by `tag`.
         schema: JSON Schema, for kind `schema`.
         tag: the structural tag, for kind `structural_tag`.
-        grammar: EBNF text, for kind `grammar`.
+        grammar: its text, in any notation that the text tells, for kind `grammar`.
         strict: refuse a schema that a grammar can only approximate.
         pointer: where the schema or grammar stands in the request.
     """
@@ -49,7 +49,9 @@ _TEXT = ResponseFormat()
 
 
 def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
-    """Read OpenAI's `response_format`, `{"type": "grammar", "grammar": EBNF text}`, and structural tags.
+    """Read OpenAI's `response_format`, `{"type": "grammar", "grammar": text}`, and structural tags.
+
+    A schema may be given as JSON text, too; a grammar may be in any notation that `Grammar.from_text` tells by itself.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
@@ -73,7 +75,7 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
     if kind == "grammar":
         grammar = value.get("grammar")
         if not isinstance(grammar, str):
-            raise _bad_format("a grammar is EBNF text", "/grammar")
+            raise _bad_format("a grammar is text", "/grammar")
         return ResponseFormat(kind="grammar", grammar=grammar, pointer="/response_format/grammar")
     if kind == "structural_tag":
         if not {"format", "structures", "structural_tag"} & value.keys():
@@ -84,8 +86,13 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
 
 def _schema(holder: Mapping[str, Any], pointer: str) -> ResponseFormat:
     schema = holder.get("schema")
+    if isinstance(schema, str):
+        try:
+            schema = msgspec.json.decode(schema)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            raise _bad_format(f"a schema that is given as text is JSON: {error}", pointer) from None
     if not isinstance(schema, Mapping | bool):
-        raise _bad_format("a schema is an object, true or false", pointer)
+        raise _bad_format("a schema is an object, true or false, or one of these as JSON text", pointer)
     return ResponseFormat(
         kind="schema", schema=schema, strict=holder.get("strict") is True, pointer=f"/response_format{pointer}"
     )

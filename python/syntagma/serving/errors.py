@@ -73,7 +73,7 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
 
 def _body(error: SyntagmaError, status: int) -> ErrorBody:
     lines = [error.message]
-    if error.place and error.pointer is None:
+    if error.place and (error.pointer is None or error.line is not None):
         lines[0] += f" ({error.place})"
     if error.excerpt:
         lines.append(error.excerpt)
