@@ -109,7 +109,7 @@ def test_response_formats(value: Any, kind: str) -> None:
         ({"type": "yaml"}, "/type"),
         ({"type": "structural_tag"}, "/format"),
         ({"type": "json_schema", "json_schema": {"name": "x"}}, "/json_schema/schema"),
-        ({"type": "json_schema", "schema": "{}"}, "/schema"),
+        ({"type": "json_schema", "schema": "{"}, "/schema"),
         ({"type": "grammar"}, "/grammar"),
     ],
 )
