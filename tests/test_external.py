@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -31,3 +32,29 @@ def test_every_outside_case_passes(suite: str) -> None:
     result = RUNNER.run_suite(suite, RUNNER.DEFAULT_DATA)
     assert result.total > 0
     assert RUNNER.unknown_failures(suite, result) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({}, None),
+        ({"mode": "sing"}, "unknown: mode sing"),
+        ({"colour": "red"}, "unknown: colour"),
+        ({"options": {"colour": "red"}}, "unknown: option colour"),
+        ({"expected": {"messages_count": 0, "colour": "red"}}, "unknown: expected colour"),
+        ({"mode": "stream", "options": {"chunking": "by moons"}}, "unknown: chunking by moons"),
+        (
+            {"mode": "router", "options": {"tools": {"a": {"colour": 1}}}},
+            "unknown: expected messages_count, tool colour",
+        ),
+    ],
+)
+def test_what_a_case_says_is_known_or_reported(tmp_path: Path, change: dict[str, object], problem: str | None) -> None:
+    case = {"id": "a", "mode": "parse", "input": "", "options": {}, "expected": {"messages_count": 0}, **change}
+    folder = tmp_path / "openchatml"
+    folder.mkdir()
+    (folder / "vectors.jsonl").write_text(json.dumps(case))
+    harmony = [{"id": "b", "kind": "dance"}, {"id": "c", "kind": "render", "method": "m", "config": {"colour": 1}}]
+    (folder / "harmony_vectors.jsonl").write_text("\n".join(map(json.dumps, harmony)))
+    failed = {"b": "unknown: kind dance", "c": "unknown: config colour, method m"}
+    assert RUNNER.run_suite("openchatml", tmp_path).failed == failed | ({"a": problem} if problem else {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,9 +27,8 @@ def run(data: Path) -> Iterator[tuple[str, str | None]]:
         with (data / "openchatml" / f"{name}.jsonl").open(encoding="utf-8") as lines:
             for line in lines:
                 case = json.loads(line)
-                mode = case.get("mode") or case["kind"]
                 try:
-                    yield case["id"], unknown(mode, case) or checks[mode](case)
+                    yield case["id"], unknown(case) or checks[case.get("mode") or case["kind"]](case)
                 except SyntagmaError as error:
                     yield case["id"], f"raised {error}"
 
@@ -66,18 +66,50 @@ EXPECTED["validate"] = EXPECTED["parse"]
 """what cases may expect, by their mode"""
 
 
-def unknown(mode: str, case: dict[str, Any]) -> str | None:
+CASE = frozenset({"basis", "expected", "id", "input", "input_gen", "mode", "note", "options", "requirements"})
+HARMONY_CASE = frozenset({"id", "kind", "note", "peer", "peer_version", "source"})
+HARMONY_CASES = {
+    "render": HARMONY_CASE | {"config", "conversation", "method"},
+    "parse": HARMONY_CASE | {"input", "input_tokens", "peer_nonstrict", "robust", "role"},
+    "stream": HARMONY_CASE | {"eos", "input", "input_tokens", "robust", "role"},
+}
+"""fields of cases of Harmony, by their kind"""
+INNER = {
+    "config": frozenset({"auto_drop_analysis"}),
+    "robust": frozenset({"basis", "bodies", "dispatch", "error", "incomplete_body", "messages", "note", "visible"}),
+}
+METHODS = frozenset({"render_conversation", "render_conversation_for_completion"})
+CHUNKINGS = re.compile(r"whole|all_splits(\+bytes)?|bytes:[1-9][0-9]*")
+
+
+def unknown(case: dict[str, Any]) -> str | None:
     """The options and expectations of a case that are not known here: they would be passed over in silence."""
-    options = case.get("options", {})
-    if mode not in OPTIONS or "options" not in case:
-        return None
-    names = sorted(options.keys() - OPTIONS[mode])
+    found = _unknown_of_harmony(case) if "kind" in case else _unknown(case)
+    return f"unknown: {', '.join(found)}" if found else None
+
+
+def _unknown_of_harmony(case: dict[str, Any]) -> list[str]:
+    kind = case["kind"]
+    if kind not in HARMONY_CASES:
+        return [f"kind {kind}"]
+    names = sorted(case.keys() - HARMONY_CASES[kind])
+    for field, known in INNER.items():
+        names += sorted(f"{field} {name}" for name in case.get(field, {}).keys() - known)
+    return names + ([f"method {case['method']}"] if kind == "render" and case["method"] not in METHODS else [])
+
+
+def _unknown(case: dict[str, Any]) -> list[str]:
+    mode, options = case["mode"], case["options"]
+    if mode not in OPTIONS:
+        return [f"mode {mode}"]
+    names = sorted(case.keys() - CASE) + sorted(f"option {name}" for name in options.keys() - OPTIONS[mode])
     names += [f"expected {name}" for name in sorted(case["expected"].keys() - EXPECTED[mode])]
     tools = options.get("tools", {}).values() if mode == "router" else ()
     names += sorted({f"tool {name}" for tool in tools for name in tool.keys() - TOOL_OPTIONS})
     actions = options.get("actions", [])
     names += sorted({f"action {name}" for action in actions for name in action.keys() - ACTIONS.get(mode, set())})
-    return f"unknown: {', '.join(names)}" if names else None
+    chunking = options.get("chunking")
+    return names + ([f"chunking {chunking}"] if chunking is not None and not CHUNKINGS.fullmatch(chunking) else [])
 
 
 def plain(message: ocm.Message) -> dict[str, Any]:
