@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from syntagma import formats
@@ -61,8 +61,11 @@ def completions(draw: st.DrawFn) -> str:
 
 
 def said(message: Message) -> tuple[object, ...]:
-    """What a message says, without the ids of its calls."""
-    calls = [(call.name, call.arguments, call.complete) for call in message.tool_calls]
+    """What a message says; of ids of calls, those that the text has."""
+    calls = [
+        (call.name, call.arguments, call.complete, None if call.id.startswith("call_") else call.id)
+        for call in message.tool_calls
+    ]
     return message.content, message.reasoning_content, calls, message.incomplete
 
 
@@ -87,6 +90,11 @@ def by_format(chunks: list[str]) -> tuple[object, ...]:
     return said(parser.message)
 
 
+def is_repaired(text: str) -> bool:
+    """Whether the stream parser repairs arguments, which the reader of transcripts leaves as they were written."""
+    return "E-PARSE-REPAIRED" in [diagnostic.code for diagnostic in FORMAT.parse(text).diagnostics]
+
+
 def by_reader(text: str) -> tuple[object, ...]:
     return said(harmony.to_chat(harmony.parse_completion(text).messages))
 
@@ -105,6 +113,7 @@ def test_both_read_the_formats_own_cases_alike(case: dict[str, str]) -> None:
 @example('<|channel|>analysis to=functions.{<|message|>{"a": "b<|end|>', 1)
 @example("I must refuse<|end|><|start|>assistant<|channel|>final {}<|return|>", 4)
 def test_both_read_malformed_completions_alike(text: str, size: int) -> None:
+    assume(not is_repaired(text))
     wanted = by_reader(text)
     assert by_format([text]) == wanted
     assert by_format([text[at : at + size] for at in range(0, len(text), size)]) == wanted
@@ -157,4 +166,5 @@ def test_both_read_tokens_alike(pieces: list[tuple[bool, str]]) -> None:
             reader.feed_text(text)
     parser.finish()
     reader.finish()
+    assume("E-PARSE-REPAIRED" not in [diagnostic.code for diagnostic in parser.message.diagnostics])
     assert said(parser.message) == said(harmony.to_chat(reader.messages))

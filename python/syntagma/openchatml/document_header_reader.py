@@ -43,6 +43,7 @@ class DocumentHeaderReader:
         self._limits = limits
         self._profile_given = profile is not None
         self._lines: list[str] = []
+        self._begin = 0  # offset of the first line
         self._size = 0  # code points of the lines, line breaks included
 
     def opening(self) -> Seen | None:
@@ -50,8 +51,9 @@ class DocumentHeaderReader:
         cursor = self._cursor
         if cursor.offset == 0 and cursor.text.startswith(_BOM, cursor.at):
             cursor.at += 1
+            self._begin = 1
         rest = cursor.text[cursor.at :]
-        if cursor.offset <= 1 and "---".startswith(rest[:3]):
+        if cursor.offset == self._begin and "---".startswith(rest[:3]):
             line, line_break, _ = rest.partition("\n")
             if not line_break:
                 return None
@@ -60,12 +62,14 @@ class DocumentHeaderReader:
                 self.is_delimited = True
                 return "delimiter"
         begin = cursor.whitespace_end()
-        indentation = begin - max(cursor.at, cursor.text.rfind("\n", cursor.at, begin))
-        if self._output.exceeds("openchatml_message_header_chars", indentation, SourceLocation(0, 1)):
-            self._draft.begin_recovered("")
-            return "limit"
         # Empty lines are dropped at once; whitespace before a first line of YAML is its indentation.
-        cursor.at = cursor.text.rfind("\n", cursor.at, begin) + 1 or cursor.at
+        for line in cursor.text[cursor.at : begin].split("\n"):
+            cursor.at = min(cursor.at, begin)
+            if self._output.exceeds("openchatml_message_header_chars", len(line), SourceLocation(0, 1)):
+                self._draft.begin_recovered("")
+                return "limit"
+            cursor.at += len(line) + 1
+        cursor.at -= len(line) + 1
         word = cursor.text[begin:]
         if not word or any(len(word) < len(start) and start.startswith(word) for start in _STARTS):
             return None

@@ -131,7 +131,7 @@ def _free(
         return None
     if _WORD_OF_SECTION.fullmatch(match.group()) is None:
         header.note(f"{match.group()!r} cannot stand after {marker}")
-        return match.start()
+        return _words(header, shape, text, match.start(), closed=True) if closed else match.start()
     if marker in header.values:
         # The last one is the one next to the body.
         header.guessed = True

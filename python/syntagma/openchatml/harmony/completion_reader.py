@@ -93,7 +93,6 @@ class HarmonyReader:
         self._line = 1
         self._begin = SourceLocation(0, 1)  # where the message at hand begins
         self._between: list[str] = []  # text since the last message
-        self._between_begin = self._begin
         self._between_size = 0
         self._loose = False  # the message at hand may end at a start token, too
         self._header: HeaderText | None = (
@@ -238,17 +237,25 @@ class HarmonyReader:
         elif self._stopped and text.strip(_WHITESPACE):
             self._over = True
         else:
-            if not self._between_size:
-                self._between_begin = self._here()
-            room = self._room - self._between_size
-            self._between.append(text[:room])
-            self._between_size += len(text[:room])
-            if len(text) > room:
-                self._count(text[:room])
-                self._end_stray_text()
-                self._on_text(text[room:])
-                return
+            self._on_text_between(text)
+            return
         self._count(text)
+
+    def _on_text_between(self, text: str) -> None:
+        if not self._between:
+            bare = text.lstrip(_WHITESPACE)
+            self._count(text[: len(text) - len(bare)])
+            text = bare
+            self._begin = self._here()
+        room = self._room - self._between_size
+        if len(text) > room:
+            self._begin_stray_text("".join(self._between))
+            self._loose = True
+            self._on_text(text)
+        elif text:
+            self._between.append(text)
+            self._between_size += len(text)
+            self._count(text)
 
     def _count(self, text: str) -> None:
         self._offset += len(text)
@@ -316,7 +323,7 @@ class HarmonyReader:
 
     def _begin_unopened_header(self) -> HeaderText:
         """A header whose start token is missing: the text before it is its beginning, or belongs to no message."""
-        text, begin = "".join(self._between), self._stray_text_begin()
+        text, begin = "".join(self._between), self._begin
         if begins_header(text):
             header = HeaderText(repaired=True)
             header.add(text)
@@ -326,13 +333,6 @@ class HarmonyReader:
         self._begin_header(header)
         self._begin = begin
         return header
-
-    def _stray_text_begin(self) -> SourceLocation:
-        """Where the text since the last message begins, without whitespace."""
-        text = "".join(self._between)
-        size = len(text) - len(text.lstrip(_WHITESPACE))
-        begin = self._between_begin
-        return SourceLocation(begin.offset + size, begin.line + text.count("\n", 0, size))
 
     def _end_header(self, header: HeaderText, terminator: str | None) -> None:
         """A header without its message token: the body is in it."""
@@ -363,15 +363,14 @@ class HarmonyReader:
 
     def _end_stray_text(self) -> None:
         """Text between messages is kept as a private message."""
-        text = "".join(self._between).strip(_WHITESPACE)
-        if not text or self._stopped:
-            self._forget_stray_text()
-            return
-        self._begin = self._stray_text_begin()
+        if self._between:
+            self._begin_stray_text("".join(self._between).rstrip(_WHITESPACE))
+            self._close(None)
+
+    def _begin_stray_text(self, text: str) -> None:
         self._fail(HEADER, "text outside of any message")
         self._begin_body(HarmonyHeader(channel="analysis", recovered=True))
         self._body.parts.append(text)
-        self._close(None)
 
     # Bodies.
 
@@ -444,7 +443,11 @@ def _written(header: HeaderText) -> str:
 
 @entry
 def parse_completion(
-    text: str | bytes | Iterable[str], *, role: str | None = "assistant", stop: str | None = None
+    text: str | bytes | Iterable[str],
+    *,
+    role: str | None = "assistant",
+    stop: str | None = None,
+    limits: Limits | None = None,
 ) -> HarmonyResult:
     """Read a whole completion.
 
@@ -452,8 +455,9 @@ def parse_completion(
         text: what the model wrote, stop token included if there was one; or its pieces.
         role: the text continues a prompt that ended after the start token and this role; None for transcripts.
         stop: the stop token that an engine took off, `call` or `return`.
+        limits: bounds on headers, and on text between messages; what is longer becomes a body.
     """
-    reader = HarmonyReader(role=role, deltas=False)
+    reader = HarmonyReader(role=role, deltas=False, limits=limits)
     for piece in [text] if isinstance(text, str | bytes) else text:
         reader.feed(piece)
     reader.finish(stop=stop)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from syntagma.entry import entry
+from syntagma.limits import Limits
 from syntagma.openchatml.errors import HEADER, UNREPRESENTABLE, HeaderError, error_for
 from syntagma.openchatml.harmony.completion_reader import parse_completion
 from syntagma.openchatml.harmony.render import stop_segment
@@ -108,14 +109,15 @@ def to_harmony(
 
 
 @entry
-def from_harmony(text: str | bytes, *, role: str | None = None) -> Transcript:
+def from_harmony(text: str | bytes, *, role: str | None = None, limits: Limits | None = None) -> Transcript:
     """Harmony text as a transcript. Nothing is raised: what was irregular is in `errors`, and marked in the messages.
 
     Args:
         text: a conversation, or a completion.
         role: the text continues a prompt that ended after the start token and this role.
+        limits: bounds on headers, and on text between messages; what is longer becomes a body.
     """
-    result = parse_completion(text, role=role)
+    result = parse_completion(text, role=role, limits=limits)
     return Transcript(messages=tuple(with_call_ids(result.messages)), profile="harmony", errors=result.errors)
 
 

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Callable, Mapping
 
 from syntagma.entry import entry
+from syntagma.limits import Limits
 from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, HarmonyReader
 from syntagma.openchatml.read_events import ReadEvent
 from syntagma.openchatml.tokens import spell
@@ -22,7 +23,12 @@ class TokenReader:
 
     @entry
     def __init__(
-        self, decode: Callable[[int], bytes], control: Mapping[int, str], *, role: str | None = "assistant"
+        self,
+        decode: Callable[[int], bytes],
+        control: Mapping[int, str],
+        *,
+        role: str | None = "assistant",
+        limits: Limits | None = None,
     ) -> None:
         """Prepare to read.
 
@@ -31,8 +37,9 @@ class TokenReader:
             control: names of control tokens, such as `start`, by id. Where the vocabulary has none, leave it empty:
                 control tokens are then recognised by their text, over any number of tokens.
             role: the ids continue a prompt that ended after the start token and this role.
+            limits: as those of `HarmonyReader`.
         """
-        self.reader = HarmonyReader(role=role)
+        self.reader = HarmonyReader(role=role, limits=limits)
         self._decode = decode
         self._control = {number: name.removeprefix("<|").removesuffix("|>") for number, name in control.items()}
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
