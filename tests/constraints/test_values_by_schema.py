@@ -65,7 +65,7 @@ def test_what_may_be_written_is_valid(name: str) -> None:
         grammar = fmt.grammar([tool], tool_choice="required")
         rng = random.Random(f"{name} {what}")
         for _ in range(4):
-            text = walk(grammar, rng, hints, steps=40)
+            text = walk(grammar, rng, hints, steps=60)
             if text is None:
                 continue
             read += 1

@@ -331,7 +331,12 @@ class Draw:
         inner = "{envelope}" if "envelope" in tools else "{arguments}"
         if inner == "{arguments}" and "argument" in tools and self._maybe(0.5):
             inner += self._mark()
-        tools["call"] = f"{kind}remark{to}{prefix}{{name}}{body}{inner}{ends[-1]}"
+        call_id = ""
+        if not any("{id}" in str(one) for one in tools.values()) and self._maybe(0.3):
+            messages["fields"].append(rng.choice((" id=", self._mark())))
+            call_id = messages["fields"][-1] + rng.choice(("{id}", "c.{id}"))
+            parts[1] = self._table("messages", messages)
+        tools["call"] = f"{kind}remark{to}{prefix}{{name}}{call_id}{body}{inner}{ends[-1]}"
         if self._maybe(0.3):
             tools["call"] = [tools["call"], f"{to}{{name}}{kind}remark{body}{inner}{ends[-1]}"]
         parts.append(self._table("tools", tools))

@@ -29,6 +29,9 @@ __all__ = ["loaded", "problems"]
 _MESSAGES = 3
 _MAX_CUTS = 40
 
+_IDS = ("id7", *(f"call_{n}" for n in range(9)))
+"""the ids of calls in messages that are drawn, and those of calls without one"""
+
 
 def loaded(toml: str) -> ChatFormat | FormatError:
     """The format, ready to read; or why it is refused."""
@@ -177,12 +180,12 @@ def _structure(fmt: ChatFormat) -> frozenset[str]:
     messages = fmt.spec.messages
     if messages is not None:
         found.update(tool["function"]["name"] for tool in TOOLS)
+        found.update(_IDS)
         for sign in (*messages.fields, messages.body):
             found.update(part for text in tuple(found) for part in text.split(sign.strip()))
     if fmt.spec.tools is not None and any(form.envelope for form in fmt.spec.tools.forms):
         names = [tool["function"]["name"] for tool in TOOLS]
-        ids = ["id7", *(f"call_{n}" for n in range(9))]
-        found.update(('"', *"{}:,0123456789", *names, *ids))
+        found.update(('"', *"{}:,0123456789", *names, *_IDS))
     return frozenset(word for text in found for word in text.split())
 
 

@@ -30,12 +30,16 @@ TOOLS = [{"type": "function", "function": {"name": "tide", "parameters": {"type"
         ('[messages]\nfields = "<k>"\nbody = "<b>"\n', "E-FORMAT-TYPE", 2),
         ('[messages]\nfields = [" to="]\nbody = "<b>"\n', "E-FORMAT-CONFLICT", None),
         (HEADERS + 'otherwise = "nowhere"\n', "E-FORMAT-VALUE", 6),
+        (HEADERS + 'default = "<moon>full"\n', "E-FORMAT-VALUE", 6),
+        (HEADERS + 'default = ["<kind>"]\n', "E-FORMAT-VALUE", 6),
+        (HEADERS + 'default = "<kind>an answer"\n', "E-FORMAT-VALUE", 6),
+        (HEADERS + '[tools]\ncall = " to={name}.{id}<body>{arguments}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[content]\nblock = "{content}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[content]\nblock = "<body>{content}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[content]\nblock = "<kind><body>{content}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[content]\nblock = "<kind>a<kind>b<body>{content}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[content]\nblock = "oh <kind>a<body>{content}<end>"\n', "E-FORMAT-PATTERN", 7),
-        (HEADERS + '[tools]\ncall = "<kind>{id} to={name}<body>{arguments}<end>"\n', "E-FORMAT-PATTERN", 7),
+        (HEADERS + '[tools]\ncall = "<kind>{key} to={name}<body>{arguments}<end>"\n', "E-FORMAT-PATTERN", 7),
         (HEADERS + '[tools]\nsection = "<s>{calls}"\ncall = " to={name}<body>{arguments}"\n', "E-FORMAT-CONFLICT", 7),
         (HEADERS + REASONING + 'start = "open"\n', "E-FORMAT-CONFLICT", 8),
         (HEADERS + REASONING + 'interrupt = ["<x>"]\n', "E-FORMAT-CONFLICT", 8),
@@ -96,4 +100,63 @@ def test_formats_with_headers_are_whole() -> None:
     with pytest.raises(FormatError, match="E-FORMAT-COMBINE"):
         fmt.combine(reasoning=ChatFormat.from_toml('[reasoning]\nblock = "<t>{reasoning}</t>"\n'))
     assert set(fmt.preserved_tokens) == {"<begin>", "<kind>", "<body>", "<end>", "<stop>"}
-    assert fmt.triggers == ("<kind>remark to=", " to=", "<kind>draft to=", "<kind>answer to=")
+    assert fmt.triggers == ("<kind>remark to=", " to=")  # only with this kind a call is read
+
+
+def with_ids(example: str) -> ChatFormat:
+    """The format with ids in the headers of calls, as in this example."""
+    whole = WHOLE.replace(
+        'fields = [" to=", "<kind>"]', 'fields = [" to=", "<kind>", " id="]\ndefault = "<kind>answer"'
+    )
+    return ChatFormat.from_toml(whole[: whole.index("[tools]")] + f"[tools]\ncall = {example}\n")
+
+
+def test_ids_in_headers() -> None:
+    fmt = with_ids('" to={name} id=c-{id}<kind>remark<body>{arguments}<stop>"')
+    call = ToolCall(id="1", name="tide", arguments="{}")
+    assert fmt.write(Message(tool_calls=(call,))) == " to=tide id=c-1<kind>remark<body>{}<stop>"
+    for text, found in {
+        " to=tide id=c-1<kind>remark<body>{}<stop>": "1",
+        " id=c-1 to=tide<kind>remark<body>{}": "1",
+        "<kind>remark id=c-1 to=tide<body>": "1",
+        "<kind>remark id=c-1 to=tide<body>oh<stop>": "1",
+        " to=tide id=1<kind>remark<body>{}<stop>": None,
+        " to=tide<kind>remark<body>{}<stop>": None,
+    }.items():
+        for chunks in ([text], list(text)):
+            parser = fmt.parser(id_seed="")
+            for chunk in chunks:
+                parser.feed(chunk)
+            parser.finish()
+            (read,) = parser.message.tool_calls
+            assert (read.name, read.id == "1") == ("tide", found is not None), text
+    grammar = fmt.grammar(TOOLS)
+    assert accepts(grammar, " to=tide id=c-x_1<kind>remark<body>{}<stop>")
+    assert accepts(grammar, "<kind>remark to=tide id=c-2<body>{}<stop>")
+    for text in (" to=tide<kind>remark<body>{}<stop>", " to=tide id=c-<kind>remark<body>{}<stop>"):
+        assert not accepts(grammar, text)
+    with pytest.raises(FormatError, match="E-FORMAT-UNWRITABLE"):
+        fmt.write(Message(tool_calls=(ToolCall(id="a b", name="tide", arguments="{}"),)))
+
+
+def test_ids_that_a_model_need_not_write() -> None:
+    shown = " to={name}<kind>remark<body>{arguments}<stop>"
+    fmt = with_ids(f'["{shown}", "{shown.replace("<kind>", " id={id}<kind>")}"]')
+    for text in (" to=tide<kind>remark<body>{}<stop>", " to=tide id=7<kind>remark<body>{}<stop>"):
+        assert accepts(fmt.grammar(TOOLS), text)
+        assert [call.name for call in fmt.parse(text).tool_calls] == ["tide"]
+    assert fmt.parse(" to=tide id=7<kind>remark<body>{}<stop>").tool_calls[0].id == "7"
+    assert fmt.write(Message(tool_calls=(ToolCall(id="7", name="tide", arguments="{}"),))) == (
+        " to=tide<kind>remark<body>{}<stop>"
+    )
+
+
+def test_fields_that_a_header_lacks() -> None:
+    fmt = with_ids('" to={name}<kind>remark<body>{arguments}<stop>"')
+    assert fmt.parse("<body>So.<end>").content == "So."
+    assert not fmt.parse("<body>So.<end>").diagnostics
+    # What had to be guessed has no fields but those that stand there, and a call says where it stands.
+    for text in ("<begin>me So.<end>", "<kind>song<body>So.<end>", " to=tide<body>{}<stop>"):
+        assert fmt.parse(text).diagnostics
+    assert not fmt.parse(" to=tide<body>{}<stop>").tool_calls
+    assert not accepts(fmt.grammar(TOOLS), "<body>So.<stop>")

@@ -236,10 +236,21 @@ class CallWriter:
         """The header of a message; in a word with `key=`, more signs are read than in one without."""
         found = []
         for opener, inner, closers, in_key in self._header_parts:
-            name = self._spelled(names, is_name if in_key else is_header_word) if inner else None
-            between = (Grammar.literal(one.text) if isinstance(one, LiteralItem) else name for one in inner)
-            found.append(Grammar.concat(opener, *(one for one in between if one is not None), closers))
+            between: list[Grammar] = []
+            for item in inner:
+                if isinstance(item, LiteralItem):
+                    between += self._header_writer.rest(item.text)
+                elif item.name == "id":
+                    between.append(self._id(names))
+                else:
+                    between.append(self._spelled(names, is_name if in_key else is_header_word))
+            found.append(Grammar.concat(opener, *between, closers))
         return Grammar.union(*found)
+
+    @functools.cached_property
+    def _header_writer(self) -> HeaderWriter:
+        assert self._messages is not None
+        return HeaderWriter(self._messages, self._markers)
 
     @functools.cached_property
     def _header_parts(self) -> list[tuple[Grammar, tuple[Item, ...], Grammar, bool]]:
@@ -247,8 +258,7 @@ class CallWriter:
 
         Headers that begin alike are one. What stands before the name is as shown: calls are known by it.
         """
-        assert self._messages is not None
-        writer = HeaderWriter(self._messages, self._markers)
+        writer = self._header_writer
         closers: dict[tuple[str, tuple[Item, ...]], list[str]] = {}
         for shown in self._headers:
             at = [n for n, item in enumerate(shown.items) if isinstance(item, Placeholder)]

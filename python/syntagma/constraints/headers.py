@@ -29,10 +29,10 @@ class HeaderWriter:
         self._marks = sorted({*starts, *fields, messages.body}, key=len, reverse=True)
 
     def opener(self, text: str) -> list[Grammar]:
-        """A header from its beginning on, whose first space is as shown; without whitespace at the edge of the body."""
+        """A header from its beginning on; without whitespace at the edge of the body."""
         header, body, rest = text.partition(self._body)
         space = header[: len(header) - len(header.lstrip())]
-        return [*literal(space), *self.rest(header[len(space) :] + body), *literal(rest.rstrip())]
+        return [*([SOME_WHITESPACE] if space else []), *self.rest(header[len(space) :] + body), *literal(rest.rstrip())]
 
     def rest(self, text: str) -> Iterator[Grammar]:
         """A part of a header; a word or name stands before it, and after it unless it ends with the body."""

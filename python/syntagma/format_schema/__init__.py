@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syntagma.format_schema.envelope import Constant, Envelope, EnvelopeNode, EnvelopePlaceholder, Members
-from syntagma.format_schema.header import HeaderPattern, message_ends, opening, split_header
+from syntagma.format_schema.header import HeaderPattern, default_fields, message_ends, opening, split_header
 from syntagma.format_schema.markers import LiteralPiece, Markers, PlacedPiece
 from syntagma.format_schema.parts import (
     ContentSpec,
@@ -56,6 +56,7 @@ __all__ = [
     "ToolsSpec",
     "answer_before_calls",
     "as_data",
+    "default_fields",
     "has_required_fields",
     "is_open",
     "message_ends",

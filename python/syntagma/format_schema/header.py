@@ -10,7 +10,7 @@ from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import MessagesSpec
 from syntagma.format_schema.pattern import Pattern
 
-__all__ = ["HeaderPattern", "message_ends", "opening", "split_header"]
+__all__ = ["HeaderPattern", "default_fields", "message_ends", "opening", "split_header"]
 
 
 class HeaderPattern(msgspec.Struct, frozen=True):
@@ -40,6 +40,21 @@ def message_ends(messages: MessagesSpec, markers: Markers) -> tuple[str, ...]:
     return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
 
+def default_fields(messages: MessagesSpec) -> dict[str, str]:
+    """The values of fields that a header lacks, by their prefixes.
+
+    Raises:
+        ValueError: one is no field, or has no value of one word.
+    """
+    found = {}
+    for text in messages.default:
+        lead, parts = _fields(text, messages.fields)
+        if lead.strip() or len(parts) != 1 or len(parts[0][1].split()) != 1:
+            raise ValueError(f"{text!r} is no field with its value")
+        found[parts[0][0]] = parts[0][1].strip()
+    return found
+
+
 @functools.lru_cache(maxsize=1024)
 def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
     """Split a pattern into the fields of its header and its body.
@@ -63,8 +78,8 @@ def split_header(pattern: Pattern, messages: MessagesSpec) -> HeaderPattern:
         if any(prefix == seen for seen, _ in fields):
             raise ValueError(f"the field {prefix.strip()!r} occurs twice in its header")
         shape = Pattern(words[0])
-        if set(shape.placeholders) - {"name"}:
-            raise ValueError(f"the field {prefix.strip()!r} can have no placeholder but {{name}}")
+        if set(shape.placeholders) - {"name"} and shape.placeholders != ("id",):
+            raise ValueError(f"the field {prefix.strip()!r} can have no placeholder but {{name}}, or {{id}} alone")
         fields.append((prefix, shape))
     if not fields:
         raise ValueError("shows no field of the header")

@@ -162,6 +162,8 @@ class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """ends the header"""
     end: tuple[str, ...] = ()
     """each ends any message; after the first a further message may follow, after the others the turn may stop"""
+    default: tuple[str, ...] = ()
+    """fields, each with its value, that a sound header has where it lacks them"""
     otherwise: Literal["content", "reasoning"] = "content"
     """where a message goes whose header fits no example, or had to be guessed"""
 

@@ -163,17 +163,35 @@ def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     alike = [pattern for pattern in tools.call if split_header(pattern, messages).body == body]
     shown = [pattern.text.partition(messages.body)[0] for pattern in alike if has_required_fields(spec, pattern)]
     fields = [split_header(pattern, messages).fields for pattern in alike if len(alike) == len(tools.call)]
-    placed = [(prefix, shape) for each in fields for prefix, shape in each]
-    naming = {prefix + shape.text: prefix for prefix, shape in placed if shape.placeholders}
-    required = [field for field in required_fields(spec) if field not in naming.values()]
+    call_id = "".join(prefix + shape.text for prefix, shape in _fields_with(tools.call[0], messages, "id"))
+    naming: dict[str, list[dict[str, str]]] = {}
+    for each in fields:
+        fixed = {prefix: shape.text for prefix, shape in each if not shape.placeholders}
+        for prefix, shape in each:
+            if "name" in shape.placeholders:
+                naming.setdefault(prefix + shape.text + call_id, []).append(fixed)
+    named = {prefix for each in fields for prefix, shape in each if "name" in shape.placeholders}
+    required = [field for field in required_fields(spec) if field not in named]
     further = dict.fromkeys(
-        f" {prefix}{shape.text}" for prefix, shape in placed if prefix not in (*required, *naming.values())
+        f" {prefix.lstrip()}{shape.text}"
+        for each in fields
+        for prefix, shape in each
+        if prefix not in (*required, *named) and not (call_id and "id" in shape.placeholders)
     )
-    values = [[field + value for value in _values_of(spec, field)] for field in required]
-    for parts in itertools.product(naming, *values):
-        for order in itertools.permutations(parts):
-            shown += ["".join((*order, one)) for one in ("", *further)]
+    for name, examples in naming.items():
+        for values in itertools.product(*(_values_of(spec, field) for field in required)):
+            chosen = dict(zip(required, values, strict=True))
+            if any(all(one.get(field, value) == value for field, value in chosen.items()) for one in examples):
+                for order in itertools.permutations((name, *(field + value for field, value in chosen.items()))):
+                    shown += ["".join((*order, one)) for one in ("", *further)]
     return tuple(Pattern(text + messages.body) for text in dict.fromkeys(shown))
+
+
+def _fields_with(pattern: Pattern, messages: MessagesSpec, placeholder: str) -> list[tuple[str, Pattern]]:
+    """The fields of a header whose values have this placeholder."""
+    return [
+        (prefix, shape) for prefix, shape in split_header(pattern, messages).fields if placeholder in shape.placeholders
+    ]
 
 
 def _values_of(spec: FormatSpec, field: str) -> tuple[str, ...]:

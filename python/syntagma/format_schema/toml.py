@@ -39,7 +39,7 @@ _ONE_OR_MORE = {
     "reasoning": ("block",),
     "content": ("block",),
     "tools": ("section", "call", "envelope", "id", "argument"),
-    "messages": ("start", "end"),
+    "messages": ("start", "end", "default"),
 }
 """keys of each part whose value may be one text instead of a list"""
 _NOTATIONS = {

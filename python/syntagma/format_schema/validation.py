@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args, get_origin
 import msgspec
 
 from syntagma.errors import FormatError
-from syntagma.format_schema.header import split_header
+from syntagma.format_schema.header import default_fields, split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.json_pointer import steps_of
@@ -245,6 +245,10 @@ def check_headers(
         if any(pattern.text != "{calls}" for pattern in form.section):
             message = "has no meaning beside [messages]; the header stands in `call`"
             raise format_error("E-FORMAT-CONFLICT", f"{pointer}/section", message)
+    try:
+        default_fields(messages)
+    except ValueError as error:
+        raise format_error("E-FORMAT-VALUE", "/messages/default", str(error)) from None
     shown = [("/reasoning/block", pattern) for pattern in (reasoning.block if reasoning is not None else ())]
     shown += [("/content/block", pattern) for pattern in (content.block if content is not None else ())]
     shown += [(f"{pointer}/call", pattern) for pointer, form in forms for pattern in form.call]

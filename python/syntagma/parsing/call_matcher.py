@@ -34,6 +34,7 @@ class CallMatcher:
         limits: bounds on the header of a call, and on arguments that come before the name.
         infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
         name: the tool's name, where it was read before.
+        call_id: the call's id, where it was read before.
 
     Attributes:
         pattern: as above.
@@ -75,6 +76,7 @@ class CallMatcher:
         infer: Callable[[str], str | None] | None = None,
         *,
         name: str | None = None,
+        call_id: str | None = None,
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
@@ -91,7 +93,7 @@ class CallMatcher:
         self.commit_at = 0
         self.name = name
         self.header_name: str | None = None
-        self.id: str | None = None
+        self.id = call_id
         self.source: ArgumentSource | None = None
         self.envelope: EnvelopeReader | None = None
         self.begun = False

@@ -66,8 +66,19 @@ class CallReader:
     """
 
     __slots__ = (
-        *("_after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_limits"),
-        *("_matchers", "_may_prefilter", "_name", "_out", "_policies", "_start", "_tools", "_window", "call"),
+        *("_after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_id"),
+        *(
+            "_limits",
+            "_matchers",
+            "_may_prefilter",
+            "_name",
+            "_out",
+            "_policies",
+            "_start",
+            "_tools",
+            "_window",
+            "call",
+        ),
     )
 
     def __init__(self, window: Window, parts: ReaderParts) -> None:
@@ -80,6 +91,7 @@ class CallReader:
         self._alike: tuple[CallPattern, ...] = ()
         self._start = 0
         self._name: str | None = None
+        self._id: str | None = None
         self.call: CallMatcher | None = None
         self._argument_chars = 0
         self._end_reported = False
@@ -98,20 +110,21 @@ class CallReader:
 
     # ---- which call it is
 
-    def begin(self, candidates: Sequence[CallPattern], *, name: str | None = None) -> None:
+    def begin(self, candidates: Sequence[CallPattern], *, name: str | None = None, call_id: str | None = None) -> None:
         """A call may begin at the cursor.
 
         Args:
             candidates: the ways to read it.
             name: the tool's name, where it was read before.
+            call_id: the call's id, where it was read before.
         """
         window = self._window
         window.mark()
-        self._start, self._name = window.here, name
+        self._start, self._name, self._id = window.here, name, call_id
         self._matchers = [self._matcher(one) for one in candidates]
 
     def _matcher(self, pattern: CallPattern) -> CallMatcher:
-        return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name)
+        return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name, call_id=self._id)
 
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
         """Whether the text at hand rules all calls out that may begin with the marker at index `at`.
@@ -176,7 +189,7 @@ class CallReader:
                     return self._cut(one.known_name, one.id)
         if final or not alive:
             if before_end and self._name is not None:
-                return self._cut(self._name, None)
+                return self._cut(self._name, self._id)
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
         window.pos = min(matcher.pos for matcher in alive) - window.base
         return NEED_MORE

@@ -13,20 +13,21 @@ from syntagma.format_schema import (
     MessagesSpec,
     Pattern,
     ToolsSpec,
+    default_fields,
     message_ends,
     opening,
     required_fields,
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.format_schema.names import NAME_ENDS
+from syntagma.format_schema.names import NAME_ENDS, is_word
 from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.pattern_compiler import form_parts
 from syntagma.parsing.text.scanner import MarkerSet
 
-__all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "is_name"]
+__all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "Routed", "is_name"]
 
 RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
 Score: TypeAlias = tuple[tuple[int, int], ...]
@@ -72,6 +73,14 @@ class _Shape(msgspec.Struct, frozen=True):
             sum(len(item.text) for item in pattern.items if isinstance(item, LiteralItem)),
         )
 
+    def id_in(self, word: str) -> str | None:
+        """The id of a call in a word of this shape."""
+        before, after = self.before, self.after
+        if not word.startswith(before) or not word.endswith(after):
+            return None
+        found = word[len(before) : len(word) - len(after)]
+        return found if is_word(found) else None
+
     def name_in(self, word: str) -> str | None:
         """The name in a word of this shape; one that stands twice must be the same both times."""
         before, after, between = self.before, self.after, self.between
@@ -90,7 +99,7 @@ class Route(msgspec.Struct, frozen=True):
     """One example of a format, cut at the end of its header.
 
     Attributes:
-        fields: the shape of the value of every field that it shows.
+        fields: the shape of the value of every field that it shows, but for the id of a call, which may be missing.
         block: the markers around its text; None for a call.
         calls: the ways to read the body of a call.
         end: the marker that ends it, as it is shown.
@@ -105,6 +114,20 @@ class Route(msgspec.Struct, frozen=True):
     calls: tuple[CallPattern, ...] = ()
     end: str = ""
     exact: bool = False
+
+
+class Routed(NamedTuple):
+    """Where a header leads.
+
+    Attributes:
+        routes: the examples that it fits best, all of one kind; none: it leads nowhere.
+        name: the name of the tool that it says, or None.
+        call_id: the id of the call that it says, or None.
+    """
+
+    routes: list[Route]
+    name: str | None = None
+    call_id: str | None = None
 
 
 class BodyExits(NamedTuple):
@@ -144,6 +167,8 @@ class HeaderRouter:
     def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
         self.fields = messages.fields
         self._routes = list(_routes(spec, messages))
+        self._ids = _ids(spec, messages)
+        self._default = default_fields(messages)
         self._leading = {field for route in self._routes for field in route.fields}
         self._naming = {field for route in self._routes for field, shape in route.fields.items() if shape.placeholders}
         self.sections = tuple(field for field in messages.fields if not field[0].isspace())
@@ -200,11 +225,12 @@ class HeaderRouter:
         match = WORD.search(text)
         return match is not None and match.group() == self.role
 
-    def route(self, header: Header) -> tuple[list[Route], str | None]:
-        """The examples that a header fits best, all of one kind, and the tool's name; none: it leads nowhere."""
+    def route(self, header: Header) -> Routed:
+        """Where a header leads."""
         if header.role not in ("", self.role):
-            return [], None
-        values = {self._prefixes[key]: value for key, value in header.values.items() if key in self._prefixes}
+            return Routed([])
+        values = {} if header.guessed else dict(self._default)
+        values.update((self._prefixes[key], value) for key, value in header.values.items() if key in self._prefixes)
         lost = any(field not in values for field in self._needed)
         best: tuple[Score, int] | None = None
         found: list[tuple[Route, str | None]] = []
@@ -223,11 +249,14 @@ class HeaderRouter:
             if rank == best:
                 found.append((route, name))
         if not found:
-            return [], None
+            return Routed([])
         first, name = found[0]
-        if first.kind == "call" and header.guessed:
-            return [], None
-        return [route for route, other in found if other == name] if first.kind == "call" else [first], name
+        if first.kind != "call":
+            return Routed([first], name)
+        if header.guessed:
+            return Routed([])
+        ids = (shape.id_in(values[field]) for field, shape in self._ids if field in values)
+        return Routed([route for route, other in found if other == name], name, next(ids, None))
 
 
 def _fits(route: Route, values: dict[str, str]) -> tuple[Score, str | None] | None:
@@ -252,6 +281,13 @@ def _fits(route: Route, values: dict[str, str]) -> tuple[Score, str | None] | No
         name = read
         score.append((1, shape.weight))
     return tuple(score), name
+
+
+def _ids(spec: FormatSpec, messages: MessagesSpec) -> list[tuple[str, _Shape]]:
+    """The fields that hold the id of a call, each with the shape of its value."""
+    patterns = (pattern for _, form in spec.tools.placed_forms for pattern in form.call) if spec.tools else ()
+    fields = (field for pattern in patterns for field in split_header(pattern, messages).fields)
+    return [(prefix, _Shape.of(shape)) for prefix, shape in fields if shape.placeholders == ("id",)]
 
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
@@ -295,7 +331,8 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, markers: Ma
     # Arguments one by one end at what follows them, be it the end of the message.
     open_ended = bool(form.argument) and bare.placeholders[-1:] == ("arguments",) and not bare.closer
     body = header.body if open_ended else bare
-    named = any(shape.placeholders for _, shape in header.fields)
+    fields = {prefix: shape for prefix, shape in header.fields if shape.placeholders != ("id",)}
+    named = any(shape.placeholders for shape in fields.values())
     alone = msgspec.structs.replace(form, call=(body,), also=())
     # Between the header and what is read there may be whitespace.
     calls = form_parts(alone, markers, pointer, named=named)[2]
@@ -303,7 +340,6 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, markers: Ma
         tuple(Op("literal", one, True, markers.placed(one)) for one in messages.end if one != end) if open_ended else ()
     )
     spaced = tuple(msgspec.structs.replace(call, ops=(Op("whitespace"), *call.ops), ends=others) for call in calls)
-    fields = dict(header.fields)
     return Route("call", fields, _shapes(fields, messages), None, spaced, end)
 
 

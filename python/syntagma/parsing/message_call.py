@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from syntagma.parsing.call_results import NEED_MORE, NeedMore, NotACall
 from syntagma.parsing.calls import CallReader, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
-from syntagma.parsing.header_router import HeaderRouter, Route
+from syntagma.parsing.header_router import HeaderRouter, Routed
 from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.states import State
 from syntagma.parsing.text.window import Window
@@ -57,24 +57,20 @@ class MessageCallReader:
         self._out, self._limits, self._policies = parts.emitter, parts.limits, parts.policies
         self._call = CallReader(window, parts)
         self._name: str | None = None
+        self._id: str | None = None
         self._own_ends: frozenset[str] = frozenset()
         self._end_reported = False
         self._dropping = False
         self._body_begun = False
         self.reported = False
 
-    def begin(self, routes: list[Route], name: str | None) -> None:
-        """A body is next.
-
-        Args:
-            routes: the examples that its header fits.
-            name: the tool's name, where the header says it.
-        """
-        self._name = name
+    def begin(self, routed: Routed) -> None:
+        """A body is next, whose header leads here."""
+        routes, self._name, self._id = routed
         self._body_begun = False
         self.reported = False
         self._own_ends = frozenset(route.end for route in routes if route.end)
-        self._call.begin([call for route in routes for call in route.calls], name=name)
+        self._call.begin([call for route in routes for call in route.calls], name=self._name, call_id=self._id)
 
     def read(self, state: State, *, final: bool) -> Next:
         """Read on in this state; `final`: no more text comes."""
@@ -125,7 +121,7 @@ class MessageCallReader:
             return OtherText.OTHER_TEXT
         self._dropping = self._policies.malformed == "drop"
         if not self._dropping:
-            self._out.call_start(self._name, None, (here, here))
+            self._out.call_start(self._name, self._id, (here, here))
             self.reported = True
         return State.UNREADABLE
 

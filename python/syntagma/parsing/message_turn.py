@@ -16,7 +16,7 @@ from syntagma.parsing.call_patterns import Block
 from syntagma.parsing.call_results import NEED_MORE
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
-from syntagma.parsing.header_router import HeaderRouter, Route, RouteKind
+from syntagma.parsing.header_router import HeaderRouter, Routed, RouteKind
 from syntagma.parsing.message_call import MessageCallReader, MessageEnd
 from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.message_header import WHITESPACE, Header
@@ -284,21 +284,22 @@ class MessageTurnReader:
             self._text.end(kind)
         return self._open_message(marker)
 
-    def _read_header(self, *, closed: bool) -> tuple[Header, list[Route], str | None]:
-        """What the header says, where it leads, and the name of the tool."""
+    def _read_header(self, *, closed: bool) -> tuple[Header, Routed]:
+        """What the header says, and where it leads."""
         header = self._header_text.read(self._router.shape, closed=closed)
         span = (self.window.here - len(self.window.marked()), self.window.here)
         for message in header.problems:
             self._out.malformed("E-PARSE-HEADER", message, span)
-        found, name = self._router.route(header)
-        if not header.problems and (header.guessed or not found):
+        routed = self._router.route(header)
+        if not header.problems and (header.guessed or not routed.routes):
             what = "a header that had to be guessed" if header.guessed else "a header that leads nowhere"
             self._out.malformed("E-PARSE-HEADER", what, span)
-        return header, found, name
+        return header, routed
 
     def _body_begins(self) -> bool:
         """The marker of the body was read."""
-        _, found, name = self._read_header(closed=True)
+        _, routed = self._read_header(closed=True)
+        found = routed.routes
         window = self.window
         raw = window.marked()
         start = window.here - len(raw)
@@ -309,7 +310,7 @@ class MessageTurnReader:
         if kind == "call":
             # Where a call stays text, what opens its message is part of it only after other text.
             shown = "" if self._text.content_begun else opener
-            return self._begin_call(found, name, raw[len(shown) :], start + len(shown))
+            return self._begin_call(routed, raw[len(shown) :], start + len(shown))
         if kind == "reasoning":
             self._text.header = raw[len(opener) :]
             self._out.reasoning_marker(self._text.header, start + len(opener))
@@ -330,8 +331,8 @@ class MessageTurnReader:
             if raw.strip(WHITESPACE):
                 self._out.malformed("E-PARSE-HEADER", "a message without a header", (start, window.here))
         else:
-            header, found, _ = self._read_header(closed=False)
-            kind = found[0].kind if found else self._router.otherwise
+            header, routed = self._read_header(closed=False)
+            kind = routed.routes[0].kind if routed.routes else self._router.otherwise
             if is_cut and raw.strip(WHITESPACE):
                 # Where the message goes, and which tool it calls, is not certain, whatever was read of it.
                 self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a header", (start, window.here))
@@ -382,14 +383,15 @@ class MessageTurnReader:
 
     # ---- bodies that are calls
 
-    def _begin_call(self, routes: list[Route], name: str | None, header: str, start: int) -> bool:
+    def _begin_call(self, routed: Routed, header: str, start: int) -> bool:
         """The body of a call is next; `header` was read from absolute position `start` on."""
+        name = routed.name
         unwanted = name is not None and self._tools is not None and name not in self._tools
         if not self._reads_calls or (unwanted and self._policies.unknown_tool == "content"):
             self._out.content(header, start)
             self._text.content_begun = True
             return self._go(State.CALL_AS_TEXT)
-        self._call.begin(routes, name)
+        self._call.begin(routed)
         return self._go(State.MATCHING)
 
     def _call_as_text(self, final: bool) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState
+from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState, answer_before_calls
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.inline_turn import InlineTurnReader
@@ -119,9 +119,12 @@ def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
     blocks = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
     answers = [block.opener for block in content.block[:1]] if content else []
-    calls = [tools.section[0].opener or tools.call[0].opener] if tools else []
+    others = [tools.section[0].opener or tools.call[0].opener] if tools else []
+    if content is not None and content.block and spec.messages is not None:
+        before_calls = answer_before_calls(content, spec.messages).opener
+        others += [before_calls] if before_calls not in answers else []
     near = [one for one in (*blocks, *answers) if begun and one.startswith(begun) and one != begun]
-    if len(near) > 1 or any(begun and one.startswith(begun) for one in calls):
+    if len(near) > 1 or any(begun and one.startswith(begun) for one in others):
         return msgspec.structs.replace(state, begun=begun)
     if not near:
         return state
