@@ -161,6 +161,52 @@ fn evaluation() {
     );
 }
 
+/// What one branch evaluates may let another one hold that cannot hold alone.
+#[test]
+fn exactly_one_beside_what_is_evaluated() {
+    exact(
+        r#"{"type":"object","properties":{"kind":{"type":"string"}},"required":["kind"],
+            "oneOf":[{"properties":{"path":{"type":"string"}}},{"required":["path"]}],"unevaluatedProperties":false}"#,
+        &[r#"{"kind":"x"}"#],
+        &[
+            r#"{"kind":"x","path":"y"}"#,
+            r#"{"kind":"x","path":1}"#,
+            "{}",
+        ],
+    );
+    exact(
+        r#"{"type":"array","oneOf":[{"prefixItems":[{"type":"integer"}]},{"minItems":2}],"unevaluatedItems":{"type":"null"}}"#,
+        &["[]", "[1]", "[null,null]"],
+        &["[1,null]", "[null]", "[1,1]"],
+    );
+    exact(
+        r#"{"type":"object","oneOf":[{"properties":{"a":true},"required":["a"]},{"properties":{"a":true},"required":["a"]},{}],
+            "unevaluatedProperties":{"type":"null"}}"#,
+        &["{}", r#"{"b":null}"#],
+        &[r#"{"a":1}"#, r#"{"a":null}"#],
+    );
+}
+
+/// Where something is not enforced, the report names a keyword that is there.
+#[test]
+fn reports_name_keywords_of_the_schema() {
+    let pattern = r#"{"type":"object","patternProperties":{"^(a)\\1$":{"type":"null"}},"properties":{"x":{"type":"null"}}}"#;
+    for (schema, places) in [
+        (r#"{"not":{"maxProperties":2}}"#, &["/not"][..]),
+        (
+            r#"{"properties":{"x":{"maxProperties":2}},"not":{"maxProperties":2}}"#,
+            &["/not"],
+        ),
+        (pattern, &["/patternProperties/^(a)\\1$"]),
+        (r#"{"const":"x","pattern":"^(x)\\1$"}"#, &["/const"]),
+    ] {
+        let grammar = parse(schema).unwrap();
+        let told = grammar.report().pointers.iter();
+        let told: Vec<&str> = told.map(|(place, _)| place.as_str()).collect();
+        assert_eq!(told, places, "{schema}");
+    }
+}
+
 #[test]
 fn dynamic_references() {
     let tree = r##"{"$id":"http://x.example/tree","$dynamicAnchor":"node","type":"object","properties":{"data":true,"children":{"type":"array","items":{"$dynamicRef":"#node"}}}}"##;

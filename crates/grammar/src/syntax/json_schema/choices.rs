@@ -65,10 +65,11 @@ impl Lowering<'_> {
             .unwrap_or(0);
         let (choice, _) = open.swap_remove(at);
         // Once more, since choices may have been left out.
-        let mut branches = self.possible(&conjunction, &choice, demands.evaluation)?;
-        if choice.choice.holds == Holds::One {
-            self.exclude(&mut branches, &choice)?;
-        }
+        let branches = if choice.choice.holds == Holds::One {
+            self.exactly_one(&conjunction, &choice, demands.evaluation)?
+        } else {
+            self.possible(&conjunction, &choice, demands.evaluation)?
+        };
         self.spend(branches.len())?;
         let mut seen = SeededSet::default();
         let mut ways = Vec::with_capacity(branches.len());
@@ -117,6 +118,33 @@ impl Lowering<'_> {
             let chosen = self.schemas.chosen(conjunction, choice, &way)?;
             if !self.schemas.impossible(&chosen)? {
                 branches.push((way[0], chosen));
+            }
+        }
+        Ok(branches)
+    }
+
+    /// The branches that may hold, each with that the others fail.
+    fn exactly_one(
+        &mut self,
+        conjunction: &Conjunction,
+        choice: &Open,
+        evaluation: bool,
+    ) -> Result<Vec<Branch>, Error> {
+        if !evaluation {
+            let mut branches = self.possible(conjunction, choice, false)?;
+            self.exclude(&mut branches, choice)?;
+            return Ok(branches);
+        }
+        // A branch that cannot hold alone may hold beside another one, which evaluates what it asks for.
+        let ids = choice.choice.branches.iter();
+        let mut all: Vec<Branch> = ids
+            .map(|&id| Ok((id, self.schemas.chosen(conjunction, choice, &[id])?)))
+            .collect::<Result<_, Error>>()?;
+        self.exclude(&mut all, choice)?;
+        let mut branches = Vec::with_capacity(all.len());
+        for branch in all {
+            if !self.schemas.impossible(&branch.1)? {
+                branches.push(branch);
             }
         }
         Ok(branches)

@@ -225,6 +225,18 @@ impl<'d> Locations<'d> {
         self.all[id.0 as usize].keywords = Some(keywords);
     }
 
+    /// Where a keyword of a subschema stands, if it is there; of one that a rewriting made, the keyword that asked for it.
+    pub(super) fn place(&self, id: LocationId, keyword: &str) -> Option<String> {
+        let location = self.get(id);
+        match location.value {
+            Some(value) => {
+                let there = value.get(keyword).is_some();
+                there.then(|| below(&location.pointer, keyword))
+            }
+            None => Some(location.pointer.to_string()),
+        }
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.all.len()

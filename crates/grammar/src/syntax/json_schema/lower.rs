@@ -206,7 +206,7 @@ impl<'d> Lowering<'d> {
             self.schemas.widen(pointer, reason);
         }
         if let Some(values) = &demands.values {
-            return self.values(conjunction, &demands, values, place);
+            return self.values(&demands, values, place);
         }
         if !demands.choices.is_empty() {
             let ways = self.alternatives(conjunction, &demands)?;
@@ -227,7 +227,6 @@ impl<'d> Lowering<'d> {
     /// The listed values that everything else allows.
     fn values(
         &mut self,
-        conjunction: &Conjunction,
         demands: &Demands,
         values: &[Value],
         place: Place,
@@ -241,14 +240,12 @@ impl<'d> Lowering<'d> {
                 Some(false) => continue,
                 Some(true) => {}
                 None => {
-                    let pointer = conjunction
-                        .members
-                        .first()
-                        .map_or(String::new(), |&id| self.schemas.pointer(id));
-                    self.schemas.widen(
-                        &pointer,
-                        "whether listed values satisfy the keywords beside them is not decided",
-                    );
+                    let reason =
+                        "whether listed values satisfy the keywords beside them is not decided";
+                    let lists = |member: &Keywords| member.values.is_some();
+                    for keyword in ["enum", "const"] {
+                        self.blame(demands, keyword, lists, reason);
+                    }
                 }
             }
             match value {
@@ -323,9 +320,11 @@ impl<'d> Lowering<'d> {
         has: impl Fn(&Keywords) -> bool,
         reason: &str,
     ) {
-        for (member, pointer) in demands.members.iter().zip(&demands.pointers) {
-            if has(member) {
-                self.schemas.widen(&format!("{pointer}/{keyword}"), reason);
+        for (member, &id) in demands.members.iter().zip(&demands.ids) {
+            if has(member)
+                && let Some(pointer) = self.schemas.locations.place(id, keyword)
+            {
+                self.schemas.widen(&pointer, reason);
             }
         }
     }

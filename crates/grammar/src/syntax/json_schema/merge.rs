@@ -125,8 +125,8 @@ pub(super) struct Demands {
     pub(super) choices: Vec<Open>,
     /// The members themselves, for what is not merged into one value.
     pub(super) members: SmallVec<[Rc<Keywords>; 1]>,
-    /// Where the members stand.
-    pub(super) pointers: SmallVec<[Rc<str>; 1]>,
+    /// Which they are.
+    pub(super) ids: SmallVec<[LocationId; 1]>,
     /// Once somebody asked.
     saying: OnceCell<Saying>,
 }
@@ -343,7 +343,7 @@ impl Schemas<'_> {
             widened: Vec::new(),
             choices: Vec::new(),
             members: SmallVec::new(),
-            pointers: SmallVec::new(),
+            ids: SmallVec::new(),
             saying: OnceCell::new(),
         };
         for &id in &conjunction.members {
@@ -395,8 +395,7 @@ impl Schemas<'_> {
                     });
                 }
             }
-            all.pointers
-                .push(Rc::clone(&self.locations.get(id).pointer));
+            all.ids.push(id);
             all.members.push(member);
         }
         if all.evaluation && all.choices.is_empty() {

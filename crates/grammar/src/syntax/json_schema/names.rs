@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::keywords::{Has, Source};
-use super::locations::LocationId;
+use super::locations::{LocationId, below};
 use super::lower::Lowering;
 use super::merge::{Conjunction, Demands};
 use super::object::Others;
@@ -79,11 +79,8 @@ impl Lowering<'_> {
             .map(|(pattern, _)| &**pattern)
             .collect();
         let sets = possible_sets(&sources).unwrap_or_else(|| {
-            for member in &demands.members {
-                for (_, schema) in &member.pattern_properties {
-                    let pointer = self.schemas.pointer(*schema);
-                    self.schemas.widen(&pointer, TOO_MANY);
-                }
+            for (_, pointer) in self.described(demands, asked) {
+                self.schemas.widen(&pointer, TOO_MANY);
             }
             let read = patterns.read.drain(..).map(|(pattern, _)| pattern);
             patterns.unread.extend(read);
@@ -133,15 +130,17 @@ impl Lowering<'_> {
         Ok(others)
     }
 
-    fn patterns(&mut self, demands: &Demands, asked: &[Rc<Has>]) -> Result<Patterns, Error> {
-        let mut patterns = Patterns {
-            read: Vec::new(),
-            unread: Vec::new(),
-        };
+    /// The patterns of names, each with where it stands.
+    fn described(&self, demands: &Demands, asked: &[Rc<Has>]) -> Vec<(Rc<str>, String)> {
         let mut all: Vec<(Rc<str>, String)> = Vec::new();
-        for member in &demands.members {
-            for (pattern, schema) in &member.pattern_properties {
-                all.push((Rc::clone(pattern), self.schemas.pointer(*schema)));
+        for (member, &id) in demands.members.iter().zip(&demands.ids) {
+            if member.pattern_properties.is_empty() {
+                continue;
+            }
+            let place = self.schemas.locations.place(id, "patternProperties");
+            let place = place.unwrap_or_default();
+            for (pattern, _) in &member.pattern_properties {
+                all.push((Rc::clone(pattern), below(&place, pattern)));
             }
         }
         for has in asked {
@@ -149,7 +148,15 @@ impl Lowering<'_> {
                 all.push((Rc::clone(pattern), has.pointer.to_string()));
             }
         }
-        for (pattern, pointer) in all {
+        all
+    }
+
+    fn patterns(&mut self, demands: &Demands, asked: &[Rc<Has>]) -> Result<Patterns, Error> {
+        let mut patterns = Patterns {
+            read: Vec::new(),
+            unread: Vec::new(),
+        };
+        for (pattern, pointer) in self.described(demands, asked) {
             if patterns.known(&pattern) {
                 continue;
             }

@@ -105,11 +105,8 @@ impl<'d> Schemas<'d> {
         let mut next = 0;
         while let Some((pointer, reason)) = told.get_index(next).cloned() {
             next += 1;
-            for end in pointer
-                .match_indices('/')
-                .map(|(at, _)| at)
-                .chain([pointer.len()])
-            {
+            // Above the keyword itself, whose own place may be that of a subschema.
+            for (end, _) in pointer.match_indices('/') {
                 let others = twins.get(&pointer[..end]).into_iter().flatten();
                 told.extend(
                     others.map(|other| (format!("{other}{}", &pointer[end..]), reason.clone())),
