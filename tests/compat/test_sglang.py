@@ -123,7 +123,7 @@ def test_an_array_of_calls() -> None:
     assert json.loads(last) == {"days": 2}
 
 
-def test_the_maps_name_every_format_with_the_part_and_cannot_be_changed() -> None:
+def test_the_maps_name_every_format_with_the_part() -> None:
     reasoning, tools = ReasoningParser.DetectorMap, FunctionCallParser.ToolCallParserEnum
     for name in formats.names():
         spec = formats.get(name).spec
@@ -134,7 +134,7 @@ def test_the_maps_name_every_format_with_the_part_and_cannot_be_changed() -> Non
     assert tools["qwen"]().has_tool_call(CALL)
     assert reasoning["nano_v3"](force_reasoning=True).detect_and_parse("a</think>b").reasoning_text == "a"
     with pytest.raises(TypeError):
-        reasoning["mine"] = object()  # type: ignore[index]
+        reasoning["mine"] = object()  # type: ignore[assignment]
     with pytest.raises(KeyError):
         tools["nobody"]
 

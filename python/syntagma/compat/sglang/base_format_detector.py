@@ -1,0 +1,238 @@
+"""Detectors of calls: what the classes of single formats, and those that users write, are made from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from syntagma.compat.sglang.call_stream import CallLog, CallStream
+from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult, ToolCallItem
+from syntagma.compat.sglang.environ import UnknownTool, unknown_tool
+from syntagma.compat.sglang.named_formats import format_with
+from syntagma.compat.sglang.protocol import as_tools
+from syntagma.compat.sglang.structure import CallFrame
+from syntagma.format_schema import Envelope, FormatSpec, Pattern, ToolsSpec
+from syntagma.formats import ChatFormat
+
+__all__ = ["BaseFormatDetector", "FunctionCallDetector"]
+
+_CALLS = "{calls}"
+_ENVELOPES = ('{"name": "{name}", "arguments": {arguments}}', '{"name": "{name}", "parameters": {arguments}}')
+
+
+class BaseFormatDetector(ABC):
+    """Finds calls in text, and says how they are written.
+
+    A subclass sets `bot_token`, `eot_token` and `tool_call_separator`, and inherits how calls are read that are JSON
+    objects with `name` and `arguments` (or `parameters`), one or more between the two tokens. One whose calls look
+    different overrides `chat_format`, or reads by itself. `super()` answers for every method, the abstract ones too.
+
+    Attributes:
+        bot_token: what begins a call, or a group of calls.
+        eot_token: what ends it.
+        tool_call_separator: what stands between the calls of a group.
+        unknown_tool: what becomes of calls of tools that were not declared; at first what the environment says.
+        current_tool_id: ordinal of the call that streams, or that comes next; -1 before the first.
+        current_tool_name_sent: whether a call streams.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = ""
+        self._stream: CallStream | None = None
+        self._log = CallLog()
+        self._own_lists: dict[str, list[Any]] = {}
+        self._known_format: tuple[tuple[str, str, str], ChatFormat] | None = None
+        self._frame: tuple[ChatFormat, CallFrame] | None = None
+        self.current_tool_id = -1
+        self.current_tool_name_sent = False
+        self.unknown_tool: UnknownTool = unknown_tool()
+        self.bot_token = ""
+        self.eot_token = ""
+        self.tool_call_separator = ", "
+
+    @property
+    def chat_format(self) -> ChatFormat:
+        """The format of the calls; here it is made of the three tokens.
+
+        Raises:
+            FormatError: no format can be made of them.
+        """
+        tokens = (self.bot_token, self.eot_token, self.tool_call_separator)
+        if self._known_format is None or self._known_format[0] != tokens:
+            self._known_format = tokens, _format_of(*tokens)
+        return self._known_format[1]
+
+    @property
+    def prev_tool_call_arr(self) -> list[dict[str, Any]]:
+        """`{"name", "arguments"}` of each call of the stream; the arguments are empty until they are whole."""
+        return self._own_lists.get("calls", self._log.calls)
+
+    @prev_tool_call_arr.setter
+    def prev_tool_call_arr(self, calls: list[dict[str, Any]]) -> None:
+        self._own_lists["calls"] = calls
+
+    @property
+    def streamed_args_for_tool(self) -> list[str]:
+        """What was passed on of the arguments of each call of the stream, as JSON text."""
+        return self._own_lists.get("arguments", self._log.arguments)
+
+    @streamed_args_for_tool.setter
+    def streamed_args_for_tool(self, arguments: list[str]) -> None:
+        self._own_lists["arguments"] = arguments
+
+    @abstractmethod
+    def has_tool_call(self, text: str) -> bool:
+        """Whether a call begins anywhere in `text`."""
+        stream = CallStream(self.chat_format, None, "pass")
+        return any(found.calls for found in (stream.feed(text), stream.finish()))
+
+    @abstractmethod
+    def detect_and_parse(self, text: str, tools: Sequence[Any] | None) -> StreamingParseResult:
+        """A whole text: what is no call, and the calls, each in one item.
+
+        Args:
+            text: the text.
+            tools: the request's tools; None: calls are read untyped; empty: nothing is read as a call.
+        """
+        stream = CallStream(self.chat_format, tools, self.unknown_tool)
+        texts: list[str] = []
+        fragments: list[list[str]] = []
+        names: list[str] = []
+        for found in (stream.feed(text), stream.finish()):
+            texts.append(found.normal_text)
+            for piece in found.calls:
+                if piece.name is not None:
+                    names.append(piece.name)
+                    fragments.append([])
+                fragments[-1].append(piece.parameters)
+        pairs = zip(names, fragments, strict=True)
+        whole = [ToolCallItem(at, name, "".join(pieces)) for at, (name, pieces) in enumerate(pairs)]
+        return StreamingParseResult("".join(texts), whole)
+
+    def parse_streaming_increment(self, new_text: str | bytes, tools: Sequence[Any] | None) -> StreamingParseResult:
+        """More of the text that streams in; the tools of the first piece count.
+
+        The first piece of a call has its name, the others fragments of its arguments.
+        """
+        if self._stream is None:
+            self._stream = CallStream(self.chat_format, tools, self.unknown_tool)
+            self._log = self._stream.log
+            self._own_lists.clear()
+        return self._passed_on(self._stream.feed(new_text))
+
+    def finish(self, tools: Sequence[Any] | None = None) -> StreamingParseResult:  # noqa: ARG002  # as there
+        """The stream is over: what was held back. What a subclass still has in `_buffer` is text."""
+        if self._stream is not None:
+            return self._passed_on(self._stream.finish())
+        held, self._buffer = self._buffer, ""
+        return StreamingParseResult(held)
+
+    def supports_structural_tag(self) -> bool:
+        """Whether `structure_info` says all there is to say of a call: text around one JSON object."""
+        return True
+
+    @abstractmethod
+    def structure_info(self) -> GetInfoFunc:
+        """What gives the text around the arguments for the name of a tool.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
+        """
+        return self._call_frame().of
+
+    def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
+        """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.
+
+        `tool_index` is -1: whoever calls this numbers them.
+        """
+        declared = {tool.name for tool in as_tools(tools) or ()}
+        found = []
+        for one in action if isinstance(action, list) else [action]:
+            name = one.get("name") if isinstance(one, Mapping) else None
+            if isinstance(name, str) and (name in declared or self.unknown_tool == "pass"):
+                arguments = one.get("parameters") or one.get("arguments") or {}
+                found.append(ToolCallItem(-1, name, msgspec.json.encode(arguments).decode()))
+        return found
+
+    def _get_tool_indices(self, tools: Sequence[Any] | None) -> dict[str, int]:
+        """The name of each tool → its place in the list."""
+        return {tool.name: at for at, tool in enumerate(as_tools(tools) or ())}
+
+    def _ends_with_partial_token(self, buffer: str, bot_token: str) -> int:
+        """How many characters at the end of `buffer` may be the beginning of `bot_token`; the whole does not count."""
+        sizes = range(1, min(len(buffer) + 1, len(bot_token)))
+        return next((size for size in sizes if bot_token.startswith(buffer[-size:])), 0)
+
+    def _call_frame(self) -> CallFrame:
+        fmt = self.chat_format
+        if self._frame is None or self._frame[0] is not fmt:
+            self._frame = fmt, CallFrame(fmt)
+        return self._frame[1]
+
+    def _passed_on(self, found: StreamingParseResult) -> StreamingParseResult:
+        self.current_tool_id, self.current_tool_name_sent = self._log.current, self._log.name_sent
+        return found
+
+
+class FunctionCallDetector(BaseFormatDetector):
+    """A detector over a format.
+
+    Args:
+        tool_call_parser: the format, or its name or an alias; None: what the class says.
+
+    Attributes:
+        format: the format of all detectors of a class, or its name; None in this one.
+
+    Raises:
+        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without calls, or none given.
+    """
+
+    format: ClassVar[ChatFormat | str | None] = None
+
+    def __init__(self, tool_call_parser: ChatFormat | str | None = None) -> None:
+        super().__init__()
+        self._format = format_with("tools", tool_call_parser if tool_call_parser is not None else self.format)
+        tools = self._format.spec.tools
+        assert tools is not None
+        grouped = tools.section[0].text != _CALLS
+        self.bot_token = next(iter(self._format.triggers), "")
+        self.eot_token = (tools.section[0].closer if grouped else tools.call[0].closer).strip()
+        self.tool_call_separator = tools.separator
+
+    @property
+    def chat_format(self) -> ChatFormat:
+        """The format; the three tokens are taken from it."""
+        return self._format
+
+    def has_tool_call(self, text: str) -> bool:
+        """Whether a call begins anywhere in `text`."""
+        return super().has_tool_call(text)
+
+    def detect_and_parse(self, text: str, tools: Sequence[Any] | None) -> StreamingParseResult:
+        """A whole text: what is no call, and the calls, each in one item."""
+        return super().detect_and_parse(text, tools)
+
+    def supports_structural_tag(self) -> bool:
+        """Whether a call is one JSON object in text that is the same in every call of a tool."""
+        return self._call_frame().is_fixed
+
+    def structure_info(self) -> GetInfoFunc:
+        """What gives the text around the arguments for the name of a tool.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
+        """
+        return super().structure_info()
+
+
+def _format_of(bot_token: str, eot_token: str, separator: str) -> ChatFormat:
+    tools = ToolsSpec(
+        section=(Pattern(f"{bot_token}{_CALLS}{eot_token}"),),
+        call=(Pattern("{envelope}"),),
+        envelope=tuple(map(Envelope, _ENVELOPES)),
+        separator=separator,
+    )
+    return ChatFormat(FormatSpec(tools=tools))

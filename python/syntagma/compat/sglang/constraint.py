@@ -1,0 +1,83 @@
+"""The schema of an array of calls, which is what a model must write where a call is required."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from syntagma.messages import Tool
+
+__all__ = ["schema_of_calls"]
+
+_SCHEMAS = (
+    *("items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"),
+    *("contains", "propertyNames", "not", "if", "then", "else", "contentSchema"),
+)
+"""keywords whose value is a schema"""
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+"""keywords whose value is a list of schemas"""
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
+"""keywords whose value has schemas under names"""
+
+
+def schema_of_calls(tools: Sequence[Tool], *, at_most: int | None) -> dict[str, Any]:
+    """JSON Schema of an array with at least one call, each an object with `name` and `parameters`.
+
+    References inside the parameters of a tool lead to where these stand in the array's schema.
+
+    Args:
+        tools: the tools that may be called.
+        at_most: how many calls there may be; None: any number.
+    """
+    calls = [_call(tool, f"#/items/anyOf/{at}/properties/parameters") for at, tool in enumerate(tools)]
+    schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
+    if at_most is not None:
+        schema["maxItems"] = at_most
+    return schema
+
+
+def _call(tool: Tool, place: str) -> dict[str, Any]:
+    parameters = _placed(tool.parameters, place) if tool.parameters else {"type": "object"}
+    return {
+        "type": "object",
+        "properties": {"name": {"type": "string", "enum": [tool.name]}, "parameters": parameters},
+        "required": ["name", "parameters"],
+        "additionalProperties": False,
+    }
+
+
+def _placed(schema: Mapping[str, Any], place: str) -> Any:
+    """A schema whose references begin at `place`. What has an `$id` of its own refers to itself, and stays."""
+    root: list[Any] = [schema]
+    work: list[tuple[Any, Any]] = [(root, 0)]
+    while work:
+        holder, key = work.pop()
+        value = holder[key]
+        if not isinstance(value, Mapping) or "$id" in value:
+            continue
+        copy = holder[key] = dict(value)
+        for keyword in ("$ref", "$dynamicRef"):
+            reference = copy.get(keyword)
+            if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+                copy[keyword] = place + reference[1:]
+        work.extend(_inner(copy))
+    return root[0]
+
+
+def _inner(schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Where the schemas directly inside of one stand; what holds them is copied first."""
+    for keyword in _SCHEMAS:
+        if isinstance(schema.get(keyword), Mapping):
+            yield schema, keyword
+    for keyword in _LISTS:
+        if isinstance(schema.get(keyword), list):
+            yield from _copied(schema, keyword, list(schema[keyword]), range(len(schema[keyword])))
+    for keyword in _NAMED:
+        if isinstance(schema.get(keyword), Mapping):
+            yield from _copied(schema, keyword, dict(schema[keyword]), schema[keyword])
+
+
+def _copied(schema: dict[str, Any], keyword: str, copy: Any, keys: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    schema[keyword] = copy
+    for key in keys:
+        yield copy, key

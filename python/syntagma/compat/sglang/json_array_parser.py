@@ -1,0 +1,28 @@
+"""`JsonArrayParser`: calls where a model was held to an array of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from syntagma.compat.sglang.core_types import StreamingParseResult
+from syntagma.compat.sglang.function_call_parser import FunctionCallParser
+
+__all__ = ["JsonArrayParser"]
+
+
+class JsonArrayParser(FunctionCallParser):
+    """The calls of an answer that is a JSON array of `{"name", "parameters"}`, as `tool_choice="required"` makes it.
+
+    Args:
+        tools: the request's tools; None: calls are read untyped.
+    """
+
+    def __init__(self, tools: Sequence[Any] | None = None) -> None:
+        super().__init__(tools, "json_array")
+
+    def parse_streaming_increment(
+        self, new_text: str | bytes, tools: Sequence[Any] | None = None
+    ) -> StreamingParseResult:
+        """More of the text that streams in."""
+        return self.detector.parse_streaming_increment(new_text, self.tools if tools is None else tools)

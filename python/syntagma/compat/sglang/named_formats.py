@@ -1,0 +1,134 @@
+"""Formats by name, and the detector classes over them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, MutableMapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from syntagma import formats
+from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
+from syntagma.formats import ChatFormat
+
+__all__ = ["DetectorMap", "Part", "format_with"]
+
+Part: TypeAlias = Literal["reasoning", "tools"]
+"""the part of a format that a detector reads"""
+
+_Detector = TypeVar("_Detector")
+
+
+def format_with(part: Part, given: ChatFormat | str | None) -> ChatFormat:
+    """A format, given or by its name, that has a part.
+
+    Raises:
+        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without this part, or none.
+        ArgumentTypeError: neither a format nor a name.
+    """
+    if given is None:
+        raise ArgumentError("E-ARGUMENT-FORMAT", "a detector needs a format, or the name of one")
+    found = _named(given) if isinstance(given, str) else given
+    if not isinstance(found, ChatFormat):
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a format or its name, not a {type(given).__name__}")
+    if getattr(found.spec, part) is None:
+        missing = "calls" if part == "tools" else "reasoning"
+        raise ArgumentError(
+            "E-ARGUMENT-FORMAT",
+            f"the format {given!r} has no {missing}",
+            hint="ReasoningParser.DetectorMap and FunctionCallParser.ToolCallParserEnum list those that have",
+        )
+    return found
+
+
+def _named(name: str) -> ChatFormat:
+    """A format by name; an unknown one is a `ValueError`, as callers expect it."""
+    try:
+        return formats.get(name)
+    except FormatError as error:
+        if error.code != "E-FORMAT-UNKNOWN":
+            raise
+        raise ArgumentError(error.code, error.message, hint=error.hint) from error
+
+
+@cache
+def _class_names() -> dict[str, dict[str, str]]:
+    return tomllib.loads(resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8"))
+
+
+def _class_name(part: Part, name: str, format_name: str) -> str | None:
+    """How the class for a name is called: the one that is listed for it, else one for another name of the format."""
+    listed = _class_names()[part]
+    exact = (found for found, of in listed.items() if of == name)
+    alike = (found for found, of in listed.items() if formats.get(of).name == format_name)
+    return next(exact, None) or next(alike, None)
+
+
+class DetectorMap(MutableMapping[str, "type[_Detector]"]):
+    """Names of formats, and names that users register → detector classes.
+
+    Every name and alias of a format with the part is there, those of plug-ins and of `formats.register` too. A class
+    that is registered under such a name takes its place; deleting it brings the format back.
+
+    Args:
+        part: the part of a format that the detectors read.
+        base: the class from which those over formats are derived; it reads its attribute `format`.
+    """
+
+    def __init__(self, part: Part, base: type[_Detector]) -> None:
+        self._part = part
+        self._base = base
+        self._registered: dict[str, type[_Detector]] = {}
+        self._made: dict[tuple[str, str], type[_Detector]] = {}
+
+    def __getitem__(self, name: str) -> type[_Detector]:
+        if name in self._registered:
+            return self._registered[name]
+        try:
+            fmt = format_with(self._part, name)
+        except ArgumentError as error:
+            raise KeyError(name) from error
+        assert fmt.name is not None
+        return self._over(fmt.name, _class_name(self._part, name, fmt.name) or self._base.__name__)
+
+    def __setitem__(self, name: str, detector: type[_Detector]) -> None:
+        if not isinstance(name, str) or not callable(detector):
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", "a detector is registered as a class, under a name")
+        self._registered[name] = detector
+
+    def __delitem__(self, name: str) -> None:
+        del self._registered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        known = dict.fromkeys(self._registered)
+        for name in formats.names():
+            spec = formats.get(name).spec
+            if getattr(spec, self._part) is not None:
+                known |= dict.fromkeys((name, *spec.aliases))
+        return iter(known)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def class_named(self, module: str) -> Callable[[str], Any]:
+        """The `__getattr__` of a module that has the classes of `detectors.toml`, each made when it is asked for."""
+
+        def get(name: str) -> Any:
+            try:
+                fmt = _named(_class_names()[self._part][name])
+            except KeyError as error:
+                raise AttributeError(f"module {module!r} has no attribute {name!r}") from error
+            assert fmt.name is not None
+            return self._over(fmt.name, name)
+
+        return get
+
+    def _over(self, format_name: str, class_name: str) -> type[_Detector]:
+        """The class of this name over a named format."""
+        key = format_name, class_name
+        if key not in self._made:
+            text = f"A detector over the format {format_name}."
+            body = {"format": format_name, "__module__": self._base.__module__, "__doc__": text}
+            self._made[key] = type(class_name, (self._base,), body)
+        return self._made[key]

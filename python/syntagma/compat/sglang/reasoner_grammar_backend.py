@@ -1,0 +1,298 @@
+"""A grammar that begins to hold when reasoning is over."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from syntagma.compat.sglang.reasoning_parser import BaseReasoningFormatDetector, ReasoningParser
+from syntagma.compat.xgrammar.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
+from syntagma.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["BaseGrammarObject", "Matcher", "MatcherGrammarObject", "ReasonerGrammarObject", "think_end_ids"]
+
+
+class Matcher(Protocol):
+    """What is needed of a matcher: `sg.GrammarMatcher`, that of `compat.xgrammar`, or xgrammar's own."""
+
+    def accept_token(self, token_id: int, /) -> bool:
+        """Take a token; False, and nothing changes, where it may not come next."""
+        ...
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, /) -> Any:
+        """Write which tokens may come next into a row."""
+        ...
+
+    def rollback(self, steps: int, /) -> None:
+        """Take back the last tokens."""
+        ...
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended."""
+        ...
+
+    def fork(self) -> Matcher:
+        """A second matcher at the same place."""
+        ...
+
+
+class BaseGrammarObject(ABC):
+    """One text under a grammar, as a scheduler drives it.
+
+    Attributes:
+        finished: set by the scheduler.
+        current_token: the last token that was taken; None before the first.
+    """
+
+    def __init__(self) -> None:
+        self.finished = False
+        self.current_token: int | None = None
+
+    @abstractmethod
+    def accept_token(self, token: int) -> None:
+        """Take a token.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-TOKEN`, it may not come next; nothing changes.
+        """
+
+    @abstractmethod
+    def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
+        """Write which tokens may come next into row `idx` of an int32 bitmask."""
+
+    @abstractmethod
+    def rollback(self, k: int) -> None:
+        """Take back the last `k` tokens."""
+
+    @abstractmethod
+    def is_terminated(self) -> bool:
+        """Whether the text has ended."""
+
+    @abstractmethod
+    def copy(self) -> BaseGrammarObject:
+        """A second one at the same place."""
+
+    def maybe_init_reasoning(self, reasoning: bool) -> None:  # noqa: B027  # nothing to do without reasoning
+        """Say whether the text begins inside reasoning, before its first token."""
+
+    def try_jump_forward(self, tokenizer: Any) -> Any:  # noqa: ARG002  # as there
+        """None: text is not inserted without the model, which would cut tokens in two."""
+        return None
+
+    @staticmethod
+    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any = "cpu") -> Any:  # noqa: ARG004  # as there
+        """A bitmask that allows everything, int32 [batch_size, ceil(vocab_size / 32)], on the CPU."""
+        return allocate_token_bitmask(batch_size, vocab_size)
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
+        """The bitmask on a device; an array stays where it is."""
+        return vocab_mask if isinstance(vocab_mask, np.ndarray) else vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: Any, vocab_mask: Any) -> None:
+        """Set the logits that the bitmask denies to minus infinity."""
+        apply_token_bitmask_inplace(logits, vocab_mask)
+
+
+class MatcherGrammarObject(BaseGrammarObject):
+    """A matcher by these names.
+
+    Args:
+        matcher: the matcher.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        super().__init__()
+        self.matcher = matcher
+
+    def accept_token(self, token: int) -> None:
+        """Take a token.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-TOKEN`, it may not come next; nothing changes.
+        """
+        if self.matcher.accept_token(token) is False:
+            raise ArgumentError("E-ARGUMENT-TOKEN", f"the grammar does not allow the token {token} here")
+        self.current_token = token
+
+    def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
+        """Write which tokens may come next into row `idx`; after the end any may."""
+        if self.matcher.is_terminated():
+            _allow_all(vocab_mask, idx)
+        else:
+            self.matcher.fill_next_token_bitmask(vocab_mask, idx)
+
+    def rollback(self, k: int) -> None:
+        """Take back the last `k` tokens."""
+        self.matcher.rollback(k)
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended."""
+        return self.matcher.is_terminated()
+
+    def copy(self) -> MatcherGrammarObject:
+        """A second one at the same place."""
+        made = MatcherGrammarObject(self.matcher.fork())
+        made.finished, made.current_token = self.finished, self.current_token
+        return made
+
+
+class ReasonerGrammarObject(BaseGrammarObject):
+    """A grammar for what comes after reasoning; until its last token was taken, any token may come.
+
+    The tokens that end reasoning are not shown to the grammar.
+
+    Args:
+        grammar: a matcher or a grammar object; None: nothing is held after reasoning either.
+        think_end_id: the token that ends reasoning, or several in order; see `think_end_ids`.
+
+    Attributes:
+        grammar: the grammar, as it was given.
+        think_end_ids: the tokens that end reasoning, in order.
+        tokens_after_think_end: tokens since the end of reasoning; -1 inside of it.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, no token ends reasoning.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, neither a matcher nor a grammar object, or tokens that are no numbers.
+    """
+
+    def __init__(self, grammar: BaseGrammarObject | Matcher | None, think_end_id: int | Sequence[int]) -> None:
+        super().__init__()
+        self.grammar = grammar
+        self.think_end_ids = _ids(think_end_id)
+        self.tokens_after_think_end = -1
+        self._inner = _grammar_object(grammar)
+        self._shifts = _shifts(self.think_end_ids)
+        self._matched = [0]
+        """for each token of reasoning, and before the first: how many of the ending tokens were just taken"""
+
+    @property
+    def think_end_id(self) -> int:
+        """The token that ends reasoning; the first where there are several."""
+        return self.think_end_ids[0]
+
+    def maybe_init_reasoning(self, reasoning: bool) -> None:
+        """Say whether the text begins inside reasoning, before its first token."""
+        self.tokens_after_think_end = -1 if reasoning else 0
+        self._matched = [0]
+
+    def transfer_state(self, token: int) -> None:
+        """Take note of a token, without showing it to the grammar."""
+        if self.tokens_after_think_end >= 0:
+            self.tokens_after_think_end += 1
+            return
+        matched = self._matched[-1]
+        while matched and self.think_end_ids[matched] != token:
+            matched = self._shifts[matched - 1]
+        matched += self.think_end_ids[matched] == token
+        self._matched.append(matched)
+        if matched == len(self.think_end_ids):
+            self.tokens_after_think_end = 0
+
+    def accept_token(self, token: int) -> None:
+        """Take a token.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-TOKEN`, the grammar does not allow it; nothing changes.
+        """
+        if self.tokens_after_think_end >= 0 and self._inner is not None:
+            self._inner.accept_token(token)
+        self.transfer_state(token)
+        self.current_token = token
+
+    def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
+        """Write which tokens may come next into row `idx`; inside reasoning any may."""
+        if self.tokens_after_think_end >= 0 and self._inner is not None:
+            self._inner.fill_vocab_mask(vocab_mask, idx)
+        else:
+            _allow_all(vocab_mask, idx)
+
+    def rollback(self, k: int) -> None:
+        """Take back the last `k` tokens, those of reasoning too.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, fewer were taken; nothing changes.
+        """
+        taken = max(self.tokens_after_think_end, 0) + len(self._matched) - 1
+        if not 0 <= k <= taken:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"{k} tokens cannot be taken back, {taken} were taken")
+        after = min(k, max(self.tokens_after_think_end, 0))
+        if after and self._inner is not None:
+            self._inner.rollback(after)
+        if after:
+            self.tokens_after_think_end -= after
+        if k > after:
+            del self._matched[after - k :]
+            self.tokens_after_think_end = -1
+        self.current_token = None
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended; inside reasoning it has not."""
+        return self.tokens_after_think_end >= 0 and self._inner is not None and self._inner.is_terminated()
+
+    def copy(self) -> ReasonerGrammarObject:
+        """A second one at the same place."""
+        inner = None if self._inner is None else self._inner.copy()
+        made = ReasonerGrammarObject(inner, self.think_end_ids)
+        made.tokens_after_think_end, made._matched = self.tokens_after_think_end, list(self._matched)
+        made.finished, made.current_token = self.finished, self.current_token
+        return made
+
+
+def think_end_ids(reasoning: ReasoningParser | BaseReasoningFormatDetector | str, tokenizer: Any) -> tuple[int, ...]:
+    """The tokens that end reasoning, in order.
+
+    Args:
+        reasoning: a parser or a detector, or the text that ends reasoning.
+        tokenizer: what encodes text: a tokenizer of transformers or of tokenizers, or anything whose
+            `encode(text, add_special_tokens=False)` gives token ids.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, the text has no tokens.
+    """
+    detector = reasoning.detector if isinstance(reasoning, ReasoningParser) else reasoning
+    text = detector if isinstance(detector, str) else detector.think_end_token
+    encoded = tokenizer.encode(text, add_special_tokens=False)
+    return _ids(list(getattr(encoded, "ids", encoded)))
+
+
+def _ids(given: int | Sequence[int]) -> tuple[int, ...]:
+    ids = (given,) if isinstance(given, int) else tuple(given)
+    if not all(isinstance(token, int) and not isinstance(token, bool) for token in ids):
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", "the end of reasoning is one token id, or a list of them")
+    if not ids or min(ids) < 0:
+        raise ArgumentError("E-ARGUMENT-VALUE", f"{list(ids)} are no tokens that end reasoning", hint="at least one id")
+    return ids
+
+
+def _grammar_object(grammar: Any) -> BaseGrammarObject | None:
+    if grammar is None or isinstance(grammar, BaseGrammarObject):
+        return grammar
+    if hasattr(grammar, "fill_next_token_bitmask"):
+        return MatcherGrammarObject(grammar)
+    if hasattr(grammar, "fill_vocab_mask"):
+        found: BaseGrammarObject = grammar
+        return found
+    raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a {type(grammar).__name__} is neither a matcher nor a grammar object")
+
+
+def _shifts(ids: tuple[int, ...]) -> list[int]:
+    """For each prefix of a sequence the length of the longest shorter one that it ends with (Knuth, Morris, Pratt)."""
+    shifts = [0]
+    for token in ids[1:]:
+        matched = shifts[-1]
+        while matched and ids[matched] != token:
+            matched = shifts[matched - 1]
+        shifts.append(matched + (ids[matched] == token))
+    return shifts
+
+
+def _allow_all(vocab_mask: Any, idx: int) -> None:
+    if getattr(vocab_mask, "ndim", 1) == 1:
+        vocab_mask[:] = -1
+    else:
+        vocab_mask[idx] = -1
