@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
-__all__ = ["check_fields", "entry"]
+__all__ = ["check_fields", "entry", "strict_entry"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _MAX_INTEGER = 2**31
@@ -48,6 +48,21 @@ def entry(call: _Call) -> _Call:
         except Exception as error:
             _check(call, args, options, error)
             raise
+
+    return typing.cast("_Call", checked)
+
+
+def strict_entry(call: _Call) -> _Call:
+    """A public function or method that uses its arguments only later: they are checked before it runs.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, an argument of another type than it is annotated with.
+    """
+
+    @functools.wraps(call)
+    def checked(*args: Any, **options: Any) -> Any:
+        _check(call, args, options, None)
+        return call(*args, **options)
 
     return typing.cast("_Call", checked)
 

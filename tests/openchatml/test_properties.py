@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from syntagma.errors import SyntagmaError
-from syntagma.openchatml import Message, StreamReader, Transcript, harmony, parse, render, validate, visible
+from syntagma.openchatml import (
+    Message,
+    StreamReader,
+    Transcript,
+    from_json,
+    from_openai,
+    harmony,
+    parse,
+    render,
+    to_json,
+    to_openai,
+    validate,
+    visible,
+)
 from syntagma.openchatml.response import ResponseDelta, ResponseStream
 from syntagma.openchatml.tokens import CHANNELS, TOKENS, spell
 
@@ -22,7 +39,7 @@ VALUES = st.lists(
 
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
-    role = draw(st.sampled_from(["system", "developer", "user", "assistant", "tool"]))
+    role = draw(st.sampled_from(["system", "developer", "user", "assistant", "assistant", "assistant", "tool"]))
     return Message(
         role=role,
         body=draw(BODIES),
@@ -134,3 +151,69 @@ def test_a_mangled_transcript_is_read_the_same_in_every_chunking(written: list[M
         assert reader.transcript == whole
         assert all(message.role in ("system", "developer", "user", "assistant", "tool") for message in whole.messages)
         validate(whole)
+
+
+@st.composite
+def valid_messages(draw: st.DrawFn) -> list[Message]:
+    """Messages of a conversation in which every call has an id of its own, and is on a channel where it may be."""
+    written: list[Message] = []
+    for number, message in enumerate(draw(st.lists(messages(), max_size=5))):
+        changes: dict[str, Any] = {"recovered": draw(st.booleans())}
+        if message.role != "assistant" or message.terminator != "call":
+            changes["terminator"] = draw(st.sampled_from(["end", "return", None]))
+        else:
+            tool = draw(st.sampled_from(["functions.f", "functions.a.b", "python", "browser.open", "f"]))
+            changes |= {"recipient": tool, "call_id": f"c{number}", "body": draw(st.sampled_from(["{}", '{"a": "é"}']))}
+            changes |= {"channel": "commentary", "constrain": draw(st.sampled_from([None, "json"]))}
+        calls = [one for one in written if one.is_call and all(one.call_id != other.call_id for other in written[1:])]
+        if message.role == "tool":
+            call = draw(st.sampled_from(calls)) if calls else None
+            known = (
+                {"name": call.recipient, "call_id": call.call_id} if call else {"name": "f", "call_id": f"r{number}"}
+            )
+            changes |= known | {"terminator": "end"}
+        written.append(replace(message, **changes))
+    seen: set[str | None] = set()
+    kept = []
+    for message in written:
+        if message.role != "tool" or message.call_id not in seen:
+            kept.append(message)
+        if message.role == "tool":
+            seen.add(message.call_id)
+    return kept
+
+
+@settings(deadline=None, max_examples=200)
+@given(valid_messages(), st.booleans())
+def test_json_and_back_is_the_same(written: list[Message], fold_thinking: bool) -> None:
+    made = to_json(written, fold_thinking=fold_thinking)
+    again = from_json(json.loads(json.dumps(made)))
+    assert [one.to_dict() for one in again] == [one.to_dict() for one in written]
+
+
+def _said(message: Message) -> dict[str, Any]:
+    """What OpenAI's form holds of a message, where it loses nothing."""
+    data = message.to_dict()
+    is_spelled = ("terminator", *(["constrain"] if message.is_call else []))
+    is_spelled += ("recipient", "channel", "constrain") if message.role == "tool" else ()
+    return {name: value for name, value in data.items() if name not in is_spelled}
+
+
+@settings(deadline=None, max_examples=200)
+@given(valid_messages())
+def test_what_openais_form_does_not_hold_is_a_loss(written: list[Message]) -> None:
+    written = [one for one in written if one.body]
+    made, losses = to_openai(written)
+    try:
+        again, more = from_openai(json.loads(json.dumps(made)))
+    except SyntagmaError:
+        assert losses
+        return
+    lost = {loss.index for loss in losses}
+    if not losses and not more:
+        assert [_said(one) for one in again] == [_said(one) for one in written]
+    elif len(again) == len(written):
+        pairs = zip(written, again, strict=True)
+        assert {index for index, (one, two) in enumerate(pairs) if _said(one) != _said(two)} <= lost
+    else:
+        assert "body" in {loss.field for loss in losses}

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 import random
+import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from syntagma.openchatml import Message, RoutedTool, ToolRouter, parse, render
+from syntagma.errors import SyntagmaError
+from syntagma.openchatml import Message, Reply, RoutedTool, ToolRouter, parse, render, validate
 from syntagma.openchatml.argument_check import mismatch
 
 
@@ -174,3 +177,125 @@ def test_a_schema_that_cannot_be_checked_lets_nothing_through() -> None:
     loop = {"$ref": "#"}
     for schema in (loop, {"$ref": "http://elsewhere"}, {"$ref": "#/nowhere"}, 5):
         assert mismatch(schema, {}) is not None
+
+
+def replies_of(tool: Any, *bodies: str, schema: Any = None, **options: Any) -> list[Reply]:
+    """The replies to calls of one tool, one for each body."""
+
+    async def main() -> list[Reply]:
+        router = ToolRouter({"functions.f": RoutedTool(run=tool, schema=schema)}, **options)
+        calls = [call(f"c{number}", body=body) for number, body in enumerate(bodies)]
+        return await asyncio.wait_for(router.run(calls), 10)
+
+    return asyncio.run(main())
+
+
+class Unspeakable(Exception):
+    """An exception whose text cannot be had."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def stop(_: Any) -> None:
+    raise StopIteration
+
+
+def leave(_: Any) -> None:
+    raise SystemExit(1)
+
+
+def fail(_: Any) -> None:
+    raise Unspeakable
+
+
+async def leave_later(_: Any) -> None:
+    raise SystemExit(1)
+
+
+@pytest.mark.parametrize("tool", [stop, leave, fail, leave_later], ids=lambda tool: tool.__name__)
+def test_whatever_a_tool_raises_its_call_gets_one_reply(tool: Any) -> None:
+    assert [reply.error_code for reply in replies_of(tool, "{}", "{}")] == ["X-TOOL-FAILED"] * 2
+
+
+@pytest.mark.parametrize("deadline", [10**30, 10**400])
+def test_deadlines_may_be_as_far_away_as_numbers_go(deadline: int) -> None:
+    assert [reply.ok for reply in replies_of(lambda _: 1, f'{{"deadline_ms": {deadline}}}')] == [True]
+
+
+def test_functions_wait_for_no_thread_while_their_deadlines_pass() -> None:
+    calls = ['{"deadline_ms": 1000}'] * 60
+    assert all(reply.ok for reply in replies_of(lambda _: time.sleep(0.2), *calls))
+
+
+def test_a_function_that_is_too_late_keeps_nobody_waiting() -> None:
+    begun = time.monotonic()
+    replies = replies_of(lambda _: time.sleep(5), '{"deadline_ms": 20}')
+    assert [reply.error_code for reply in replies] == ["E-TOOL-TIMEOUT"]
+    assert time.monotonic() - begun < 3
+
+
+def test_context_variables_reach_functions() -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
+    variable.set("here")
+    assert [reply.content for reply in replies_of(lambda _: variable.get(), "{}")] == ["here"]
+
+
+@pytest.mark.parametrize(
+    ("ok", "error", "wanted"),
+    [
+        (False, "no", {"code": "X-TOOL-FAILED", "message": "no"}),
+        (False, None, {"code": "X-TOOL-FAILED", "message": "the tool failed"}),
+        (False, ["no"], {"code": "X-TOOL-FAILED", "message": "the tool failed"}),
+        (False, {"code": 5, "more": 1}, {"code": "5", "message": "the tool failed", "more": 1}),
+        (True, "no", {"code": "X-TOOL-FAILED", "message": "no"}),
+        (True, None, None),
+        (True, "", None),
+        (True, {}, None),
+    ],
+    ids=str,
+)
+def test_errors_of_replies_have_a_code_and_a_message(ok: bool, error: Any, wanted: Any) -> None:
+    """At each door: the tool's envelope, a reply that a program makes, what is read of a transcript."""
+    made = Reply(call_id="c0", name="functions.f", ok=ok, error=error)
+    assert made.error == wanted
+    (reply,) = replies_of(lambda _: {"ok": ok, "error": error}, "{}")
+    assert reply == made
+    written = Message(role="tool", name="functions.f", call_id="c0", body=json.dumps({"ok": ok, "error": error}))
+    codes = validate(parse(render([call("c0"), written]))).tool_error_codes
+    assert codes == ({} if ok else {"c0": made.error_code})
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"default_deadline_ms": "5"}, "E-ARGUMENT-TYPE"),
+        ({"default_deadline_ms": True}, "E-ARGUMENT-TYPE"),
+        ({"default_deadline_ms": 0}, "E-ARGUMENT-VALUE"),
+        ({"default_deadline_ms": -1}, "E-ARGUMENT-VALUE"),
+        ({"concurrency": 0}, "E-ARGUMENT-VALUE"),
+        ({"concurrency": None}, "E-ARGUMENT-TYPE"),
+        ({"tools": {"functions.f": 5}}, "E-ARGUMENT-TYPE"),
+        ({"tools": {5: print}}, "E-ARGUMENT-TYPE"),
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_are_refused_when_a_router_is_made(options: dict[str, Any], code: str) -> None:
+    with pytest.raises(SyntagmaError) as caught:
+        ToolRouter(**{"tools": {}, **options})
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    "fields", [{"run": 5}, {"run": print, "schema": [1]}, {"run": print, "raw_body": "no"}], ids=str
+)
+def test_tools_that_cannot_be_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(SyntagmaError) as caught:
+        RoutedTool(**fields)
+    assert caught.value.code == "E-ARGUMENT-TYPE"
+
+
+@pytest.mark.parametrize("schema", [{"properties": 5}, {"type": 5}, {"$ref": 5}, {"required": 5}], ids=str)
+def test_a_schema_that_is_none_runs_nothing_or_checks_nothing(schema: dict[str, Any]) -> None:
+    (reply,) = replies_of(lambda _: 1, '{"deadline_ms": 900}', schema=schema)
+    assert reply.error_code in (None, "E-CALL-SCHEMA")

@@ -6,7 +6,6 @@ are bounded. Scalars have the types of PyYAML's safe loader, except that dates s
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import yaml
@@ -15,11 +14,10 @@ from syntagma.entry import entry
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 from syntagma.openchatml.errors import HEADER, OpenChatMLError, error_for
-from syntagma.openchatml.transcript import DocumentHeader
+from syntagma.openchatml.transcript import DocumentHeader, is_version
 
 __all__ = ["read_header", "shared_capabilities", "write_header"]
 
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 _PREFIX = "tag:yaml.org,2002:"
 _CONSTRUCTORS = {
     _PREFIX + "bool": yaml.constructor.SafeConstructor.construct_yaml_bool,
@@ -125,7 +123,7 @@ def _add(stack: list[tuple[Any, list[Any]]], root: list[Any], value: Any) -> Non
 
 def _header(data: dict[str, Any]) -> DocumentHeader:
     version = data.pop("version", None)
-    if not isinstance(version, _Scalar) or _VERSION.fullmatch(version.text) is None:
+    if not isinstance(version, _Scalar) or not is_version(version.text):
         said = "no version" if version is None else "a version that is not major.minor"
         raise error_for(HEADER, f"the document header has {said}", hint="version: 2.2")
     if int(version.text.split(".")[0]) > 2:
@@ -149,7 +147,7 @@ def write_header(header: DocumentHeader) -> str:
     Raises:
         HeaderError: `E-PARSE-HEADER`, it holds what would not read back equal.
     """
-    if _VERSION.fullmatch(header.version) is None:
+    if not is_version(header.version):
         raise error_for(HEADER, f"version {header.version!r} is not major.minor")
     data: dict[str, Any] = {} if header.model is None else {"model": header.model}
     for name in ("generation_settings", "capabilities", "profiles"):
@@ -161,7 +159,7 @@ def write_header(header: DocumentHeader) -> str:
         if data:
             text += yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=2**20)
         same = read_header(text) == header
-    except (yaml.YAMLError, OpenChatMLError, RecursionError) as error:
+    except (yaml.YAMLError, OpenChatMLError, ValueError, RecursionError) as error:
         raise error_for(HEADER, "the document header cannot be written as YAML") from error
     if not same or any(line.rstrip(" \t\r") in ("---", "...") for line in text.split("\n")):
         raise error_for(HEADER, "the document header would not read back equal")

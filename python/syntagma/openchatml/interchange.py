@@ -2,7 +2,7 @@
 
 An absent channel is `final` (both mean the same), escapes and literal blocks are spellings, and neither survives.
 Everything else does: what the sketch in the specification lacks (`name`, `call_id`, `recipient`, `constrain`,
-`terminator`, `attributes`) is there when it is set.
+`terminator`, `attributes`, `recovered`, `incomplete`) is there when it is set.
 """
 
 from __future__ import annotations
@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from syntagma.entry import entry
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
 from syntagma.openchatml.tool_calls import CallIds, channels_of_calls
-from syntagma.openchatml.transcript import DocumentHeader, Message, Profile
+from syntagma.openchatml.transcript import (
+    DocumentHeader,
+    Message,
+    Profile,
+    Transcript,
+    checked_profile,
+)
 from syntagma.openchatml.visibility import is_visible, shown_text
 from syntagma.openchatml.writer import render_message
 
@@ -29,8 +37,9 @@ def to_json(
     """Messages as JSON values.
 
     Args:
-        messages: complete messages.
-        fold_thinking: put an assistant's private reasoning into `thinking` of its next message.
+        messages: the messages; a cut one is `incomplete`.
+        fold_thinking: put an assistant's private reasoning into `thinking` of its next message; reasoning that has more
+            than its text, such as a name, stays a message.
         end_user: only what an end user may see, and no `thinking`.
 
     Raises:
@@ -44,7 +53,7 @@ def to_json(
                 continue
             shown_text(message, index)
         is_reasoning = message.is_reasoning
-        if fold_thinking and is_reasoning and not reasoning:
+        if fold_thinking and not reasoning and _is_body_alone(message):
             reasoning.append(message)
             continue
         data = _object(message)
@@ -55,6 +64,12 @@ def to_json(
             objects.append(_object(reasoning.pop()))
         objects.append(data)
     return objects + [_object(message) for message in reasoning]
+
+
+def _is_body_alone(message: Message) -> bool:
+    """Whether a message is private reasoning, and `thinking` holds all of it."""
+    thinking = Message(role="assistant", channel="analysis", body=message.body)
+    return message.same(thinking) and not message.recovered
 
 
 def _object(message: Message) -> dict[str, Any]:
@@ -71,11 +86,15 @@ def _object(message: Message) -> dict[str, Any]:
         texts = ["name", "intent", "content_type"]
     else:
         data["content"] = message.body
-        if message.terminator != "end":
+        if message.terminator is None:
+            data["incomplete"] = True
+        elif message.terminator != "end":
             data["terminator"] = message.terminator
     data |= {name: value for name in texts if (value := getattr(message, name)) is not None}
     if message.extra:
         data["attributes"] = message.extra
+    if message.recovered:
+        data["recovered"] = True
     return data
 
 
@@ -95,11 +114,17 @@ def from_json(
         profile: under `harmony` they need none either.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a role, channel, name or value that cannot be.
+        HeaderError: `E-PARSE-HEADER`, a role, channel, name, value or version that cannot be.
         CallSchemaError: `E-CALL-SCHEMA`, a malformed call, a turn that mixes both kinds of calls, or an id that lacks,
             is used twice or is answered twice. The call that a reply answers may be elsewhere.
         ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
+        VisibilityError: `E-PERM-VISIBILITY`, for an end user: a visible message holds private reasoning.
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
     """
+    checked_profile(profile)
+    header = DocumentHeader(version=version)
+    if header.number[0] > 2:
+        raise error_for(HEADER, f"version {version} is newer than 2", hint="versions up to 2.x are read")
     messages: list[Message] = []
     kinds: set[str] = set()
     for data in objects:
@@ -111,10 +136,13 @@ def from_json(
         if len(kinds) > 1:
             raise error_for(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
         messages += _messages(data)
-    ids = CallIds(needed=profile != "harmony" and DocumentHeader(version=version).number >= (2, 2), whole=False)
-    for message in messages:
-        # What cannot be written is no message.
-        render_message(message)
+    ids = CallIds(needed=profile != "harmony" and header.number >= (2, 2), whole=False)
+    is_legacy = Transcript(header=header).is_legacy
+    for index, message in enumerate(messages):
+        # What cannot be written is no message; the body of a cut one need not be of its type.
+        render_message(replace(message, terminator="end", body="0") if message.terminator is None else message)
+        if end_user and is_visible(message):
+            shown_text(message, index, is_legacy=is_legacy)
         if message.role == "tool" and message.name is None:
             raise error_for(HEADER, "a tool's reply without the tool's name")
         wrong = ids.call(message) if message.is_call else ids.reply(message) if message.role == "tool" else None
@@ -136,7 +164,7 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
         made.append(Message(role="assistant", channel="analysis", body=thinking))
     attributes = data.get("attributes")
     if attributes is not None and not (
-        isinstance(attributes, Mapping) and all(isinstance(value, str) for value in attributes.values())
+        isinstance(attributes, Mapping) and all(isinstance(text, str) for pair in attributes.items() for text in pair)
     ):
         raise error_for(HEADER, "attributes are texts by name")
     message = Message(
@@ -149,11 +177,12 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
         intent=_text(data, "intent"),
         content_type=_text(data, "content_type"),
         constrain=_text(data, "constrain"),
-        terminator=_text(data, "terminator") or "end",
+        terminator=_terminator(data),
         extra=dict(attributes or {}),
+        recovered=_flag(data, "recovered"),
     )
     if content is not None or not (calls or made):
-        made.append(message)
+        made.append(_on_its_channel(message) if message.is_call else message)
     for call in calls:
         own = {} if content is not None else {"name": name, "extra": message.extra}
         made.append(_call(call, message, own))
@@ -161,10 +190,10 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
 
 
 def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Message:
-    allowed = channels_of_calls(str(call.get("recipient")))
     fields: dict[str, Any] = {
         "role": message.role,
-        "channel": message.channel if message.channel in allowed else "commentary",
+        "channel": message.channel,
+        "recovered": message.recovered,
         "recipient": call.get("recipient"),
         "call_id": call.get("id"),
         "constrain": call.get("content_type"),
@@ -181,7 +210,15 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         raise error_for(CALL_SCHEMA, "arguments of a call are JSON text")
     if fields["role"] != "assistant":
         raise error_for(CALL_SCHEMA, f"a call by {fields['role']}")
-    return Message(**fields)
+    return _on_its_channel(Message(**fields))
+
+
+def _on_its_channel(call: Message) -> Message:
+    """A call on a channel that its tool may be called on: on commentary, where the object says another."""
+    if call.recipient is None:
+        raise error_for(CALL_SCHEMA, "a call that names no tool")
+    allowed = channels_of_calls(call.recipient)
+    return call if call.channel in allowed else replace(call, channel="commentary")
 
 
 def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -204,6 +241,24 @@ def _calls(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         call_id, arguments = call.get("id"), function.get("arguments")
         found.append({"id": call_id, "recipient": recipient, "content_type": "json", "arguments": arguments})
     return found
+
+
+def _terminator(data: Mapping[str, Any]) -> str | None:
+    terminator = _text(data, "terminator")
+    if _flag(data, "incomplete"):
+        if terminator is not None:
+            raise error_for(HEADER, f"an incomplete message that ends with {terminator!r}")
+        return None
+    if terminator == "":
+        raise error_for(HEADER, "'' is not a terminator")
+    return terminator or "end"
+
+
+def _flag(data: Mapping[str, Any], key: str) -> bool:
+    value = data.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise error_for(HEADER, f"{key} is not true or false")
+    return bool(value)
 
 
 def _text(data: Mapping[str, Any], key: str) -> str | None:

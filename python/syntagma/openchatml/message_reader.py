@@ -22,7 +22,11 @@ _ENDLITERAL = spell("endliteral")
 
 
 class MessageReader:
-    """The steps of the states of messages."""
+    """The steps of the states of messages.
+
+    Attributes:
+        has_start_in_body: a start token stood in a body, and was text.
+    """
 
     def __init__(
         self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft, document: DocumentHeaderReader
@@ -32,6 +36,7 @@ class MessageReader:
         self._draft = draft
         self._document = document
         self._end_is_redundant = False
+        self.has_start_in_body = False
 
     def begin_prompted(self, role: str) -> None:
         """The prompt has begun the header of a message of this role."""
@@ -114,6 +119,7 @@ class MessageReader:
         elif name != "literal":
             written = spell(name)
             cursor.parts.append(written)
+            self.has_start_in_body = self.has_start_in_body or name == "start"
             self._output.warn("W-BODY-TOKEN", f"{written} in a body is text", cursor.place(cursor.at - len(written)))
         return SEEN[name]
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from syntagma.entry import entry
-from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, error_for
+from syntagma.openchatml.constraint import violation
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, OpenChatMLError, error_for
 from syntagma.openchatml.tokens import ROLES
-from syntagma.openchatml.tool_calls import is_function
+from syntagma.openchatml.tool_calls import CallIds, is_function
 from syntagma.openchatml.transcript import Message
 from syntagma.openchatml.visibility import is_visible
+from syntagma.openchatml.writer import is_value
 
 __all__ = ["Loss", "from_openai", "to_openai"]
 
-_READ = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning", "refusal"}
-)
+_READ: Mapping[str, frozenset[str]] = {
+    "assistant": frozenset({"role", "content", "name", "tool_calls", "reasoning_content", "reasoning", "refusal"}),
+    "tool": frozenset({"role", "content", "name", "tool_call_id"}),
+}
+_READ_OF_OTHERS = frozenset({"role", "content", "name"})
 
 
 class Loss(msgspec.Struct, frozen=True):
@@ -39,158 +45,268 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
 
     Raises:
         HeaderError: `E-PARSE-HEADER`, a role that does not exist.
-        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, or a reply to a call that was not made.
+        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, an id that is used or answered twice, or a reply to a call
+            that was not made.
     """
     made: list[Message] = []
     losses: list[Loss] = []
-    names: dict[str, str] = {}
+    ids = CallIds(needed=True)
     for index, data in enumerate(messages):
         role = data.get("role") if isinstance(data, Mapping) else None
         if role not in ROLES:
             raise error_for(HEADER, f"message {index}: {role!r} is not a role")
-        unknown = [key for key, value in data.items() if key not in _READ and value is not None]
-        losses += [Loss(index, key, "OpenChatML has no such field") for key in unknown]
-        text = _text(data.get("content"), index, losses)
-        name = _word(data.get("name"), index, losses)
+        fields = _Fields(index, data, losses)
+        fields.lose_unknown(_READ.get(str(role), _READ_OF_OTHERS))
         if role == "assistant":
-            made += _answer(data, index, text, name, losses=losses, names=names)
+            new = _answer(fields, ids)
         elif role == "tool":
-            call_id = str(data.get("tool_call_id") or "")
-            if call_id not in names:
-                raise error_for(CALL_SCHEMA, f"message {index} replies to {call_id!r}, which was not called")
-            fields: dict[str, Any] = {"name": names[call_id], "call_id": call_id, "recipient": "assistant"}
-            made.append(Message(role="tool", channel="commentary", body=text or "", **fields))
+            new = [_reply(fields, ids)]
         else:
-            made.append(Message(role=str(role), name=name, body=text or ""))
+            new = [Message(role=str(role), body=fields.text("content") or "", name=fields.word("name"))]
+        made += new
     return made, losses
 
 
-def _answer(
-    data: Mapping[str, Any],
-    index: int,
-    text: str | None,
-    name: str | None,
-    *,
-    losses: list[Loss],
-    names: dict[str, str],
-) -> list[Message]:
+class _Fields:
+    """The fields of one message; what cannot be kept is added to the losses."""
+
+    def __init__(self, index: int, data: Mapping[str, Any], losses: list[Loss]) -> None:
+        self.index = index
+        self.data = data
+        self._losses = losses
+
+    def lose(self, field: str, reason: str) -> None:
+        """Something is not kept."""
+        self._losses.append(Loss(self.index, field, reason))
+
+    def lose_unknown(self, known: frozenset[str]) -> None:
+        """Fields of other names are not kept; an empty one says nothing."""
+        for key, value in self.data.items():
+            if key not in known and value is not None and value not in ("", [], {}):
+                self.lose(str(key), "OpenChatML has no such field")
+
+    def text(self, key: str) -> str | None:
+        """A text, or the texts of its parts; None where there is none."""
+        content = self.data.get(key)
+        if content is None or isinstance(content, str):
+            return content
+        parts: list[str] = []
+        for part in content if isinstance(content, list) else [content]:
+            text = part.get("text") if isinstance(part, Mapping) else part
+            if isinstance(text, str):
+                parts.append(text)
+            else:
+                kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+                self.lose(key, f"a part of type {kind} is not text")
+        return "".join(parts)
+
+    def word(self, key: str) -> str | None:
+        """A text that can stand in a header."""
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if isinstance(value, str) and is_value(value):
+            return value
+        self.lose(key, f"a {key} is one word")
+        return None
+
+    def malformed(self, reason: str) -> OpenChatMLError:
+        """The error that says what is wrong with the message."""
+        return error_for(CALL_SCHEMA, f"message {self.index}: {reason}")
+
+
+def _reply(fields: _Fields, ids: CallIds) -> Message:
+    call_id = fields.data.get("tool_call_id")
+    call = ids.calls.get(call_id) if isinstance(call_id, str) else None
+    if call is None:
+        raise fields.malformed(f"a reply to {call_id!r}, which was not called")
+    name = fields.data.get("name")
+    if name is not None and f"functions.{name}" != call.recipient != name:
+        fields.lose("name", "a reply has the name of the tool that was called")
+    message = Message(
+        role="tool",
+        channel="commentary",
+        name=call.recipient,
+        call_id=call.call_id,
+        recipient="assistant",
+        body=fields.text("content") or "",
+    )
+    wrong = ids.reply(message)
+    if wrong is not None:
+        raise fields.malformed(wrong)
+    return message
+
+
+def _answer(fields: _Fields, ids: CallIds) -> list[Message]:
     made: list[Message] = []
-    reasoning = data.get("reasoning_content") or data.get("reasoning")
-    if isinstance(reasoning, str):
-        made.append(Message(role="assistant", channel="analysis", body=reasoning))
-    calls = data.get("tool_calls") or []
-    if text is None and isinstance(data.get("refusal"), str):
-        text = data["refusal"]
-        losses.append(Loss(index, "refusal", "kept as content"))
+    name, text, refusal = fields.word("name"), fields.text("content"), fields.text("refusal")
+    calls = fields.data.get("tool_calls")
+    if not isinstance(calls, list | tuple | None):
+        raise fields.malformed("tool_calls is not a list")
+    reasoning = [said for key in ("reasoning_content", "reasoning") if (said := fields.text(key))]
+    if reasoning:
+        made.append(Message(role="assistant", channel="analysis", body=reasoning[0]))
+    if len(set(reasoning)) > 1:
+        fields.lose("reasoning", "there is reasoning_content beside it")
+    if refusal:
+        fields.lose("refusal", "there is content beside it" if text else "kept as content")
+        text = text or refusal
     if text is not None and (text or not calls):
         channel, intent = ("commentary", "preamble") if calls else ("final", None)
         made.append(Message(role="assistant", name=name, body=text, channel=channel, intent=intent))
-    for call in calls:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not call.get("id"):
-            raise error_for(CALL_SCHEMA, f"message {index}: a call needs an id and a function with a name")
-        arguments = function.get("arguments", "{}")
-        body = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        called = function["name"] if "." in function["name"] else f"functions.{function['name']}"
-        if str(call["id"]) in names:
-            raise error_for(CALL_SCHEMA, f"message {index}: a second call with the id {call['id']}")
-        names[str(call["id"])] = called
-        made.append(
-            Message(
-                role="assistant",
-                channel="commentary",
-                recipient=called,
-                call_id=str(call["id"]),
-                constrain="json",
-                body=body,
-                terminator="call",
-            )
-        )
+        name = None
+    for data in calls or ():
+        call = _call(fields, data, name)
+        wrong = ids.call(call)
+        if wrong is not None:
+            raise fields.malformed(wrong)
+        made.append(call)
+        name = None
+    if name is not None:
+        fields.lose("name", "the message says nothing that could have it")
     return made
 
 
-def _text(content: Any, index: int, losses: list[Loss]) -> str | None:
-    if content is None or isinstance(content, str):
-        return content
-    parts: list[str] = []
-    for part in content if isinstance(content, list) else [content]:
-        text = part.get("text") if isinstance(part, Mapping) else part
-        if isinstance(text, str):
-            parts.append(text)
-        else:
-            kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
-            losses.append(Loss(index, "content", f"a part of type {kind} is not text"))
-    return "".join(parts)
-
-
-def _word(name: Any, index: int, losses: list[Loss]) -> str | None:
-    if name is None:
-        return None
-    if isinstance(name, str) and name and not any(c.isspace() for c in name) and not name.endswith("<"):
-        return name
-    losses.append(Loss(index, "name", "a name is one word"))
-    return None
+def _call(fields: _Fields, call: Any, name: str | None) -> Message:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    called = function.get("name") if isinstance(function, Mapping) else None
+    call_id = call.get("id") if isinstance(call, Mapping) else None
+    if not (isinstance(function, Mapping) and isinstance(called, str) and called):
+        raise fields.malformed("a call needs a function with a name")
+    if not (isinstance(call_id, str) and call_id):
+        raise fields.malformed("a call needs an id")
+    for what, value in (("name", called), ("id", call_id)):
+        if not is_value(value):
+            raise fields.malformed(f"the {what} of a call is one word, not {value!r}")
+    arguments = function.get("arguments")
+    try:
+        body = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise fields.malformed(f"the arguments of a call cannot be written as JSON: {error}") from error
+    is_json = violation("json", body) is None
+    if not is_json:
+        fields.lose("tool_calls", "arguments that are not JSON are written without their type")
+    return Message(
+        role="assistant",
+        channel="commentary",
+        name=name,
+        recipient=called if "." in called else f"functions.{called}",
+        call_id=call_id,
+        constrain="json" if is_json else None,
+        body=body,
+        terminator="call",
+    )
 
 
 @entry
 def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[Loss]]:
-    """Messages in OpenAI's form; consecutive messages of an assistant become one."""
+    """Messages in OpenAI's form, with what it cannot hold.
+
+    Consecutive messages of an assistant become one. How a message ends, whether a reply is addressed to the assistant,
+    and that the JSON of a call or reply is declared as such, are spellings and no loss.
+    """
+    given = list(messages)
+    taken = {message.call_id for message in given}
+    fresh = (name for number in itertools.count() if (name := f"call_{number}") not in taken)
     made: list[dict[str, Any]] = []
     losses: list[Loss] = []
     current: dict[str, Any] | None = None
-    for index, message in enumerate(messages):
-        if message.intent not in (None, "preamble"):
-            losses.append(Loss(index, "intent", "OpenAI's form has none"))
-        losses += [Loss(index, key, "OpenAI's form has no other attributes") for key in message.extra]
-        if message.terminator is None:
-            losses.append(Loss(index, "terminator", "that the message is incomplete is not kept"))
+    contents: list[tuple[int, Message, dict[str, Any]]] = []
+    called: dict[str | None, str | None] = {}
+    for index, each in enumerate(given):
+        message = each
+        losses += [Loss(index, field, reason) for field, reason in _not_kept(message)]
         if message.role == "assistant" and not (
             message.is_call or message.channel == "analysis" or is_visible(message)
         ):
             # Content is shown: what is hidden must not become content.
             losses.append(Loss(index, "body", "private commentary has no place in OpenAI's form"))
-            continue
-        if message.role == "assistant":
-            current = _joined(made, current, index, message, losses)
-            continue
-        current = None
-        data: dict[str, Any] = {"role": message.role, "content": message.body}
-        if message.role == "tool":
-            data["tool_call_id"] = message.call_id or ""
-            if message.call_id is None:
-                losses.append(Loss(index, "call_id", "the reply names no call"))
-        elif message.name is not None:
-            data["name"] = message.name
-        if message.role == "user" and message.effective_channel != "final":
-            losses.append(Loss(index, "channel", "OpenAI's form has none"))
-        made.append(data)
+        elif message.role == "assistant":
+            if message.is_call and message.call_id is None:
+                message = replace(message, call_id=next(fresh))
+                losses.append(Loss(index, "call_id", "a call needs one: one was made up"))
+            current = _joined(made, current, message)
+            if message.is_call:
+                called[message.call_id] = message.recipient
+            elif not message.is_reasoning:
+                contents.append((index, message, current))
+        elif message.role == "tool":
+            current = None
+            if message.call_id not in called or called[message.call_id] != message.name:
+                losses.append(Loss(index, "name", "a reply has the name of the tool that was called"))
+            made.append({"role": "tool", "content": message.body, "tool_call_id": message.call_id or ""})
+        else:
+            current = None
+            named = {} if message.name is None else {"name": message.name}
+            made.append({"role": message.role, "content": message.body, **named})
+    for index, message, data in contents:
+        if (message.effective_channel == "commentary") != ("tool_calls" in data):
+            losses.append(Loss(index, "channel", "content is a plan beside calls, and elsewhere the answer"))
     for data in made:
         data.setdefault("content", None)
     return made, losses
 
 
-def _joined(
-    made: list[dict[str, Any]], current: dict[str, Any] | None, index: int, message: Message, losses: list[Loss]
-) -> dict[str, Any]:
+def _not_kept(message: Message) -> Iterator[tuple[str, str]]:
+    """The fields of a message that OpenAI's form has no place for, each with the reason."""
+    none = "OpenAI's form has none"
+    is_call, role = message.is_call, message.role
+    if message.intent is not None and not (message.intent == "preamble" and is_visible(message)):
+        yield "intent", none
+    if message.content_type is not None:
+        yield "content_type", none
+    if message.constrain is not None and not ((is_call or role == "tool") and message.constrain == "json"):
+        yield "constrain", none
+    if is_call and _name_of(message.recipient) is None:
+        yield "recipient", "a call is one of a function, or of a tool in a namespace"
+    if not is_call and message.recipient not in ((None, "assistant") if role == "tool" else (None,)):
+        yield "recipient", none
+    if role == "tool" and message.call_id is None:
+        yield "call_id", "the reply names no call"
+    if role != "tool" and not is_call and message.call_id is not None:
+        yield "call_id", none
+    if message.is_reasoning and message.name is not None:
+        yield "name", "reasoning has none in OpenAI's form"
+    usual = {"assistant": message.channel, "tool": "commentary"}.get(role, "final")
+    if (message.channel or usual) != ("commentary" if is_call else usual):
+        yield "channel", none
+    if message.terminator is None:
+        yield "terminator", "that the message is incomplete is not kept"
+    if message.recovered:
+        yield "recovered", "that the header was malformed is not kept"
+    for key in message.extra:
+        yield key, "OpenAI's form has no other attributes"
+
+
+def _name_of(recipient: str | None) -> str | None:
+    """The name of a function, or of a tool in a namespace; None where it would be read as another tool."""
+    if recipient is None:
+        return None
+    bare = recipient.removeprefix("functions.")
+    if is_function(recipient) and bare and "." not in bare:
+        return bare
+    return recipient if "." in recipient else None
+
+
+def _joined(made: list[dict[str, Any]], current: dict[str, Any] | None, message: Message) -> dict[str, Any]:
     """Add an assistant's message to the one at hand, or begin one where the order of the parts would be lost."""
-    is_reasoning = message.is_reasoning
-    full = current is not None and (
-        (is_reasoning and current.keys() & {"content", "tool_calls", "reasoning_content"})
-        or (not message.is_call and not is_reasoning and current.keys() & {"content", "tool_calls"})
-    )
+    said = frozenset() if current is None else current.keys() & {"content", "tool_calls"}
+    if message.is_reasoning:
+        full = bool(said) or "reasoning_content" in (current or {})
+    else:
+        # The name is that of the first part.
+        full = bool(said) and (not message.is_call or message.name is not None)
     if current is None or full:
         current = {"role": "assistant"}
         made.append(current)
-    if is_reasoning:
+    if message.is_reasoning:
         current["reasoning_content"] = message.body
-    elif message.is_call:
-        called = message.recipient or ""
-        name = called.removeprefix("functions.") if is_function(called) else called
+        return current
+    if message.is_call:
+        name = _name_of(message.recipient) or message.recipient or ""
         function = {"name": name, "arguments": message.body}
-        call = {"id": message.call_id or f"call_{index}", "type": "function", "function": function}
+        call = {"id": message.call_id, "type": "function", "function": function}
         current.setdefault("tool_calls", []).append(call)
-        if message.channel == "analysis":
-            losses.append(Loss(index, "channel", "calls have none in OpenAI's form"))
     else:
         current["content"] = message.body
     if message.name is not None:

@@ -31,7 +31,10 @@ class ReaderOutput:
         self.events: list[ReadEvent] = []
         self.stopped = False
         self._strict = strict
-        self._limits = limits
+        self._allowed = {
+            "openchatml_header_bytes": limits.openchatml_header_bytes,
+            "openchatml_message_header_chars": limits.openchatml_message_header_chars,
+        }
 
     def fail(self, code: str, message: str, place: SourceLocation) -> None:
         """Add an error; a strict reading stops."""
@@ -61,7 +64,7 @@ class ReaderOutput:
         Raises:
             LimitError: `E-LIMIT-OPENCHATML-HEADER`, where the reading is strict.
         """
-        allowed = getattr(self._limits, limit)
+        allowed = self._allowed[limit]
         if size <= allowed:
             return False
         what = "document header" if limit == "openchatml_header_bytes" else "message header"

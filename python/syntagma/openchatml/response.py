@@ -6,10 +6,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from syntagma.entry import entry
-from syntagma.openchatml.errors import HEADER, VISIBILITY, error_for, log_error
+from syntagma.entry import entry, strict_entry
+from syntagma.openchatml.errors import HEADER, VISIBILITY, OpenChatMLError, error_for, log_error
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
-from syntagma.openchatml.tokens import REASONING_MARKERS, spell
+from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import open_calls
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.transcript_reader import StreamReader
@@ -26,8 +26,6 @@ __all__ = [
     "ResponseStream",
     "ToolCancel",
 ]
-
-_START = spell("start")
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -84,6 +82,7 @@ class ResponseStream:
         reader: the reader underneath, with messages and errors.
     """
 
+    @strict_entry
     def __init__(self, *, message_id: str | None = None, response: bool = True, **options: Any) -> None:
         """Prepare. `options` go to `StreamReader`; `response`: the text must end with a stop token."""
         self.reader = StreamReader(response=response, **options)
@@ -106,9 +105,14 @@ class ResponseStream:
         return [] if self._cancelled else self._public(self.reader.feed(data))
 
     def finish(self, *, stop: str | None = None) -> list[ResponseEvent]:
-        """Say that the text is over; `stop` is the stop token that an engine took off."""
+        """Say that the text is over; `stop` names the token that an engine took off: `return`, `call` or `end`.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+        """
         return [] if self._cancelled else self._public(self.reader.finish(stop=stop))
 
+    @strict_entry
     def cancel(self, reason: str = "") -> list[ResponseEvent]:
         """Stop the answer: calls without a reply are cancelled, nothing is read any more."""
         if self._cancelled:
@@ -183,7 +187,8 @@ class ResponseStream:
 class Multiplexer:
     """Several responses in one transport: each piece says by its message id to which it belongs.
 
-    Without an id there can be one stream alone, and others only before and after it.
+    Without an id there can be one stream alone, and others only before and after it. A start token in one of its bodies
+    is taken for a second stream: as text it would be shown.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -199,17 +204,17 @@ class Multiplexer:
             HeaderError: `E-PARSE-HEADER`, two streams are open, and one of them has no id.
         """
         open_ids = [name for name, stream in self.streams.items() if stream.in_message]
-        start = _START if isinstance(data, str) else _START.encode()
-        is_second = message_id is None and data.startswith(start)  # type: ignore[arg-type]  # both of the same type
-        mixed = any(name != message_id and None in (name, message_id) for name in open_ids)
-        if mixed or (is_second and None in open_ids):
-            raise error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
+        if any(name != message_id and None in (name, message_id) for name in open_ids):
+            raise _untagged()
         stream = self.streams.get(message_id)
         if stream is None:
             stream = self.streams[message_id] = ResponseStream(message_id=message_id, **self._options)
-        return stream.feed(data)
+        events = stream.feed(data)
+        if message_id is None and stream.reader.has_start_in_body:
+            raise _untagged()
+        return events
 
-    @entry
+    @strict_entry
     def cancel(self, message_id: str | None, reason: str = "") -> list[ResponseEvent]:
         """Cancel one of the streams; one that is not there gives nothing."""
         stream = self.streams.get(message_id)
@@ -218,3 +223,7 @@ class Multiplexer:
     def finish(self) -> list[ResponseEvent]:
         """Say that all streams are over."""
         return [event for stream in self.streams.values() for event in stream.finish()]
+
+
+def _untagged() -> OpenChatMLError:
+    return error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
 import inspect
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import force_setattr
 
-from syntagma.entry import entry
+from syntagma.entry import check_fields, entry, strict_entry
+from syntagma.errors import ArgumentError
 from syntagma.openchatml.argument_check import mismatch
 from syntagma.openchatml.constraint import arguments_of, violation
 from syntagma.openchatml.errors import (
@@ -20,10 +25,11 @@ from syntagma.openchatml.errors import (
     TOOL_FAILED,
     TOOL_TIMEOUT,
     OpenChatMLError,
+    ToolFailedError,
     error_for,
     log_error,
 )
-from syntagma.openchatml.tool_calls import channels_of_calls, open_calls
+from syntagma.openchatml.tool_calls import channels_of_calls, error_details, open_calls
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.visibility import tool_input
 
@@ -31,6 +37,8 @@ __all__ = ["Reply", "RoutedTool", "ToolRouter"]
 
 ToolFunction: TypeAlias = Callable[[Any], Any]
 _ENVELOPE = frozenset({"ok", "content", "error", "provenance"})
+_LONGEST_MS = 10**12
+"""a deadline that is farther away than this, about thirty years, is no other than this one"""
 
 
 class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +46,8 @@ class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: gets the arguments (a dict), or the body's text where `raw_body` is set. A coroutine function is awaited,
-            any other function runs in a thread. What it returns is the content of the reply; a dict with `ok` is the
-            whole reply.
+            any other function runs in a thread of its own. What it returns is the content of the reply; a dict with
+            `ok` is the whole reply.
         schema: JSON Schema of the arguments, checked before the tool runs; None checks nothing.
         raw_body: the body is no JSON but text, such as code.
     """
@@ -48,9 +56,15 @@ class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
     schema: Mapping[str, Any] | None = None
     raw_body: bool = False
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """The one reply to a call: the envelope's fields, and the message that carries them."""
+    """The one reply to a call: the envelope's fields, and the message that carries them.
+
+    `error` has a `code` and a `message`; one of another shape, such as a text, is made so.
+    """
 
     call_id: str
     name: str
@@ -58,6 +72,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     content: Any = None
     error: dict[str, Any] | None = None
     provenance: Any = None
+
+    def __post_init__(self) -> None:
+        is_wrong = bool(self.error) or not self.ok
+        force_setattr(self, "error", error_details(self.error) if is_wrong else None)
 
     @property
     def error_code(self) -> str | None:
@@ -89,7 +107,7 @@ class ToolRouter:
         rejected: calls that were neither run nor answered, because a reply could not be addressed.
     """
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         tools: Mapping[str, RoutedTool | ToolFunction],
@@ -103,7 +121,13 @@ class ToolRouter:
             tools: tools by recipient, such as `functions.search` or `python`.
             default_deadline_ms: deadline of calls that name none; counted from when the tool starts.
             concurrency: tools that run at once; a tool that ignores its cancellation is not counted any more.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, a deadline or a number of tools that is not positive.
         """
+        for name, number in (("default_deadline_ms", default_deadline_ms), ("concurrency", concurrency)):
+            if number is not None and number <= 0:
+                raise ArgumentError("E-ARGUMENT-VALUE", f"{name} is positive, not {number}", pointer=f"/{name}")
         self.tools = {
             name: tool if isinstance(tool, RoutedTool) else RoutedTool(run=tool) for name, tool in tools.items()
         }
@@ -169,7 +193,8 @@ class ToolRouter:
         call_id, name = call.call_id or "", call.recipient or ""
         try:
             reply = await self._answer(call)
-        except OpenChatMLError as error:
+        except Exception as raised:  # whatever happens, every call gets its reply
+            error = raised if isinstance(raised, OpenChatMLError) else _failure(raised)
             log_error(error.code, error.message)
             details = {"code": error.code, "message": error.message}
             reply = Reply(call_id=call_id, name=name, ok=False, error=details)
@@ -189,7 +214,7 @@ class ToolRouter:
             raise _cancellation(cancelled)
         try:
             work = asyncio.ensure_future(_run(tool.run, given))
-            seconds = None if deadline is None else deadline / 1000
+            seconds = None if deadline is None else min(deadline, _LONGEST_MS) / 1000
             await asyncio.wait({work, cancelled}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             # A result that is there when the deadline passes, or when somebody cancels, is a result.
             if not work.done():
@@ -221,7 +246,8 @@ class ToolRouter:
             deadline = arguments["deadline_ms"]
             if isinstance(deadline, bool) or not isinstance(deadline, int) or deadline <= 0:
                 raise error_for(CALL_SCHEMA, "deadline_ms is a positive whole number")
-            if "deadline_ms" not in ((tool.schema or {}).get("properties") or {}):
+            declared = (tool.schema or {}).get("properties")
+            if not (isinstance(declared, Mapping) and "deadline_ms" in declared):
                 del arguments["deadline_ms"]
         unfit = None if tool.schema is None else mismatch(tool.schema, arguments)
         if unfit is not None:
@@ -241,11 +267,53 @@ class ToolRouter:
 
 
 async def _run(function: ToolFunction, given: Any) -> Any:
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - asks for its kind
-        result: Any = await function(given)
-        return result
-    result = await asyncio.to_thread(function, given)
-    return await result if isinstance(result, Awaitable) else result
+    try:
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - asks for its kind
+            return await function(given)
+        result = await _in_thread(function, given)
+        return await result if isinstance(result, Awaitable) else result
+    except SystemExit as error:
+        # A tool ends itself, not the program.
+        raise _failure(error) from error
+
+
+async def _in_thread(function: ToolFunction, given: Any) -> Any:
+    """What a function returns, run in a thread of its own.
+
+    The loop's own threads are few: a tool would wait for one while its deadline passes, and one that never ends would
+    keep the program from ending.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if not done.done():
+            done.set_result((result, error))
+
+    def work() -> None:
+        result, raised = None, None
+        try:
+            result = context.run(function, given)
+        except BaseException as error:  # it is raised where the result is awaited
+            raised = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(tell, result, raised)
+
+    threading.Thread(target=work, name="syntagma-tool", daemon=True).start()
+    result, error = await done
+    if error is not None:
+        raise error
+    return result
+
+
+def _failure(error: BaseException) -> OpenChatMLError:
+    """What a tool raised, by its type and text, without a traceback."""
+    try:
+        said = f"{type(error).__name__}: {error}"
+    except Exception:  # its text cannot be had
+        said = type(error).__name__
+    return error_for(TOOL_FAILED, said)
 
 
 def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
@@ -254,33 +322,20 @@ def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
 
 
 def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
-    """The reply that a finished tool gives. What it raised is described by its type and text, without a traceback."""
+    """The reply that a finished tool gives."""
     call_id, name = call.call_id or "", call.recipient or ""
     if work.cancelled():
         raise error_for(TOOL_CANCELLED, "the tool cancelled itself")
     failure = work.exception()
     if failure is not None:
-        raise error_for(TOOL_FAILED, f"{type(failure).__name__}: {failure}") from failure
+        raise (failure if isinstance(failure, ToolFailedError) else _failure(failure)) from failure
     result = work.result()
     try:
         if isinstance(result, dict) and isinstance(result.get("ok"), bool) and result.keys() <= _ENVELOPE:
-            fields = result if result["ok"] else {**result, "error": _details(result.get("error"))}
-            reply = Reply(call_id=call_id, name=name, **fields)
+            reply = Reply(call_id=call_id, name=name, **result)
         else:
             reply = Reply(call_id=call_id, name=name, ok=True, content=result)
         reply.message()
     except (TypeError, ValueError, RecursionError) as error:
         raise error_for(TOOL_FAILED, f"the tool's result cannot be written as JSON: {error}") from error
     return reply
-
-
-def _details(error: Any) -> dict[str, Any]:
-    """A tool's own error, as an object with a code and a message."""
-    given = error if isinstance(error, dict) else {}
-    text = error if isinstance(error, str) and error else "the tool failed"
-    code, message = given.get("code"), given.get("message")
-    return {
-        **given,
-        "code": TOOL_FAILED if code is None else str(code),
-        "message": text if message is None else str(message),
-    }

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
+from syntagma.openchatml.errors import TOOL_FAILED
 from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import is_name
 
-__all__ = ["CallIds", "answered_by", "called_tool", "channels_of_calls", "is_function", "open_calls", "to_tool"]
+__all__ = [
+    "CallIds",
+    "answered_by",
+    "called_tool",
+    "channels_of_calls",
+    "error_details",
+    "is_function",
+    "open_calls",
+    "to_tool",
+]
 
 
 def is_function(recipient: str) -> bool:
@@ -33,6 +44,18 @@ def called_tool(message: Message) -> str | None:
         return None
     name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
     return name if is_name(name) else None
+
+
+def error_details(error: Any) -> dict[str, Any]:
+    """A tool's own error, of whatever shape, as an object with a code and a message, both texts."""
+    given = error if isinstance(error, dict) else {}
+    text = error if isinstance(error, str) and error else "the tool failed"
+    code, message = given.get("code"), given.get("message")
+    return {
+        **given,
+        "code": TOOL_FAILED if code is None else str(code),
+        "message": text if message is None else str(message),
+    }
 
 
 def open_calls(messages: Sequence[Message]) -> list[int]:

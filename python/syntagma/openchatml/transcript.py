@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+import re
+from types import NoneType
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from syntagma.entry import entry
-from syntagma.openchatml.errors import OpenChatMLError, error_for
+from syntagma.entry import check_fields, entry
+from syntagma.errors import ArgumentError
+from syntagma.openchatml.errors import HEADER, OpenChatMLError, error_for
+from syntagma.openchatml.tokens import TERMINATORS
 
 __all__ = [
     "Dialect",
@@ -20,9 +24,14 @@ __all__ = [
     "ReadWarning",
     "SourceLocation",
     "Transcript",
+    "checked_profile",
+    "checked_stop",
+    "is_version",
     "names_tool",
 ]
 
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
+_TEXT_OR_NONE = frozenset({str, NoneType})
 _PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
 Profile: TypeAlias = Literal["ocm", "harmony"]
@@ -32,6 +41,35 @@ Dialect: TypeAlias = Literal["ocm", "v0.1"]
 def names_tool(recipient: str | None) -> bool:
     """Whether a recipient is a tool."""
     return recipient not in _PEOPLE
+
+
+def checked_profile(profile: Profile | None) -> Profile | None:
+    """The profile that was asked for.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
+    """
+    if profile is None or profile in get_args(Profile):
+        return profile
+    hint = "profiles: " + ", ".join(get_args(Profile))
+    raise ArgumentError("E-ARGUMENT-VALUE", f"there is no profile {profile!r}", pointer="/profile", hint=hint)
+
+
+def checked_stop(stop: str | None) -> str | None:
+    """The name of the token that an engine took off the end.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+    """
+    if stop is None or (isinstance(stop, str) and stop in TERMINATORS):
+        return stop
+    hint = "names of tokens: " + ", ".join(sorted(TERMINATORS))
+    raise ArgumentError("E-ARGUMENT-VALUE", f"no message ends with {stop!r}", pointer="/stop", hint=hint)
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is `major.minor`."""
+    return _VERSION.fullmatch(text) is not None
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
@@ -84,9 +122,21 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     end: int | None = None
 
     def __post_init__(self) -> None:
+        if self.extra or not self._holds_texts():
+            check_fields(self)
         if self.terminator == "":
             is_call = self.role == "assistant" and names_tool(self.recipient)
             force_setattr(self, "terminator", "call" if is_call else "end")
+
+    def _holds_texts(self) -> bool:
+        """Whether the fields are of the types that they nearly always are, which is quickly told."""
+        if not (type(self.role) is type(self.body) is str and type(self.recovered) is bool):
+            return False
+        texts = (
+            *(self.channel, self.name, self.recipient, self.call_id, self.intent, self.content_type),
+            *(self.constrain, self.terminator, self.header_raw, self.role_raw),
+        )
+        return _TEXT_OR_NONE.issuperset(map(type, texts))
 
     @property
     def effective_channel(self) -> str:
@@ -153,9 +203,18 @@ class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
     profiles: dict[str, Any] = {}
     extra: dict[str, Any] = {}
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @property
     def number(self) -> tuple[int, int]:
-        """The version as two numbers."""
+        """The version as two numbers.
+
+        Raises:
+            HeaderError: `E-PARSE-HEADER`, it is not `major.minor`.
+        """
+        if not is_version(self.version):
+            raise error_for(HEADER, f"version {self.version!r} is not major.minor")
         major, minor = self.version.split(".")
         return int(major), int(minor)
 

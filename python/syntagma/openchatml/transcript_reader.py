@@ -23,6 +23,8 @@ from syntagma.openchatml.transcript import (
     Problem,
     Profile,
     Transcript,
+    checked_profile,
+    checked_stop,
 )
 
 __all__ = ["StreamReader", "parse"]
@@ -83,8 +85,12 @@ class StreamReader:
             response: the text is an answer: it must end with a stop token.
             deltas: report the pieces of bodies.
             limits: bounds on headers.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
         """
         limits = limits or Limits()
+        profile = checked_profile(profile)
         self._response = response
         self._cursor = Cursor()
         self._output = ReaderOutput(strict=strict, limits=limits)
@@ -128,6 +134,11 @@ class StreamReader:
         return self._state not in _OUTSIDE or bool(self._cursor.text.strip(_WHITESPACE))
 
     @property
+    def has_start_in_body(self) -> bool:
+        """Whether a start token stood in a body as text, as where several streams were mixed up."""
+        return self._messages.has_start_in_body
+
+    @property
     def error(self) -> Problem | None:
         """The first error, or None."""
         return self.errors[0] if self.errors else None
@@ -159,8 +170,10 @@ class StreamReader:
             stop: the token that an engine took off the end: `return`, `call` or `end`.
 
         Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
             LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only.
         """
+        stop = checked_stop(stop)
         output, cursor = self._output, self._cursor
         if output.stopped:
             return []

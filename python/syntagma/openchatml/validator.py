@@ -9,11 +9,10 @@ import msgspec
 
 from syntagma.entry import entry
 from syntagma.openchatml.constraint import arguments_of
-from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, TOOL_FAILED, VISIBILITY, CallSchemaError, log_error
-from syntagma.openchatml.tokens import REASONING_MARKERS
-from syntagma.openchatml.tool_calls import CallIds, channels_of_calls, is_function, open_calls
+from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, VISIBILITY, CallSchemaError, log_error
+from syntagma.openchatml.tool_calls import CallIds, channels_of_calls, error_details, is_function, open_calls
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation, Transcript
-from syntagma.openchatml.visibility import is_visible
+from syntagma.openchatml.visibility import holds_reasoning, is_visible
 
 __all__ = ["UnmetRequirement", "Validation", "validate"]
 
@@ -161,7 +160,7 @@ class _Checker:
         if (
             message.role == "assistant"
             and is_visible(message)
-            and any(mark in message.body for mark in REASONING_MARKERS)
+            and holds_reasoning(message.body, is_legacy=self.transcript.is_legacy)
         ):
             self.must(VISIBILITY, "R-052", "markers of private reasoning in a visible message", index)
         channels = self.settings.get("require_channels")
@@ -177,6 +176,5 @@ def _error_code(body: str) -> str | None:
         return None
     if not isinstance(reply, dict) or reply.get("ok") is not False:
         return None
-    error = reply.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, str) else TOOL_FAILED
+    code: str = error_details(reply.get("error"))["code"]
+    return code

@@ -13,7 +13,17 @@ from syntagma.openchatml.tokens import REASONING_MARKERS
 from syntagma.openchatml.tool_calls import open_calls, to_tool
 from syntagma.openchatml.transcript import Message, Transcript
 
-__all__ = ["Shown", "is_visible", "keep_for_sampling", "refused", "show", "shown_text", "tool_input", "visible"]
+__all__ = [
+    "Shown",
+    "holds_reasoning",
+    "is_visible",
+    "keep_for_sampling",
+    "refused",
+    "show",
+    "shown_text",
+    "tool_input",
+    "visible",
+]
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -76,10 +86,15 @@ def shown_text(message: Message, index: int, *, is_legacy: bool = False) -> str:
     """
     if message.role != "assistant":
         return message.body
-    text = _without_reasoning(message.body) if is_legacy else message.body
-    if any(marker in text for marker in REASONING_MARKERS):
+    if holds_reasoning(message.body, is_legacy=is_legacy):
         raise refused(f"message {index} holds markers of private reasoning")
-    return text
+    return _without_reasoning(message.body) if is_legacy else message.body
+
+
+def holds_reasoning(text: str, *, is_legacy: bool = False) -> bool:
+    """Whether a visible text holds markers of private reasoning; in version 1, outside of closed blocks."""
+    text = _without_reasoning(text) if is_legacy else text
+    return any(marker in text for marker in REASONING_MARKERS)
 
 
 def refused(message: str, **more: str) -> OpenChatMLError:

@@ -11,9 +11,9 @@ from syntagma.openchatml.document_header import write_header
 from syntagma.openchatml.errors import CHANNEL_MISSING, CONSTRAINT, HEADER, TRUNCATED, error_for
 from syntagma.openchatml.message_header import ATTRIBUTES, is_key, split_role
 from syntagma.openchatml.tokens import CHANNELS, TERMINATORS, escape, spell
-from syntagma.openchatml.transcript import DocumentHeader, Message, Profile, Transcript
+from syntagma.openchatml.transcript import DocumentHeader, Message, Profile, Transcript, checked_profile
 
-__all__ = ["checked_value", "escape_body", "render", "render_message"]
+__all__ = ["checked_value", "escape_body", "is_value", "render", "render_message"]
 
 _ORDER = ("to", "call_id", "name", "intent", "content_type")
 _TOOL_ORDER = ("name", "call_id", "to", "intent", "content_type")
@@ -30,13 +30,18 @@ def escape_body(body: str) -> str:
     return f"{escape(head)}{spell('literal')}{body[len(head) :]}{spell('endliteral')}"
 
 
+def is_value(value: str) -> bool:
+    """Whether a text can be the value of an attribute: a word that does not end in `<`."""
+    return bool(value) and not value.endswith("<") and not any(_splits(character) for character in value)
+
+
 def checked_value(key: str, value: str) -> str:
     """An attribute's value as it is written.
 
     Raises:
         HeaderError: `E-PARSE-HEADER`, it is empty, ends in `<`, or holds white space or control characters.
     """
-    if not value or value.endswith("<") or any(_splits(character) for character in value):
+    if not is_value(value):
         hint = "values are words: no white space, no control characters, no < at the end"
         raise error_for(HEADER, f"{key}={value!r} cannot be written", hint=hint)
     return escape(value)
@@ -55,7 +60,9 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
         ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, only under the harmony profile.
         ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
         TruncatedError: `E-STREAM-TRUNCATED`, the message is incomplete.
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
     """
+    checked_profile(profile)
     role, named = split_role(message.role, "ocm")
     if message.terminator is None:
         raise error_for(TRUNCATED, "an incomplete message cannot be written")

@@ -22,7 +22,7 @@ from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, begins_hea
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
-from syntagma.openchatml.transcript import Message, Problem, SourceLocation
+from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
 __all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
@@ -167,8 +167,12 @@ class HarmonyReader:
         """End the text, and return what that means.
 
         Args:
-            stop: name of the stop token that an engine took off the end.
+            stop: name of the token that an engine took off the end: `call`, `return` or `end`.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
         """
+        stop = checked_stop(stop)
         self.feed(self._decoder.decode(b"", True))
         waiting, self._waiting = self._waiting, ""
         if waiting:
@@ -454,8 +458,11 @@ def parse_completion(
     Args:
         text: what the model wrote, stop token included if there was one; or its pieces.
         role: the text continues a prompt that ended after the start token and this role; None for transcripts.
-        stop: the stop token that an engine took off, `call` or `return`.
+        stop: the token that an engine took off the end: `call`, `return` or `end`.
         limits: bounds on headers, and on text between messages; what is longer becomes a body.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
     """
     reader = HarmonyReader(role=role, deltas=False, limits=limits)
     for piece in [text] if isinstance(text, str | bytes) else text:

@@ -28,7 +28,8 @@ def harmony_segments(
 ) -> list[Segment]:
     """Messages as Harmony segments, for a tokenizer.
 
-    What Harmony cannot say is left out: call ids, intents, names of people, unknown attributes.
+    What Harmony cannot say is left out: call ids, intents, names of people, unknown attributes, and a content type that
+    no channel stands before.
 
     Args:
         messages: complete messages.
@@ -72,6 +73,8 @@ def _header(message: Message) -> list[Segment]:
     head = role
     if role == "tool":
         head = _word(message.name or named, "the name of a tool's message")
+        if named not in (None, head):
+            raise error_for(HEADER, f"role {message.role!r} with the name {head!r}")
         if split_role(head, "harmony") != ("tool", head):
             raise error_for(HEADER, f"{head!r} is not the name of a tool")
     if message.recipient is not None:
@@ -82,8 +85,8 @@ def _header(message: Message) -> list[Segment]:
         if channel not in CHANNELS:
             raise error_for(HEADER, f"{channel!r} is not a channel")
         segments += [stop_segment("channel"), ("text", channel)]
-    if message.content_type is not None:
-        segments.append(("text", f" {_word(message.content_type, 'a content type')}"))
+        if message.content_type is not None:
+            segments.append(("text", f" {_word(message.content_type, 'a content type')}"))
     if message.constrain is not None:
         segments += [("text", " "), stop_segment("constrain"), ("text", _word(message.constrain, "a constraint"))]
     return [*segments, stop_segment("message")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from syntagma.entry import entry
+from syntagma.entry import entry, strict_entry
 from syntagma.openchatml.errors import HEADER, error_for
 from syntagma.openchatml.harmony.segments import Segment
 from syntagma.openchatml.harmony.tool_types import namespace_text
@@ -22,7 +22,7 @@ def stop_segment(name: str) -> Segment:
     return ("token", spell(name))
 
 
-@entry
+@strict_entry
 def render_conversation(
     conversation: Mapping[str, Any],
     *,
@@ -42,7 +42,7 @@ def render_conversation(
     Raises:
         HeaderError: `E-PARSE-HEADER`, a tool's message without a name, or a message that has no such form.
     """
-    messages: Sequence[Mapping[str, Any]] = conversation.get("messages") or []
+    messages = _objects(conversation, "messages")
     functions = any(_has_functions(message) for message in messages)
     segments: list[Segment] = []
     kept = _kept(messages) if auto_drop_analysis else list(messages)
@@ -59,37 +59,42 @@ def render_conversation(
 def render_message(
     message: Mapping[str, Any], *, has_functions: bool = False, ends: str | None = None
 ) -> list[Segment]:
-    """Segments of one message; `ends` overrides the token at its end."""
-    role, name = _role(message), message.get("name") or (message.get("author") or {}).get("name")
+    """Segments of one message; `ends` overrides the token at its end.
+
+    Raises:
+        HeaderError: `E-PARSE-HEADER`, a tool's message without a name, or a message that has no such form.
+    """
+    role, name = _role(message), _text(message, "name") or _text(_object(message, "author"), "name")
     if role == "tool":
         if not name:
             raise error_for(HEADER, "a tool's message needs the tool's name")
-        head = str(name)
+        head = name
     else:
         head = f"{role}:{name}" if name else role
-    recipient = message.get("recipient")
+    recipient, channel, kind = (_text(message, key) for key in ("recipient", "channel", "content_type"))
     if recipient is not None and recipient != "all":
         head += f" to={recipient}"
     segments: list[Segment] = [stop_segment("start"), ("text", head)]
-    if message.get("channel") is not None:
-        segments += [stop_segment("channel"), ("text", str(message["channel"]))]
-    kind = message.get("content_type")
-    if kind is not None and str(kind).startswith(_CONSTRAIN):
-        segments += [("text", " "), stop_segment("constrain"), ("text", str(kind)[len(_CONSTRAIN) :])]
+    if channel is not None:
+        segments += [stop_segment("channel"), ("text", channel)]
+    if kind is not None and kind.startswith(_CONSTRAIN):
+        segments += [("text", " "), stop_segment("constrain"), ("text", kind[len(_CONSTRAIN) :])]
     elif kind is not None:
         segments.append(("text", f" {kind}"))
     segments.append(stop_segment("message"))
     content = message.get("content")
-    for part in [content] if isinstance(content, str | Mapping) else content or []:
-        segments.append(("text", _content(part, has_functions)))
+    parts = [content] if isinstance(content, str | Mapping) else content or []
+    if not isinstance(parts, list | tuple):
+        raise error_for(HEADER, "content is neither text nor a list of parts")
+    segments += [("text", _content(part, has_functions)) for part in parts]
     called = role == "assistant" and recipient is not None
     segments.append(stop_segment(ends or ("call" if called else "end")))
     return [segment for segment in segments if segment[1]]
 
 
 def _role(message: Mapping[str, Any]) -> str:
-    role = message.get("role") or (message.get("author") or {}).get("role")
-    if not isinstance(role, str):
+    role = _text(message, "role") or _text(_object(message, "author"), "role")
+    if role is None:
         raise error_for(HEADER, "a message needs a role")
     return role
 
@@ -109,19 +114,29 @@ def _has_functions(message: Mapping[str, Any]) -> bool:
     return any(isinstance(names, Mapping) and _FUNCTIONS in names for names in tools)
 
 
-def _content(part: str | Mapping[str, Any], has_functions: bool) -> str:
+def _content(part: Any, has_functions: bool) -> str:
     if isinstance(part, str):
         return part
+    if not isinstance(part, Mapping):
+        raise error_for(HEADER, "a part of content is neither text nor an object")
     kind = part.get("type", "text")
     if kind == "text":
-        return str(part.get("text", ""))
+        return _text(part, "text") or ""
     if kind == "system_content":
         return _system(part, has_functions)
     if kind == "developer_content":
-        sections = [f"# Instructions\n\n{part['instructions']}"] if part.get("instructions") else []
+        instructions = _text(part, "instructions")
+        sections = [f"# Instructions\n\n{instructions}"] if instructions else []
         return "\n\n".join([*sections, *_tools(part)])
     raise error_for(HEADER, f"content of type {kind!r} has no text")
 
+
+_ABOUT = {
+    "model_identity": "{}",
+    "knowledge_cutoff": "Knowledge cutoff: {}",
+    "conversation_start_date": "Current date: {}",
+}
+"""the first lines of a system message, by what they say"""
 
 # What the library puts where a system message says nothing; null leaves it out.
 _SYSTEM_DEFAULTS: Mapping[str, Any] = {
@@ -134,18 +149,19 @@ _SYSTEM_DEFAULTS: Mapping[str, Any] = {
 
 def _system(part: Mapping[str, Any], has_functions: bool) -> str:
     part = {**_SYSTEM_DEFAULTS, **part}
-    about = [part["model_identity"]] if part.get("model_identity") else []
-    if part.get("knowledge_cutoff"):
-        about.append(f"Knowledge cutoff: {part['knowledge_cutoff']}")
-    if part.get("conversation_start_date"):
-        about.append(f"Current date: {part['conversation_start_date']}")
+    said = {key: _text(part, key) for key in _ABOUT}
+    about = [_ABOUT[key].format(text) for key, text in said.items() if text]
     sections = ["\n".join(about)] if about else []
-    if part.get("reasoning_effort"):
-        sections.append(f"Reasoning: {str(part['reasoning_effort']).lower()}")
+    effort = _text(part, "reasoning_effort")
+    if effort:
+        sections.append(f"Reasoning: {effort.lower()}")
     sections += _tools(part)
-    channels = part.get("channel_config") or {}
-    if channels.get("valid_channels"):
-        line = f"# Valid channels: {', '.join(channels['valid_channels'])}."
+    channels = _object(part, "channel_config")
+    valid = channels.get("valid_channels")
+    if valid:
+        if not isinstance(valid, list | tuple) or not all(isinstance(name, str) for name in valid):
+            raise error_for(HEADER, "valid_channels is not a list of texts")
+        line = f"# Valid channels: {', '.join(valid)}."
         if channels.get("channel_required"):
             line += " Channel must be included for every message."
         if has_functions:
@@ -155,9 +171,35 @@ def _system(part: Mapping[str, Any], has_functions: bool) -> str:
 
 
 def _tools(part: Mapping[str, Any]) -> list[str]:
-    namespaces = part.get("tools") or {}
-    texts = [
-        namespace_text(space.get("name", name), space.get("description"), list(space.get("tools") or []))
-        for name, space in namespaces.items()
-    ]
+    namespaces = _object(part, "tools")
+    texts = []
+    for name in namespaces:
+        space = _object(namespaces, name)
+        tools = _objects(space, "tools")
+        for tool in tools:
+            _text(tool, "description")
+            if not _text(tool, "name"):
+                raise error_for(HEADER, "a tool needs a name")
+        texts.append(namespace_text(_text(space, "name") or str(name), _text(space, "description"), tools))
     return ["\n\n".join(["# Tools", *texts])] if texts else []
+
+
+def _text(data: Mapping[str, Any], key: str) -> str | None:
+    value = data.get(key)
+    if value is not None and not isinstance(value, str):
+        raise error_for(HEADER, f"{key} is not text")
+    return value
+
+
+def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    if value is not None and not isinstance(value, Mapping):
+        raise error_for(HEADER, f"{key} is not an object")
+    return value or {}
+
+
+def _objects(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    value = data.get(key)
+    if value is not None and not (isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)):
+        raise error_for(HEADER, f"{key} is not a list of objects")
+    return list(value or ())

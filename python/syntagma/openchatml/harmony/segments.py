@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from syntagma.entry import entry
+from syntagma.errors import ArgumentError
 from syntagma.openchatml.errors import UNREPRESENTABLE, error_for
 
 __all__ = ["Segment", "encode", "is_plain", "plain_text"]
@@ -58,6 +59,9 @@ def encode(
         segments: what was rendered.
         encode_text: encodes ordinary text; it must not make special tokens of it.
         special: ids of the control tokens by their text.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, `special` lacks a token.
     """
     ids: list[int] = []
     text: list[str] = []
@@ -68,5 +72,7 @@ def encode(
         if text:
             ids += encode_text("".join(text))
             text = []
+        if value not in special:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"there is no id for {value}", pointer="/special")
         ids.append(special[value])
     return ids + (encode_text("".join(text)) if text else [])

@@ -54,7 +54,8 @@ def type_text(schema: Any, indent: str = "", depth: int = 0) -> str:
 def _object(schema: Mapping[str, Any], indent: str, depth: int) -> str:
     lines = [f"{indent}// {schema['description']}"] if schema.get("description") else []
     lines.append("{")
-    required = schema.get("required") or ()
+    required = schema.get("required")
+    required = required if isinstance(required, list | tuple) else ()
     properties = schema.get("properties")
     for name, part in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(part, Mapping):
