@@ -51,6 +51,11 @@ impl Map {
         self.0.get(name)
     }
 
+    /// Adds a member, or replaces the value of the one with that name.
+    pub(crate) fn insert(&mut self, name: String, value: Value) {
+        self.0.insert(name, value);
+    }
+
     /// Whether there is a member with a name.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {

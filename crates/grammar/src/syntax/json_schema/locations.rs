@@ -448,7 +448,7 @@ impl<'d> Locations<'d> {
         };
         let Some(resource) = resource else {
             return Err(refused("leaves the schema")
-                .with_hint("only references within the schema are followed"));
+                .with_hint("only references within the schema, and to the meta-schemas of draft-04 to 2020-12, are followed"));
         };
         let fragment = percent_decoded(fragment);
         let mut target = if fragment.is_empty() {

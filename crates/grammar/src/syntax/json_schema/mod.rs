@@ -12,7 +12,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `source`, `locations`, `same`, `uri` | text to JSON, subschemas by number, those that say the same, references |
+//! | `source`, `metaschemas` | text to JSON, with the published meta-schemas that it refers to |
+//! | `locations`, `same`, `uri` | subschemas by number, those that say the same, references |
 //! | `keywords`, `reader`, `negation`, `schemas`, `circles` | one subschema, typed; what holds where another does not; those that apply themselves |
 //! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
@@ -33,6 +34,7 @@ mod lower;
 mod matching;
 mod members;
 mod merge;
+mod metaschemas;
 mod multiples;
 mod names;
 mod negation;
@@ -57,6 +59,7 @@ use crate::limits::Limits;
 use crate::maps::SeededSet;
 use crate::syntax::regex::Patterns;
 use lower::Lowering;
+use metaschemas::Bundled;
 pub use notation::Notation;
 use schemas::Schemas;
 pub use whitespace::Whitespace;
@@ -138,7 +141,7 @@ impl Default for Options {
 /// `E-LIMIT-REGEX-…`, `E-LIMIT-FUEL`.
 pub fn parse(text: &str, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let document = source::read(text, limits)?;
-    grammar(&document, options, limits)
+    grammar(&Bundled::new(document), options, limits)
 }
 
 /// Any JSON value.
@@ -146,7 +149,7 @@ pub fn parse(text: &str, options: &Options, limits: &Limits) -> Result<Grammar, 
 /// # Errors
 /// None but `E-LIMIT-FUEL`, with a very small limit.
 pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    grammar(&Value::Bool(true), options, limits)
+    grammar(&Bundled::new(Value::Bool(true)), options, limits)
 }
 
 /// Any JSON object.
@@ -155,14 +158,15 @@ pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
 /// As [`any_json`].
 pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let object = ("type".to_owned(), Value::String("object".to_owned()));
-    grammar(&Value::Object(Map::from_iter([object])), options, limits)
+    let object = Value::Object(Map::from_iter([object]));
+    grammar(&Bundled::new(object), options, limits)
 }
 
-fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
     let (mut lowering, start) = loop {
-        let mut schemas = Schemas::new(document, options, limits, read);
+        let mut schemas = Schemas::new(&bundled.document, options, limits, read);
         schemas.left_out.clone_from(&left_out);
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
@@ -174,7 +178,7 @@ fn grammar(document: &Value, options: &Options, limits: &Limits) -> Result<Gramm
         };
         read = lowering.schemas.read;
     };
-    let pointers = lowering.schemas.told();
+    let pointers = bundled.in_document(lowering.schemas.told());
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(
             "{} keyword(s) of the schema cannot be enforced",

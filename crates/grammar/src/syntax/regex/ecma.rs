@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
+use super::context::Side;
+use super::ecma_syntax::{Syntax, are_flags, is_property};
 use super::looks::{Mark, Names, opening};
 
 /// A pattern in Rust's syntax.
@@ -12,6 +14,8 @@ pub(super) struct Translated {
     pub(super) text: String,
     /// (offset in `text`, offset in the source), ascending.
     pub(super) offsets: Vec<(usize, usize)>,
+    /// The first thing that ECMA-262 knows and that is not translated.
+    pub(super) unsupported: Option<Failure>,
 }
 
 /// Why a pattern cannot be translated.
@@ -22,7 +26,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    fn syntax(offset: usize, message: impl Into<String>) -> Self {
+    pub(super) fn syntax(offset: usize, message: impl Into<String>) -> Self {
         Self {
             code: "E-REGEX-SYNTAX",
             message: message.into(),
@@ -50,6 +54,8 @@ pub(super) fn translate(pattern: &str, names: &Names) -> Result<Translated, Fail
         chars: pattern.char_indices().peekable(),
         out: String::new(),
         offsets: Vec::new(),
+        syntax: Syntax::new(),
+        unsupported: None,
     };
     while let Some((at, c)) = reader.next() {
         reader.offsets.push((reader.out.len(), at));
@@ -57,19 +63,28 @@ pub(super) fn translate(pattern: &str, names: &Names) -> Result<Translated, Fail
             '\\' => reader.escape(at)?,
             '[' => reader.class(at)?,
             '(' => reader.group(at)?,
-            '.' => reader.out.push_str(r"[^\n\r\x{2028}\x{2029}]"),
-            '{' => reader.brace(at),
-            '}' => reader.out.push_str(r"\}"),
-            ']' => reader.out.push_str(r"\]"),
+            '.' => reader.atom(r"[^\n\r\x{2028}\x{2029}]"),
+            '{' => reader.brace(at)?,
+            '}' => reader.atom(r"\}"),
+            ']' => reader.atom(r"\]"),
             '^' => reader.anchor(at, r"\A"),
             '$' => reader.anchor(at, r"\z"),
-            '*' | '+' | '?' | '|' | ')' => reader.out.push(c),
-            c => push_char(&mut reader.out, c),
+            '*' | '+' | '?' => reader.quantifier(at, c.len_utf8())?,
+            '|' => {
+                reader.syntax.bar();
+                reader.out.push(c);
+            }
+            ')' => {
+                reader.syntax.close();
+                reader.out.push(c);
+            }
+            c => reader.character(c),
         }
     }
     Ok(Translated {
         text: reader.out,
         offsets: reader.offsets,
+        unsupported: reader.unsupported,
     })
 }
 
@@ -79,6 +94,8 @@ struct Reader<'p> {
     chars: Peekable<CharIndices<'p>>,
     out: String,
     offsets: Vec<(usize, usize)>,
+    syntax: Syntax<'p>,
+    unsupported: Option<Failure>,
 }
 
 /// What an escape stands for.
@@ -88,7 +105,7 @@ enum Escape {
     Set(String, bool),
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     fn next(&mut self) -> Option<(usize, char)> {
         self.chars.next()
     }
@@ -101,22 +118,56 @@ impl Reader<'_> {
         self.chars.next_if(|&(_, c)| c == wanted).is_some()
     }
 
-    fn rest(&mut self) -> &str {
+    fn rest(&mut self) -> &'p str {
         let at = self.chars.peek().map_or(self.source.len(), |&(at, _)| at);
         &self.source[at..]
     }
 
+    fn skip(&mut self, characters: usize) {
+        for _ in 0..characters {
+            self.chars.next();
+        }
+    }
+
+    fn atom(&mut self, text: &str) {
+        self.syntax.atom();
+        self.out.push_str(text);
+    }
+
+    fn character(&mut self, c: char) {
+        self.syntax.atom();
+        push_char(&mut self.out, c);
+    }
+
+    fn unsupported(&mut self, at: usize, message: &str) {
+        self.unsupported
+            .get_or_insert_with(|| Failure::unsupported(at, message));
+    }
+
+    /// A quantifier of so many bytes, whose first is read, and the `?` that makes it lazy.
+    fn quantifier(&mut self, at: usize, length: usize) -> Result<(), Failure> {
+        self.syntax.quantifier(at)?;
+        let source = self.source;
+        self.out.push_str(&source[at..at + length]);
+        self.skip(length - 1);
+        if self.take('?') {
+            self.out.push('?');
+        }
+        Ok(())
+    }
+
     /// An anchor, in a group that says where it stands.
     fn anchor(&mut self, offset: usize, anchor: &str) {
+        self.syntax.edge();
         let open = self.names.open(Mark { look: None, offset });
         let _ = write!(self.out, "{open}{anchor})");
     }
 
     fn group(&mut self, at: usize) -> Result<(), Failure> {
         if let Some((look, length)) = opening(&self.source[at..]) {
-            for _ in 1..length {
-                self.next();
-            }
+            self.skip(length - 1);
+            // Annex B.1.2 lets what looks ahead be repeated.
+            self.syntax.open(look.0 == Side::Ahead);
             let mark = Mark {
                 look: Some(look),
                 offset: at,
@@ -124,49 +175,53 @@ impl Reader<'_> {
             self.out.push_str(&self.names.open(mark));
             return Ok(());
         }
-        if !self.take('?') {
-            self.out.push_str("(?:");
-            return Ok(());
+        if self.take('?') {
+            self.kind_of_group(at)?;
         }
-        match self.next() {
-            Some((_, ':')) => {}
-            Some((_, '<')) => loop {
-                match self.next() {
-                    Some((_, '>')) => break,
-                    Some((_, c)) if c.is_alphanumeric() || matches!(c, '_' | '$') => {}
-                    _ => {
-                        return Err(Failure::syntax(at, "the name of the group is not closed"));
-                    }
-                }
-            },
-            _ => {
-                return Err(Failure::unsupported(
-                    at,
-                    "this kind of group is not supported",
-                ));
-            }
-        }
+        self.syntax.open(true);
         self.out.push_str("(?:");
         Ok(())
     }
 
-    /// `{` is a quantifier only in `{m}`, `{m,}`, `{m,n}`; else it stands for itself.
-    fn brace(&mut self, at: usize) {
+    /// What stands between `(?` and the body of a group.
+    fn kind_of_group(&mut self, at: usize) -> Result<(), Failure> {
         let rest = self.rest();
-        let Some(end) = rest.find('}') else {
-            return self.out.push_str(r"\{");
-        };
-        let (min, max) = rest[..end].split_once(',').unwrap_or((&rest[..end], ""));
+        if let Some(named) = rest.strip_prefix('<') {
+            let Some(end) = named.find('>') else {
+                return Err(Failure::syntax(at, "the name of the group is not closed"));
+            };
+            let name = &named[..end];
+            self.syntax.name(at, name)?;
+            self.skip(name.chars().count() + 2);
+            return Ok(());
+        }
+        let flags = rest.split(':').next().unwrap_or_default();
+        if flags.len() == rest.len() || !(flags.is_empty() || are_flags(flags)) {
+            return Err(Failure::syntax(
+                at,
+                "a group of ECMA-262 begins with (, (?:, (?<name>, (?=, (?!, (?<=, (?<!, or flags for it, as in (?i:",
+            ));
+        }
+        if !flags.is_empty() {
+            self.unsupported(at, "flags of groups are not supported");
+        }
+        self.skip(flags.len() + 1);
+        Ok(())
+    }
+
+    /// `{` is a quantifier only in `{m}`, `{m,}`, `{m,n}`; else it stands for itself.
+    fn brace(&mut self, at: usize) -> Result<(), Failure> {
+        let rest = self.rest();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if min.is_empty() || !digits(min) || !digits(max) {
-            return self.out.push_str(r"\{");
+        let length = rest.find('}').filter(|&end| {
+            let (min, max) = rest[..end].split_once(',').unwrap_or((&rest[..end], ""));
+            !min.is_empty() && digits(min) && digits(max)
+        });
+        if let Some(length) = length {
+            return self.quantifier(at, length + 2);
         }
-        let length = end + 1;
-        let quantifier = self.source[at..=at + length].to_owned();
-        self.out.push_str(&quantifier);
-        for _ in 0..length {
-            self.chars.next();
-        }
+        self.atom(r"\{");
+        Ok(())
     }
 
     fn escape(&mut self, at: usize) -> Result<(), Failure> {
@@ -177,18 +232,21 @@ impl Reader<'_> {
                 Ok(())
             }
             Some('k' | '1'..='9') => {
-                Err(Failure::unsupported(at, "back-references are not regular"))
+                self.next();
+                self.unsupported(at, "back-references are not regular");
+                self.atom("(?:)");
+                Ok(())
             }
-            _ => match self.escaped(at, false)? {
-                Escape::Char(c) => {
-                    push_char(&mut self.out, c);
-                    Ok(())
+            _ => {
+                match self.escaped(at, false)? {
+                    Escape::Char(c) => self.character(c),
+                    Escape::Set(members, negated) => {
+                        self.syntax.atom();
+                        let _ = write!(self.out, "[{}{members}]", if negated { "^" } else { "" });
+                    }
                 }
-                Escape::Set(members, negated) => {
-                    let _ = write!(self.out, "[{}{members}]", if negated { "^" } else { "" });
-                    Ok(())
-                }
-            },
+                Ok(())
+            }
         }
     }
 
@@ -219,7 +277,10 @@ impl Reader<'_> {
                 }
                 _ => Err(Failure::syntax(at, "a letter must follow \\c")),
             },
-            'x' => char(self.hex(at, 2).and_then(|code| Self::scalar(at, code))?),
+            'x' => {
+                let code = self.hex(at, 2)?;
+                char(self.scalar(at, code)?)
+            }
             'u' => self.unicode(at).map(Escape::Char),
             'p' | 'P' => {
                 let rest = self.rest();
@@ -227,11 +288,13 @@ impl Reader<'_> {
                 let Some(end) = end else {
                     return Err(Failure::syntax(at, "a property is written \\p{Name}"));
                 };
-                let name = rest[..=end].to_owned();
-                for _ in name.chars() {
-                    self.chars.next();
+                let name = &rest[1..end];
+                if !is_property(name) {
+                    let message = format!("{name:?} is no property of ECMA-262");
+                    return Err(Failure::syntax(at, message));
                 }
-                Ok(Escape::Set(format!("\\{c}{name}"), false))
+                self.skip(name.chars().count() + 2);
+                Ok(Escape::Set(format!("\\{c}{{{name}}}"), false))
             }
             c if !c.is_alphanumeric() => char(c),
             c => Err(Failure::syntax(
@@ -246,15 +309,19 @@ impl Reader<'_> {
         let code = u32::from_str_radix(&text, 16)
             .ok()
             .filter(|_| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        for _ in text.chars() {
-            self.chars.next();
-        }
+        self.skip(text.chars().count());
         code.ok_or_else(|| Failure::syntax(at, format!("{digits} hexadecimal digits are wanted")))
     }
 
-    fn scalar(at: usize, code: u32) -> Result<char, Failure> {
-        char::from_u32(code)
-            .ok_or_else(|| Failure::unsupported(at, "a lone surrogate is no character"))
+    fn scalar(&mut self, at: usize, code: u32) -> Result<char, Failure> {
+        if code > u32::from(char::MAX) {
+            return Err(Failure::syntax(at, "the last code point is \\u{10FFFF}"));
+        }
+        Ok(char::from_u32(code).unwrap_or_else(|| {
+            self.unsupported(at, "a lone surrogate is no character");
+            // The last one before the surrogates, so that ranges are in order.
+            '\u{D7FF}'
+        }))
     }
 
     /// `\uXXXX`, a pair of surrogates, or `\u{…}`.
@@ -272,11 +339,9 @@ impl Reader<'_> {
                     "a code point is written \\u{…} in hexadecimal digits",
                 ));
             };
-            for _ in 0..=digits.len() {
-                self.chars.next();
-            }
+            self.skip(digits.len() + 1);
             let code = u32::from_str_radix(&digits, 16).unwrap_or(u32::MAX);
-            return Self::scalar(at, code);
+            return self.scalar(at, code);
         }
         let code = self.hex(at, 4)?;
         if (0xD800..0xDC00).contains(&code) && self.rest().starts_with("\\u") {
@@ -285,16 +350,15 @@ impl Reader<'_> {
                 .get(..4)
                 .and_then(|text| u32::from_str_radix(text, 16).ok());
             if let Some(low) = low.filter(|low| (0xDC00..0xE000).contains(low)) {
-                for _ in 0..6 {
-                    self.chars.next();
-                }
-                return Self::scalar(at, 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00));
+                self.skip(6);
+                return self.scalar(at, 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00));
             }
         }
-        Self::scalar(at, code)
+        self.scalar(at, code)
     }
 
     fn class(&mut self, start: usize) -> Result<(), Failure> {
+        self.syntax.atom();
         let negated = self.take('^');
         // Members in Rust's class syntax; the last plain character may begin a range.
         let mut members = String::new();

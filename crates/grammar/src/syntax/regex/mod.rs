@@ -7,6 +7,7 @@
 mod alphabet;
 mod context;
 mod ecma;
+mod ecma_syntax;
 mod folding;
 mod looks;
 mod lower;
@@ -143,6 +144,8 @@ struct Source<'p> {
     text: String,
     /// (offset in `text`, offset in `given`), ascending.
     offsets: Vec<(usize, usize)>,
+    /// Something that is not read although it is right; what is wrong is told first.
+    unsupported: Option<Error>,
 }
 
 impl<'p> Source<'p> {
@@ -154,17 +157,20 @@ impl<'p> Source<'p> {
                     given,
                     text,
                     offsets,
+                    unsupported: None,
                 })
             }
             Dialect::Ecma => {
-                let translated = ecma::translate(given, names).map_err(|failure| {
+                let told = |failure: ecma::Failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(Place::in_text(given, failure.offset))
-                })?;
+                };
+                let translated = ecma::translate(given, names).map_err(told)?;
                 Ok(Self {
                     given,
                     text: translated.text,
                     offsets: translated.offsets,
+                    unsupported: translated.unsupported.map(told),
                 })
             }
         }
@@ -226,6 +232,9 @@ impl<'p> Source<'p> {
                 .with_hint(hint_for(kind)),
             }
         })?;
+        if let Some(error) = &self.unsupported {
+            return Err(error.clone());
+        }
         work::pay(&mut ast, limits, fuel)
             .map_err(|(error, offset)| error.at(self.place(offset)))?;
         let hir = TranslatorBuilder::new()

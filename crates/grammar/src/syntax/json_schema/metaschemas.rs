@@ -1,0 +1,189 @@
+//! The published meta-schemas: a document that refers to them is given them, so that nothing is asked of a network.
+//!
+//! They come last, under a name that is no keyword: what the document itself declares under the same URI wins.
+
+use crate::json::{self, Map, Value};
+
+use super::locations::below;
+
+/// The meta-schemas of one version.
+struct Version {
+    /// What their URIs begin with.
+    uri: &'static str,
+    files: &'static [&'static str],
+}
+
+/// The files are those that json-schema.org publishes; their licence stands beside them.
+macro_rules! published {
+    ($version:literal: $($file:literal),+) => {
+        &[$(include_str!(concat!("../../../data/metaschemas/", $version, "/", $file, ".json"))),+]
+    };
+}
+
+const VERSIONS: [Version; 5] = [
+    Version {
+        uri: "http://json-schema.org/draft-04/",
+        files: published!("draft-04": "schema"),
+    },
+    Version {
+        uri: "http://json-schema.org/draft-06/",
+        files: published!("draft-06": "schema"),
+    },
+    Version {
+        uri: "http://json-schema.org/draft-07/",
+        files: published!("draft-07": "schema"),
+    },
+    Version {
+        uri: "https://json-schema.org/draft/2019-09/",
+        files: published!(
+            "2019-09": "schema", "meta/core", "meta/applicator", "meta/validation", "meta/meta-data", "meta/format",
+            "meta/content"
+        ),
+    },
+    Version {
+        uri: "https://json-schema.org/draft/2020-12/",
+        files: published!(
+            "2020-12": "schema", "meta/core", "meta/applicator", "meta/unevaluated", "meta/validation",
+            "meta/meta-data", "meta/format-annotation", "meta/format-assertion", "meta/content"
+        ),
+    },
+];
+
+/// A document that holds the meta-schemas it refers to.
+pub(super) struct Bundled {
+    pub(super) document: Value,
+    /// Where the meta-schemas of a version stand, and the references of the document to that version.
+    added: Vec<(String, Vec<String>)>,
+}
+
+impl Bundled {
+    /// Adds what `document` refers to.
+    pub(super) fn new(mut document: Value) -> Self {
+        let named = VERSIONS.map(|version| names(&document, version.uri));
+        let mut added = Vec::new();
+        let mut metaschemas = Vec::new();
+        let mut member = "$metaschemas".to_owned();
+        if let Value::Object(root) = &document {
+            while root.contains_key(&member) {
+                member.push('_');
+            }
+        }
+        for (at, version) in VERSIONS.iter().enumerate().filter(|(at, _)| named[*at]) {
+            let files = version.files.iter().enumerate().filter_map(|(at, text)| {
+                // They nest less than any limit; a test reads each.
+                let schema = json::read(text, usize::MAX).ok()?;
+                Some((at.to_string(), schema))
+            });
+            let pointer = below(&below("", &member), &at.to_string());
+            added.push((pointer, references(&document, version.uri)));
+            metaschemas.push((at.to_string(), Value::Object(files.collect())));
+        }
+        if let (Value::Object(root), false) = (&mut document, metaschemas.is_empty()) {
+            root.insert(
+                member,
+                Value::Object(metaschemas.into_iter().collect::<Map>()),
+            );
+        }
+        Self { document, added }
+    }
+
+    /// What is said of places, each named by where it stands in the user's document: what lies in a meta-schema, by the
+    /// references to it.
+    pub(super) fn in_document(&self, told: Vec<(String, String)>) -> Vec<(String, String)> {
+        let mut placed = Vec::new();
+        for (pointer, reason) in told {
+            let version = self.added.iter().find(|(at, _)| {
+                pointer
+                    .strip_prefix(at.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+            match version {
+                None => placed.push((pointer, reason)),
+                Some((_, references)) => {
+                    placed.extend(references.iter().map(|at| (at.clone(), reason.clone())));
+                }
+            }
+        }
+        let mut seen = crate::maps::SeededSet::default();
+        placed.retain(|place| seen.insert(place.clone()));
+        placed
+    }
+}
+
+/// What names a schema, and what refers to one: a relative reference is resolved against such a name.
+const NAMES: [&str; 5] = ["$ref", "$dynamicRef", "$recursiveRef", "$id", "id"];
+
+/// Whether anything in a document names or refers to a URI that begins so.
+fn names(document: &Value, uri: &str) -> bool {
+    let mut work = vec![document];
+    while let Some(value) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match member {
+                        Value::Object(_) | Value::Array(_) => work.push(member),
+                        Value::String(text)
+                            if text.starts_with(uri) && NAMES.contains(&name.as_str()) =>
+                        {
+                            return true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Value::Array(items) => work.extend(items),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The pointers of references to URIs that begin so; the root's where the references are relative ones.
+fn references(document: &Value, uri: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut work = vec![(document, String::new())];
+    while let Some((value, pointer)) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members.iter().rev() {
+                    let refers = name.ends_with("Ref") || name == "$ref";
+                    match member {
+                        Value::Object(_) | Value::Array(_) => {
+                            work.push((member, below(&pointer, name)));
+                        }
+                        Value::String(text) if refers && text.starts_with(uri) => {
+                            found.push(below(&pointer, name));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let items = items.iter().enumerate().rev();
+                work.extend(items.map(|(at, item)| (item, format!("{pointer}/{at}"))));
+            }
+            _ => {}
+        }
+    }
+    if found.is_empty() {
+        found.push(String::new());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_file_is_read_and_named_as_its_version() {
+        for version in &VERSIONS {
+            for text in version.files {
+                let schema = json::read(text, 100).expect("JSON");
+                let id = schema.get("$id").or_else(|| schema.get("id"));
+                let id = id.and_then(Value::as_str).expect("a name");
+                assert!(id.starts_with(version.uri), "{id}");
+            }
+        }
+    }
+}
