@@ -274,8 +274,28 @@ cases are in `conformance/openchatml/rules.toml`, and run in `tests/openchatml/t
 |---|---|---|---|
 """
 
+SGLANG = """# Every name of SGLang's parsers
+
+The names of SGLang 0.5.9 that have to do with reasoning, calls and what constrains a model to them: where each is
+[offered](compat-sglang.md), below `syntagma.compat.sglang` unless it says otherwise, or why it is not.
+"""
+
+
+def sglang_names() -> str:
+    """SGLang's names, from the list that the tests check."""
+    path = DOCS.parent / "tests" / "compat" / "sglang_names.toml"
+    pages = [NOTE + SGLANG]
+    for section in tomllib.loads(path.read_text(encoding="utf-8"))["section"]:
+        offered, refused = section.get("offered", {}), section.get("not_offered", {})
+        pages.append(f"\n## {section['title']}\n\n| name | here |\n|---|---|\n")
+        pages += [f"| `{name}` | `{place}` |\n" for name, place in offered.items()]
+        pages += [f"| `{name}` | not offered: {reason} |\n" for name, reason in refused.items()]
+    return "".join(pages)
+
+
 PAGES = {
     "reference/cli.md": command_line,
+    "reference/compat-sglang-names.md": sglang_names,
     "reference/formats.md": formats,
     "reference/limits.md": limits,
     "reference/openchatml-rules.md": openchatml_rules,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ import syntagma as sg
 import syntagma.compat.xgrammar as xgr
 from syntagma.compat.sglang import (
     FunctionCallParser,
+    GrammarBackend,
     JsonArrayParser,
     LegacyStructuralTagResponseFormat,
+    ReasonerGrammarBackend,
     ReasonerGrammarObject,
     ToolChoice,
     ToolChoiceFuncName,
     ToolStrictLevel,
+    get_json_schema_constraint,
     think_end_ids,
 )
 from syntagma.compat.sglang.reasoner_grammar_backend import BaseGrammarObject, MatcherGrammarObject
@@ -326,3 +330,43 @@ def test_the_ends_of_reasoning_by_a_real_tokenizer() -> None:
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.add_special_tokens(["<think>", "</think>"])
     assert think_end_ids("</think>", tokenizer) == (1,)
+
+
+def _take(grammar: Any, tokens: Iterable[int]) -> None:
+    for token in tokens:
+        grammar.accept_token(token)
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "text", "good", "bad"),
+    [
+        ("dispatch_json", '{"type": "integer"}', b"12", b"a"),
+        ("dispatch_json", "$$ANY$$", b'{"a": [null]}', b"x"),
+        ("dispatch_regex", "(ab)*c", b"abc", b"b"),
+        ("dispatch_ebnf", 'root ::= "a" | "b" root', b"bba", b"c"),
+        (
+            "dispatch_structural_tag",
+            '{"structures": [{"begin": "<f>", "schema": {"type": "null"}, "end": "</f>"}], "triggers": ["<f>"]}',
+            b"text <f>null</f>",
+            b"<f>1",
+        ),
+    ],
+)
+def test_backends_before_and_after_reasoning(dispatch: str, text: str, good: bytes, bad: bytes) -> None:
+    info = sg.TokenizerInfo.from_tokens(VOCABULARY, eos_token_ids=[256])
+    backend = GrammarBackend(sg.GrammarCompiler(info))
+    plain = getattr(backend, dispatch)(text)
+    after = getattr(ReasonerGrammarBackend(backend, [200, 201]), dispatch)(text)
+    _take(after, (*bad, 200, 201))
+    for grammar in (plain, after):
+        _take(grammar, (*good, 256))
+        assert grammar.is_terminated()
+        grammar.rollback(len(good) + 1)
+        with pytest.raises(sg.ArgumentError):
+            _take(grammar, bad)
+
+
+def test_the_schema_alone() -> None:
+    assert get_json_schema_constraint(TOOLS, "auto") is None
+    schema = get_json_schema_constraint(TOOLS, "required")
+    assert ("json_schema", schema) == FunctionCallParser(TOOLS, "qwen25").get_structure_constraint("required")

@@ -19,6 +19,7 @@ from syntagma.compat.sglang.base_format_detector import BaseFormatDetector, Func
 from syntagma.compat.sglang.core_types import StreamingParseResult, StructureInfo, ToolCallItem
 from syntagma.compat.sglang.environ import ToolStrictLevel
 from syntagma.compat.sglang.function_call_parser import FunctionCallParser
+from syntagma.compat.sglang.grammar_backend import GrammarBackend, ReasonerGrammarBackend
 from syntagma.compat.sglang.json_array_parser import JsonArrayParser
 from syntagma.compat.sglang.protocol import (
     Function,
@@ -30,6 +31,7 @@ from syntagma.compat.sglang.protocol import (
 )
 from syntagma.compat.sglang.reasoner_grammar_backend import BaseGrammarObject, ReasonerGrammarObject, think_end_ids
 from syntagma.compat.sglang.reasoning_parser import BaseReasoningFormatDetector, ReasoningDetector, ReasoningParser
+from syntagma.compat.sglang.utils import get_json_schema_constraint
 
 __all__ = [
     "BaseFormatDetector",
@@ -38,8 +40,10 @@ __all__ = [
     "Function",
     "FunctionCallDetector",
     "FunctionCallParser",
+    "GrammarBackend",
     "JsonArrayParser",
     "LegacyStructuralTagResponseFormat",
+    "ReasonerGrammarBackend",
     "ReasonerGrammarObject",
     "ReasoningDetector",
     "ReasoningParser",
@@ -51,6 +55,7 @@ __all__ = [
     "ToolChoice",
     "ToolChoiceFuncName",
     "ToolStrictLevel",
+    "get_json_schema_constraint",
     "think_end_ids",
 ]
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from syntagma.compat.sglang.base_format_detector import BaseFormatDetector, FunctionCallDetector
-from syntagma.compat.sglang.constraint import schema_of_calls
 from syntagma.compat.sglang.core_types import ToolCallItem
 from syntagma.compat.sglang.environ import ToolStrictLevel, UnknownTool, tool_strict_level
 from syntagma.compat.sglang.named_formats import DetectorMap, format_with
@@ -14,13 +13,12 @@ from syntagma.compat.sglang.protocol import (
     LegacyStructuralTagResponseFormat,
     StructuresResponseFormat,
     ToolChoice,
-    as_mapping,
     as_tools,
 )
+from syntagma.compat.sglang.utils import read_tool_choice, schema_of_choice
 from syntagma.errors import ArgumentError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Tool
-from syntagma.request import read_choice
 
 __all__ = ["FunctionCallParser", "ToolCallConstraint"]
 
@@ -123,12 +121,11 @@ class FunctionCallParser:
         Raises:
             RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
         """
-        declared = as_tools(self.tools) or ()
-        choice = read_choice(cast("Any", as_mapping(tool_choice)), declared)
+        choice = read_tool_choice(tool_choice, as_tools(self.tools) or ())
+        schema = schema_of_choice(choice, parallel_tool_calls)
+        if schema is not None:
+            return "json_schema", schema
         tools = [tool for _, tool in choice.tools or ()]
-        if choice.forced:
-            one = choice.mode == "named" or not parallel_tool_calls
-            return "json_schema", schema_of_calls(tools, at_most=1 if one else None)
         held = self.tool_strict_level >= ToolStrictLevel.FUNCTION or any(tool.strict for tool in tools)
         if choice.mode == "auto" and tools and held and self.detector.supports_structural_tag():
             return "structural_tag", self._tag(tools)

@@ -1,13 +1,15 @@
-"""The schema of an array of calls, which is what a model must write where a call is required."""
+"""The schema of an array of calls, to which a model is held where a call is required."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from syntagma.compat.sglang.protocol import ToolChoice, as_mapping, as_tools
 from syntagma.messages import Tool
+from syntagma.request import ResolvedToolChoice, read_choice
 
-__all__ = ["schema_of_calls"]
+__all__ = ["get_json_schema_constraint", "read_tool_choice", "schema_of_choice"]
 
 _SCHEMAS = (
     *("items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"),
@@ -20,19 +22,45 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentS
 """keywords whose value has schemas under names"""
 
 
-def schema_of_calls(tools: Sequence[Tool], *, at_most: int | None) -> dict[str, Any]:
+def get_json_schema_constraint(
+    tools: Sequence[Any] | None, tool_choice: ToolChoice | str | Mapping[str, Any], parallel_tool_calls: bool = True
+) -> dict[str, Any] | None:
     """JSON Schema of an array with at least one call, each an object with `name` and `parameters`.
 
     References inside the parameters of a tool lead to where these stand in the array's schema.
 
     Args:
-        tools: the tools that may be called.
-        at_most: how many calls there may be; None: any number.
+        tools: the request's tools.
+        tool_choice: `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries; one call of a named tool.
+        parallel_tool_calls: whether there may be several calls.
+
+    Returns:
+        The schema; None where no call is required.
+
+    Raises:
+        RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
     """
-    calls = [_call(tool, f"#/items/anyOf/{at}/properties/parameters") for at, tool in enumerate(tools)]
+    return schema_of_choice(read_tool_choice(tool_choice, as_tools(tools) or ()), parallel_tool_calls)
+
+
+def read_tool_choice(tool_choice: ToolChoice | str | Mapping[str, Any], tools: tuple[Tool, ...]) -> ResolvedToolChoice:
+    """A tool choice in any spelling, resolved.
+
+    Raises:
+        RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
+    """
+    return read_choice(cast("Any", as_mapping(tool_choice)), tools)
+
+
+def schema_of_choice(choice: ResolvedToolChoice, parallel_tool_calls: bool) -> dict[str, Any] | None:
+    """The schema of an array of calls, or None where no call is required."""
+    if not choice.forced:
+        return None
+    allowed = [tool for _, tool in choice.tools or ()]
+    calls = [_call(tool, f"#/items/anyOf/{at}/properties/parameters") for at, tool in enumerate(allowed)]
     schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
-    if at_most is not None:
-        schema["maxItems"] = at_most
+    if choice.mode == "named" or not parallel_tool_calls:
+        schema["maxItems"] = 1
     return schema
 
 

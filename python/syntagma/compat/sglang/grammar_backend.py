@@ -1,0 +1,103 @@
+"""What a request asks for, as text → grammar objects; and the same for what comes after reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from syntagma.compat.sglang.reasoner_grammar_backend import (
+    BaseGrammarObject,
+    MatcherGrammarObject,
+    ReasonerGrammarObject,
+)
+from syntagma.decoding import GrammarCompiler, GrammarMatcher
+from syntagma.grammars import Grammar
+
+__all__ = ["BaseGrammarBackend", "GrammarBackend", "ReasonerGrammarBackend"]
+
+_ANY_JSON = "$$ANY$$"
+"""the text by which a scheduler asks for any JSON object"""
+
+
+class BaseGrammarBackend(Protocol):
+    """What makes grammar objects; each method takes the text of the request's field."""
+
+    def dispatch_json(self, key_string: str) -> BaseGrammarObject:
+        """By a JSON Schema."""
+        ...
+
+    def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
+        """By a regular expression."""
+        ...
+
+    def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
+        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
+        ...
+
+    def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
+        """By a structural tag, in either form."""
+        ...
+
+
+class GrammarBackend(BaseGrammarBackend):
+    """Grammar objects of a compiler, which remembers the grammars that it has compiled.
+
+    Args:
+        compiler: the compiler, for the vocabulary of the model.
+
+    Every method raises what `sg.Grammar` and the compiler raise: `GrammarError`, `UnsupportedSchema`, `LimitError`.
+    """
+
+    def __init__(self, compiler: GrammarCompiler) -> None:
+        self.compiler = compiler
+
+    def dispatch_json(self, key_string: str) -> BaseGrammarObject:
+        """By a JSON Schema; `$$ANY$$` is any JSON object."""
+        return self._object(Grammar.json() if key_string == _ANY_JSON else Grammar.from_json_schema(key_string))
+
+    def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
+        """By a regular expression."""
+        return self._object(Grammar.from_regex(key_string))
+
+    def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
+        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
+        return self._object(Grammar.from_gbnf(key_string))
+
+    def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
+        """By a structural tag, in either form."""
+        return self._object(Grammar.from_structural_tag(key_string))
+
+    def _object(self, grammar: Grammar) -> BaseGrammarObject:
+        return MatcherGrammarObject(GrammarMatcher(self.compiler.compile(grammar)))
+
+
+class ReasonerGrammarBackend(BaseGrammarBackend):
+    """Grammar objects that begin to hold when reasoning is over.
+
+    Args:
+        grammar_backend: what makes the grammar objects themselves.
+        think_end_id: the token that ends reasoning, or several in order; see `think_end_ids`.
+    """
+
+    def __init__(self, grammar_backend: BaseGrammarBackend, think_end_id: int | Sequence[int]) -> None:
+        self.grammar_backend = grammar_backend
+        self.think_end_id = think_end_id
+
+    def dispatch_json(self, key_string: str) -> ReasonerGrammarObject:
+        """By a JSON Schema."""
+        return self._after(self.grammar_backend.dispatch_json, key_string)
+
+    def dispatch_regex(self, key_string: str) -> ReasonerGrammarObject:
+        """By a regular expression."""
+        return self._after(self.grammar_backend.dispatch_regex, key_string)
+
+    def dispatch_ebnf(self, key_string: str) -> ReasonerGrammarObject:
+        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
+        return self._after(self.grammar_backend.dispatch_ebnf, key_string)
+
+    def dispatch_structural_tag(self, key_string: str) -> ReasonerGrammarObject:
+        """By a structural tag, in either form."""
+        return self._after(self.grammar_backend.dispatch_structural_tag, key_string)
+
+    def _after(self, make: Callable[[str], BaseGrammarObject], text: str) -> ReasonerGrammarObject:
+        return ReasonerGrammarObject(make(text), self.think_end_id)
