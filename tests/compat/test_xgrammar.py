@@ -116,7 +116,7 @@ REFUSALS: dict[str, Callable[[], Any]] = {
     "normalize_tool_choice": ours.normalize_tool_choice,
     "register_model_structural_tag": lambda: ours.register_model_structural_tag("a"),
     "structural_tag(format)": lambda: ours.Grammar.from_structural_tag(
-        ours.StructuralTag(format=ours.structural_tag.AnyTokensFormat())
+        ours.StructuralTag(format=ours.structural_tag.JSONSchemaFormat(json_schema={}, style="qwen_xml"))
     ),
     "testing.GrammarFunctor": lambda: ours.testing.GrammarFunctor.rule_inliner(GRAMMAR),
     "testing._generate_float_regex": lambda: ours.testing._generate_float_regex(1.0, 2.0),
@@ -158,9 +158,8 @@ def test_the_list_of_what_is_not_offered_only_becomes_shorter() -> None:
 @pytest.mark.parametrize(
     "tag",
     [
-        {"type": "any_tokens"},
-        {"type": "token_dispatch", "rules": []},
-        {"type": "any_text", "max_tokens": 3},
+        {"type": "json_schema", "json_schema": {}, "excludes": ["</f>"]},
+        {"type": "star", "content": {"type": "any_text", "max_tokens": 3}},
         {"type": "json_schema", "json_schema": {}, "style": "other_xml"},
     ],
 )

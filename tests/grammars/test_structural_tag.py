@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
 
+from syntagma.decoding import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from syntagma.errors import GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -32,11 +34,17 @@ MEANING: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"type": "regex", "pattern": "[0-9]{2}"}, ["12"], ["1", "123"]),
     ({"type": "grammar", "grammar": 'root ::= "x" y\ny ::= [0-9]'}, ["x1"], ["x"]),
     ({"type": "json_schema", "json_schema": SIZE}, ['{"n":1}', '{ "n": 1 }'], ["{}", '{"n":"1"}']),
+    (
+        {"type": "json_schema", "json_schema": SIZE, "max_whitespace_cnt": 2, "excludes": [], "style": "json"},
+        ['{"n":1}', '{  "n":\n 1}'],
+        ['{   "n":1}', '{"n":1    }'],
+    ),
+    ({"type": "json_schema", "json_schema": SIZE, "max_whitespace_cnt": None}, ['{   "n":1}'], ['{"n":""}']),
+    ({"type": "json_schema", "json_schema": SIZE, "max_whitespace_cnt": 1000}, ['{   "n":1}'], ["{" + " " * 65 + "}"]),
     (FREE, ["", "any <thing>\n"], []),
     (FREE | {"excludes": ["ab", "c"]}, ["", "ba"], ["xaby", "c"]),
     (FREE | {"max_chars": 2, "excludes": ["a"]}, ["", "éx"], ["bcd", "a"]),
     ({"type": "sequence", "elements": [A, {"type": "star", "content": A}, A]}, ["aa", "aaaa"], ["a"]),
-    ({"type": "sequence", "elements": []}, [""], ["a"]),
     ({"type": "or", "elements": [A, {"type": "const_string", "value": "b"}]}, ["a", "b"], ["", "ab"]),
     ({"type": "optional", "content": A}, ["", "a"], ["aa"]),
     ({"type": "plus", "content": A}, ["a", "aaa"], [""]),
@@ -88,17 +96,118 @@ def test_the_older_form() -> None:
     assert not grammar.check("text <f=y>{}</f>").accepted
 
 
-def test_tokens() -> None:
-    pair = [{"type": "token", "token": 7}, {"type": "token", "token": "<end>"}]
-    value = {
-        "type": "tag",
-        "begin": pair[0],
-        "content": {"type": "exclude_token", "exclude_tokens": [2, 0]},
-        "end": pair[1],
-    }
+def token(value: int | str) -> dict[str, Any]:
+    return {"type": "token", "token": value}
+
+
+WORDS = ["a", "b", "ab", "<t>", "</t>", "<u>", "</s>"]
+"""tokens by their numbers, the last four special, the last one the end"""
+ENDED = {"type": "tag", "begin": token("<t>"), "end": token("</t>")}
+BS: dict[str, Any] = {"type": "regex", "pattern": "b+"}
+
+TOKEN_MEANING: list[tuple[dict[str, Any], list[list[int]], list[list[int]]]] = [
+    (token(2), [[2]], [[0], [0, 1]]),
+    (token("<t>"), [[3]], [[4]]),
+    ({"type": "exclude_token", "exclude_tokens": [0, 2]}, [[1], [3], [5]], [[0], [2], [1, 1]]),
+    ({"type": "exclude_token", "exclude_tokens": ["<t>", 0]}, [[1], [4]], [[3], [0]]),
+    (ENDED | {"content": {"type": "exclude_token"}}, [[3, 0, 4], [3, 5, 4]], [[3, 4], [3, 4, 4]]),
+    (ENDED | {"content": {"type": "any_tokens"}}, [[3, 4], [3, 0, 5, 3, 4]], [[3, 4, 4]]),
+    (
+        ENDED | {"content": {"type": "any_tokens", "exclude_tokens": ["<u>"], "max_tokens": 2}},
+        [[3, 4], [3, 0, 1, 4]],
+        [[3, 5, 4], [3, 0, 0, 0, 4]],
+    ),
+    ({"type": "any_tokens", "max_tokens": 0, "exclude_tokens": []}, [[]], [[0]]),
+    (
+        {"type": "token_dispatch", "rules": [["<t>", A], [5, BS]], "exclude_tokens": ["</t>"]},
+        [[], [0, 1], [3, 0, 5, 1, 1], [2, 3, 0, 2]],
+        [[3], [3, 1], [4], [0, 4], [5, 0]],
+    ),
+    (
+        {"type": "token_dispatch", "rules": [[3, A]], "loop": False},
+        [[0], [0, 3, 0]],
+        [[3, 0, 0], [3, 0, 3, 0]],
+    ),
+    (
+        {"type": "token_triggered_tags", "trigger_tokens": ["<t>"], "tags": [ENDED | {"content": A}]},
+        [[], [1, 4], [3, 0, 4], [1, 3, 0, 4, 2, 3, 0, 4]],
+        [[3], [3, 1, 4], [3, 0]],
+    ),
+    (
+        {
+            "type": "token_triggered_tags",
+            "trigger_tokens": ["<t>", 5],
+            "tags": [ENDED | {"content": A}],
+            "exclude_tokens": [1],
+            "at_least_one": True,
+        },
+        [[3, 0, 4], [3, 0, 4, 2, 3, 0, 4, 0]],
+        [[], [0, 3, 0, 4], [3, 0, 4, 1], [3, 0, 4, 5]],
+    ),
+    (
+        {
+            "type": "token_triggered_tags",
+            "trigger_tokens": ["<t>"],
+            "tags": [ENDED | {"content": A}],
+            "at_least_one": True,
+            "stop_after_first": True,
+        },
+        [[3, 0, 4]],
+        [[3, 0, 4, 0]],
+    ),
+    # Text of a format may be written in special tokens where it is a marker of the model.
+    ({"type": "const_string", "value": "<t>a</t>"}, [[3, 0, 4]], [[3, 4]]),
+    ({"type": "tags_with_separator", "tags": [tag("a", A, "")], "separator": "<u>"}, [[0, 0, 5, 0, 0]], [[0, 0, 0, 0]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "inside", "outside"), TOKEN_MEANING, ids=[json.dumps(c[0])[:50] for c in TOKEN_MEANING]
+)
+def test_token_formats_mean_what_they_say(
+    value: dict[str, Any], inside: list[list[int]], outside: list[list[int]]
+) -> None:
+    words = [word.encode() for word in WORDS]
+    info = TokenizerInfo.from_tokens(words, eos_token_ids=[6], special_token_ids=[3, 4, 5, 6])
+    compiler = GrammarCompiler(info)
+    grammar = Grammar.from_structural_tag(value)
+    for made in (grammar, Grammar.from_ebnf(grammar.to_ebnf()), pickle.loads(pickle.dumps(grammar))):
+        compiled = compiler.compile(made)
+        assert [ids for ids in inside if not accepts_ids(compiled, ids)] == []
+        assert [ids for ids in outside if accepts_ids(compiled, ids)] == []
+
+
+def accepts_ids(compiled: CompiledGrammar, ids: list[int]) -> bool:
+    matcher = GrammarMatcher(compiled)
+    return all(matcher.accept_token(one) for one in ids) and matcher.is_accepting()
+
+
+def test_a_bound_in_tokens_forces_the_end_of_the_tag() -> None:
+    info = TokenizerInfo.from_tokens([b"a", b"<", b"/t>", b"</s>"], eos_token_ids=[3], special_token_ids=[3])
+    bounded = tag("a", FREE | {"max_tokens": 2}, "</t>")
+    matcher = GrammarMatcher(GrammarCompiler(info).compile(Grammar.from_structural_tag(bounded)))
+    for allowed, one in (({0}, 0), ({0, 1, 2}, 0), ({0, 1, 2}, 2), ({1}, 1), ({2}, 2), ({3}, 3)):
+        assert {number for number in range(4) if matcher.accepts(number)} == allowed
+        assert matcher.accept_token(one)
+
+
+def test_tokens_as_text() -> None:
+    value = {"type": "exclude_token", "exclude_tokens": [2, '<"end">', 0]}
     written = Grammar.from_structural_tag(value).to_ebnf()
-    for part in ("<[7]>", "<[1,3..4294967295]>", '@token("<end>")'):
-        assert part in written
+    assert '<[^2,0,"<\\"end\\">"]>' in written
+    assert Grammar.from_ebnf(written) == Grammar.from_structural_tag(value)
+    assert "<[1,3..4294967295]>" in Grammar.from_ebnf("start ::= <[^2,0]> ;").to_ebnf()
+    for wrong in ('<[^""]>', '<["a"]>', "<[^]>", '<[^"a]>'):
+        with pytest.raises(GrammarError):
+            Grammar.from_ebnf(f"start ::= {wrong} ;")
+
+
+def test_a_token_that_the_vocabulary_does_not_have() -> None:
+    grammar = Grammar.from_structural_tag({"type": "exclude_token", "exclude_tokens": ["<none>"]})
+    info = TokenizerInfo.from_tokens([b"a", b"</s>"], eos_token_ids=[1], special_token_ids=[1])
+    with pytest.raises(GrammarError) as caught:
+        GrammarCompiler(info).compile(grammar)
+    assert caught.value.code == "E-VOCAB-TOKEN"
 
 
 REFUSED: list[tuple[Any, str, str]] = [
@@ -106,8 +215,57 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({}, "E-GRAMMAR-STRUCTURAL-TAG", ""),
     ({"format": 5}, "E-GRAMMAR-STRUCTURAL-TAG", "/format"),
     ({"format": {"type": "odd"}}, "E-GRAMMAR-UNSUPPORTED", "/format/type"),
-    ({"format": {"type": "any_tokens"}}, "E-GRAMMAR-UNSUPPORTED", "/format/type"),
-    ({"format": FREE | {"max_tokens": 3}}, "E-GRAMMAR-UNSUPPORTED", "/format/max_tokens"),
+    ({"format": {"type": "any_tokens", "max_tokens": -1}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/max_tokens"),
+    ({"format": FREE | {"max_tokens": True}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/max_tokens"),
+    (
+        {"format": {"type": "star", "content": FREE | {"max_tokens": 3}}},
+        "E-GRAMMAR-UNSUPPORTED",
+        "/format/content/max_tokens",
+    ),
+    ({"format": FREE | {"exclude": ["a"]}}, "E-GRAMMAR-UNSUPPORTED", "/format/exclude"),
+    ({"format": {"type": "sequence", "elements": []}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/elements"),
+    ({"format": {"type": "or", "elements": []}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/elements"),
+    ({"format": {"type": "grammar", "grammar": ""}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/grammar"),
+    ({"format": {"type": "regex", "pattern": ""}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/pattern"),
+    ({"format": tag("a", A, [])}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/end"),
+    ({"format": switched(tags=[])}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/tags"),
+    ({"format": switched(triggers=[])}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/triggers"),
+    ({"format": switched(at_least_one=1)}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/at_least_one"),
+    ({"format": switched(stop_after_first="no")}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/stop_after_first"),
+    ({"format": {"type": "dispatch", "rules": [["[", A]], "loop": 0}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/loop"),
+    ({"format": {"type": "dispatch", "rules": []}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/rules"),
+    ({"format": {"type": "dispatch", "rules": [["", A]]}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/rules/0/0"),
+    (
+        {"format": {"type": "token_dispatch", "rules": [[-1, A]]}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/rules/0/0",
+    ),
+    ({"format": {"type": "token", "token": True}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/token"),
+    (
+        {"format": {"type": "token_triggered_tags", "trigger_tokens": [], "tags": []}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/trigger_tokens",
+    ),
+    (
+        {"format": {"type": "token_triggered_tags", "trigger_tokens": [3], "tags": [tag("a", A, "b")]}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/tags/0/begin",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "any_order": 1}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/any_order",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 0}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/max_whitespace_cnt",
+    ),
+    (
+        {"format": {"type": "json_schema", "json_schema": {}, "excludes": ["a"]}},
+        "E-GRAMMAR-UNSUPPORTED",
+        "/format/excludes",
+    ),
     ({"format": FREE | {"max_chars": -1}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/max_chars"),
     ({"format": FREE | {"excludes": [""]}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/excludes/0"),
     ({"format": {"type": "sequence"}}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/elements"),
@@ -119,7 +277,11 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"format": {"type": "json_schema", "json_schema": {}, "style": "odd"}}, "E-GRAMMAR-UNSUPPORTED", "/format/style"),
     ({"format": tag("a", A, None)}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/end"),
     ({"format": switched(tags=[tag("x", A, "y")])}, "E-GRAMMAR-STRUCTURAL-TAG", "/format/tags/0/begin"),
-    ({"format": {"type": "exclude_token", "exclude_tokens": ["x"]}}, "E-GRAMMAR-UNSUPPORTED", "/format/exclude_tokens"),
+    (
+        {"format": {"type": "exclude_token", "exclude_tokens": [1, ""]}},
+        "E-GRAMMAR-STRUCTURAL-TAG",
+        "/format/exclude_tokens/1",
+    ),
     (
         {"structures": [{"begin": "<f", "schema": {"type": 3}, "end": "x"}], "triggers": ["<f"]},
         "E-SCHEMA-INVALID",

@@ -38,6 +38,13 @@ impl Fingerprint {
         self.0 ^ self.0 >> 61
     }
 
+    fn ranges(&mut self, ranges: &[(u32, u32)]) {
+        self.word(ranges.len() as u64);
+        for &(first, last) in ranges {
+            self.word(u64::from(first) << 32 | u64::from(last));
+        }
+    }
+
     fn value(&mut self, value: u128) {
         self.word(value as u64);
         self.word((value >> 64) as u64);
@@ -64,9 +71,14 @@ pub(crate) fn of_grammar(lnf: &Lnf) -> u128 {
             }
             TokenSet::Ids(ranges) => {
                 whole.word(1);
-                whole.word(ranges.len() as u64);
-                for &(first, last) in ranges.iter() {
-                    whole.word(u64::from(first) << 32 | u64::from(last));
+                whole.ranges(ranges);
+            }
+            TokenSet::Except { ids, texts } => {
+                whole.word(2);
+                whole.ranges(ids);
+                whole.word(texts.len() as u64);
+                for text in texts.iter() {
+                    whole.bytes(text.as_bytes());
                 }
             }
         }

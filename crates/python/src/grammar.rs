@@ -178,6 +178,12 @@ impl Grammar {
     }
 
     #[staticmethod]
+    fn token_except(ranges: Vec<(u32, u32)>, texts: Vec<String>) -> Self {
+        let texts = texts.into_iter().map(Into::into).collect();
+        of_token(TokenSet::except(ranges, texts))
+    }
+
+    #[staticmethod]
     fn text(py: Python<'_>, without: Vec<String>, closer: Option<&str>) -> PyResult<Self> {
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
         read(py, || {

@@ -335,6 +335,26 @@ class Grammar:
 
     @classmethod
     @entry
+    def token_except(cls, *tokens: int | str) -> Grammar:
+        """Any one token but these, each given by its number or its text; text never matches it.
+
+        A vocabulary without a special, added or user-defined token of such a text cannot compile the grammar.
+
+        Raises:
+            ArgumentError: `E-GRAMMAR-TOKENS`, a number beyond 32 bits, or an empty text.
+        """
+        ids, texts = [], []
+        for token in tokens:
+            if isinstance(token, str) and token:
+                texts.append(token)
+            elif isinstance(token, int) and not isinstance(token, bool) and 0 <= token < 2**32:
+                ids.append((token, token))
+            else:
+                raise ArgumentError("E-GRAMMAR-TOKENS", f"a token is its number or its text, not {token!r}")
+        return cls(_engine.Grammar.token_except(ids, texts))
+
+    @classmethod
+    @entry
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
         """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
         return cls(_engine.Grammar.text(list(without), closer))

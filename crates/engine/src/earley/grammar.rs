@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet};
+use syntagma_grammar::ir::{Lnf, Regex, Symbol, TokenSet, other_ids};
+use syntagma_grammar::print;
 
 use super::reduce::{Rules, reduce};
 use crate::automaton::{Built, RegexId, Residuals};
@@ -298,7 +299,7 @@ struct Resolver<'a> {
     of_ids: SeededMap<Box<[(u32, u32)]>, u32>,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     /// Writes the right-hand side down; false if one of its symbols matches nothing.
     fn production(&mut self, rhs: &[Symbol], out: &mut Vec<Sym>) -> Result<bool, Error> {
         out.clear();
@@ -395,14 +396,10 @@ impl Resolver<'_> {
 
     fn token_symbol(&mut self, index: u32) -> Result<Sym, Error> {
         match &self.lnf.symbols.tokens[index as usize] {
-            TokenSet::Text(text) => match self.vocabulary.marker_tokens(text.as_bytes()) {
-                [] => Err(Error::grammar(
-                    "E-VOCAB-TOKEN",
-                    format!("the vocabulary has no special or added token {text:?}"),
-                )
-                .with_hint("write it as text, or as a marker that may be either")),
-                ids => Ok(self.marker_token(ids)),
-            },
+            TokenSet::Text(text) => {
+                let ids = self.named(text)?;
+                Ok(self.marker_token(ids))
+            }
             TokenSet::Ids(ranges) => {
                 let ids = self.usable(ranges)?;
                 if ids.is_empty() {
@@ -416,6 +413,33 @@ impl Resolver<'_> {
                 }
                 Ok(self.token(ids, || format!("tokens {}", describe_ids(ranges))))
             }
+            TokenSet::Except { ids, texts } => {
+                let mut excluded = ids.to_vec();
+                for text in texts.iter() {
+                    excluded.extend(self.named(text)?.iter().map(|&id| (id, id)));
+                }
+                let ids = self.usable(&other_ids(excluded))?;
+                if ids.is_empty() {
+                    return Err(Error::grammar(
+                        "E-VOCAB-TOKEN",
+                        "every usable token of the vocabulary is excluded",
+                    ));
+                }
+                let set = &self.lnf.symbols.tokens[index as usize];
+                Ok(self.token(ids, || format!("tokens {}", print::token(set))))
+            }
+        }
+    }
+
+    /// The tokens of exactly this text.
+    fn named(&self, text: &str) -> Result<&'a [u32], Error> {
+        match self.vocabulary.marker_tokens(text.as_bytes()) {
+            [] => Err(Error::grammar(
+                "E-VOCAB-TOKEN",
+                format!("the vocabulary has no special or added token {text:?}"),
+            )
+            .with_hint("write it as text, or as a marker that may be either")),
+            ids => Ok(ids),
         }
     }
 

@@ -221,6 +221,7 @@ impl Reference {
                             .iter()
                             .flat_map(|&(first, last)| first..=last)
                             .collect(),
+                        TokenSet::Except { .. } => unimplemented!("the reference names its tokens"),
                     }),
                 })
                 .collect();

@@ -42,10 +42,19 @@ impl Grammar {
     pub fn symbol_texts(&self) -> Vec<&str> {
         let mut texts: SeededIndexSet<&str> = SeededIndexSet::default();
         for grammar in self.all() {
-            texts.extend(grammar.exprs().iter().filter_map(|expr| match expr {
-                Expr::Marker(text) | Expr::Token(TokenSet::Text(text)) => Some(&**text),
-                _ => None,
-            }));
+            for expr in grammar.exprs() {
+                match expr {
+                    Expr::Marker(text) | Expr::Token(TokenSet::Text(text)) => {
+                        texts.insert(text);
+                    }
+                    Expr::Token(TokenSet::Except {
+                        texts: excluded, ..
+                    }) => {
+                        texts.extend(excluded.iter().map(|text| &**text));
+                    }
+                    _ => {}
+                }
+            }
         }
         texts.into_iter().collect()
     }

@@ -124,6 +124,11 @@ impl<'b> Reader<'b> {
                 let ranges = self.list(|reader| Some((reader.small()?, reader.small()?)))?;
                 Expr::Token(TokenSet::Ids(ranges.into()))
             }
+            tag::TOKEN_EXCEPT => {
+                let ids = self.list(|reader| Some((reader.small()?, reader.small()?)))?;
+                let texts = self.list(|reader| Some(reader.text()?.into()))?;
+                Expr::Token(TokenSet::except(ids, texts))
+            }
             tag::SEQ => Expr::Seq(self.exprs()?.into_iter().collect()),
             tag::ALT => Expr::Alt(self.exprs()?.into_iter().collect()),
             tag::REPEAT => Expr::Repeat {

@@ -102,7 +102,9 @@ impl Grammar {
     /// Whether an expression matches something if just those of its parts do for which `has` says so.
     fn matches_by(&self, id: ExprId, has: impl Fn(&ExprId) -> bool) -> bool {
         match self.expr(id) {
-            Expr::Empty | Expr::Marker(_) | Expr::Token(TokenSet::Text(_)) => true,
+            Expr::Empty
+            | Expr::Marker(_)
+            | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. }) => true,
             Expr::Regex(regex) => !is_visibly_nothing(regex),
             Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
             Expr::Rule(rule) => has(&self.rule(*rule).body),
@@ -156,7 +158,7 @@ impl Grammar {
             Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => Needs::Impossible,
             Expr::Empty
             | Expr::Marker(_)
-            | Expr::Token(TokenSet::Text(_))
+            | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. })
             | Expr::Repeat { min: 0, .. } => Needs::Nothing,
             Expr::Regex(regex) => Needs::if_so(!is_visibly_nothing(regex)),
             Expr::Token(TokenSet::Ids(ranges)) => Needs::if_so(!ranges.is_empty()),

@@ -37,6 +37,7 @@ pub(super) mod tag {
     pub(in super::super) const REPEAT: u8 = 8;
     pub(in super::super) const CAPTURE: u8 = 9;
     pub(in super::super) const EMBED: u8 = 10;
+    pub(in super::super) const TOKEN_EXCEPT: u8 = 11;
 
     pub(in super::super) const NOTHING: u8 = 0;
     pub(in super::super) const CLASS: u8 = 1;
@@ -141,6 +142,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    fn ranges(&mut self, ranges: &'a [(u32, u32)]) {
+        self.list(ranges, |writer, &(first, last)| {
+            writer.number(first as usize);
+            writer.number(last as usize);
+        });
+    }
+
     fn expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Empty => self.tag(tag::EMPTY),
@@ -162,10 +170,12 @@ impl<'a> Writer<'a> {
             }
             Expr::Token(TokenSet::Ids(ranges)) => {
                 self.tag(tag::TOKEN_IDS);
-                self.list(ranges, |writer, &(first, last)| {
-                    writer.number(first as usize);
-                    writer.number(last as usize);
-                });
+                self.ranges(ranges);
+            }
+            Expr::Token(TokenSet::Except { ids, texts }) => {
+                self.tag(tag::TOKEN_EXCEPT);
+                self.ranges(ids);
+                self.list(texts, |writer, text| writer.text(text));
             }
             Expr::Seq(parts) => {
                 self.tag(tag::SEQ);

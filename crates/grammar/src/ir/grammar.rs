@@ -24,6 +24,46 @@ pub enum TokenSet {
     Text(Arc<str>),
     /// Inclusive ranges of token ids.
     Ids(Arc<[(u32, u32)]>),
+    /// Any token but those of these ids and texts; compiling fails where a text is no special, added or user-defined
+    /// token. There is at least one text: without any, the other ids are named.
+    Except {
+        /// Inclusive ranges of ids.
+        ids: Arc<[(u32, u32)]>,
+        /// Texts of tokens.
+        texts: Arc<[Arc<str>]>,
+    },
+}
+
+impl TokenSet {
+    /// Any token but these.
+    #[must_use]
+    pub fn except(ids: Vec<(u32, u32)>, texts: Vec<Arc<str>>) -> Self {
+        if texts.is_empty() {
+            return Self::Ids(other_ids(ids).into());
+        }
+        Self::Except {
+            ids: ids.into(),
+            texts: texts.into(),
+        }
+    }
+}
+
+/// The ids that lie in none of the ranges, as ranges in order.
+#[must_use]
+pub fn other_ids(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut others = Vec::new();
+    let mut from = Some(0u32);
+    for (first, last) in ranges {
+        if let Some(from) = from
+            && first > from
+        {
+            others.push((from, first - 1));
+        }
+        from = from.and_then(|from| Some(from.max(last.checked_add(1)?)));
+    }
+    others.extend(from.map(|from| (from, u32::MAX)));
+    others
 }
 
 /// Expressions in an order; few of them take no memory of their own.

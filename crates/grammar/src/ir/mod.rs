@@ -20,6 +20,7 @@ pub use contents::Exclusion;
 pub(crate) use emptiness::{Matching, is_visibly_nothing};
 pub use grammar::{
     Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet,
+    other_ids,
 };
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 pub use parts::Parts;

@@ -554,6 +554,7 @@ fn token(out: &mut String, set: &TokenSet, outer: Binding) -> Result<(), Unprint
             }
             out.push_str(if nested { ")" } else { "" });
         }
+        TokenSet::Except { .. } => return Err("tokens that are named by what they are not".into()),
     }
     Ok(())
 }

@@ -7,5 +7,5 @@ mod regex;
 
 pub use ebnf::to_ebnf;
 pub use gbnf::{Gbnf, to_gbnf};
-pub use regex::regex;
-pub(crate) use regex::{marker, token};
+pub(crate) use regex::marker;
+pub use regex::{regex, token};

@@ -277,21 +277,28 @@ pub(crate) fn marker(text: &str) -> String {
 }
 
 /// A token in EBNF notation.
-pub(crate) fn token(token: &TokenSet) -> String {
+#[must_use]
+pub fn token(token: &TokenSet) -> String {
     match token {
         TokenSet::Text(text) => format!("@token({})", literal(text.as_bytes())),
-        TokenSet::Ids(ranges) => {
-            let ranges: Vec<String> = ranges
-                .iter()
-                .map(|&(first, last)| {
-                    if first == last {
-                        first.to_string()
-                    } else {
-                        format!("{first}..{last}")
-                    }
-                })
-                .collect();
-            format!("<[{}]>", ranges.join(","))
+        TokenSet::Ids(ranges) => format!("<[{}]>", id_ranges(ranges).join(",")),
+        TokenSet::Except { ids, texts } => {
+            let mut parts = id_ranges(ids);
+            parts.extend(texts.iter().map(|text| literal(text.as_bytes())));
+            format!("<[^{}]>", parts.join(","))
         }
     }
+}
+
+fn id_ranges(ranges: &[(u32, u32)]) -> Vec<String> {
+    ranges
+        .iter()
+        .map(|&(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}..{last}")
+            }
+        })
+        .collect()
 }

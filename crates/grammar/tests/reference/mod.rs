@@ -105,7 +105,7 @@ fn literal_ends(text: &str, input: &[u8], start: usize) -> Ends {
 fn token_ends(token: &TokenSet, input: &[u8], start: usize) -> Ends {
     match token {
         TokenSet::Text(text) => literal_ends(text, input, start),
-        TokenSet::Ids(_) => 0,
+        TokenSet::Ids(_) | TokenSet::Except { .. } => 0,
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) enum Kind {
     /// `<|text|>`, with its brackets.
     TokenText(String),
     TokenIds(Vec<(u32, u32)>),
+    TokenExcept(Vec<(u32, u32)>, Vec<String>),
     Number(u32),
     /// `::=` or `=`
     Define,
@@ -191,20 +192,43 @@ impl Lexer<'_> {
     }
 
     fn token_ids(&mut self, start: usize) -> Result<Kind, Error> {
-        let mut ranges = Vec::new();
+        let negated = self.cursor.take("^");
+        let (mut ranges, mut texts) = (Vec::new(), Vec::new());
         loop {
             self.skip_blanks()?;
-            ranges.push(self.cursor.token_range(start, "..")?);
+            match self.cursor.rest().chars().next() {
+                Some(quote @ ('"' | '\'')) if negated => texts.push(self.token_name(quote)?),
+                _ => ranges.push(self.cursor.token_range(start, "..")?),
+            }
             self.skip_blanks()?;
             if self.cursor.take("]>") {
-                return Ok(Kind::TokenIds(ranges));
+                return Ok(if negated {
+                    Kind::TokenExcept(ranges, texts)
+                } else {
+                    Kind::TokenIds(ranges)
+                });
             }
             if !self.cursor.take(",") {
                 return Err(self
                     .cursor
                     .error(self.cursor.at, "a comma or ]> is wanted")
-                    .with_hint("tokens by number are written <[12]> or <[12..20,30]>"));
+                    .with_hint(
+                        "tokens by number are written <[12]>, <[12..20,30]> or <[^12,\"text\"]>",
+                    ));
             }
+        }
+    }
+
+    /// The text of a token, in quotes.
+    fn token_name(&mut self, quote: char) -> Result<String, Error> {
+        let start = self.cursor.at;
+        self.cursor.at += 1;
+        let bytes = self.string(start, quote)?;
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.is_empty() => Ok(text),
+            _ => Err(self
+                .cursor
+                .error(start, "the text of a token is UTF-8, and not empty")),
         }
     }
 

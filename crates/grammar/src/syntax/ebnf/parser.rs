@@ -381,6 +381,10 @@ impl Parser<'_> {
             Kind::Parts(text) => Node::Parts(characters(&text)),
             Kind::TokenText(text) => Node::Token(TokenSet::Text(text.into())),
             Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.into())),
+            Kind::TokenExcept(ranges, texts) => {
+                let texts = texts.into_iter().map(Into::into).collect();
+                Node::Token(TokenSet::except(ranges, texts))
+            }
             Kind::Builtin(name) => match builtin(&name) {
                 Some(Builtin::Constant(constant)) => Node::Constant(constant),
                 Some(Builtin::Function(function)) => {

@@ -1,6 +1,7 @@
 //! Words of a Lark source.
 
 use crate::error::Error;
+use crate::ir::other_ids;
 use crate::syntax::rules::Cursor;
 
 /// A word.
@@ -171,22 +172,11 @@ impl Lexer<'_> {
                 .error(self.cursor.at, "a comma or ]> is wanted")
                 .with_hint("tokens by number are written <[12]>, <[12-20,30]>, <[^12]> or <[*]>"));
         }
-        if !negated {
-            return Ok(Kind::TokenIds(ranges));
-        }
-        ranges.sort_unstable();
-        let mut others = Vec::new();
-        let mut from = Some(0u32);
-        for (first, last) in ranges {
-            if let Some(from) = from
-                && first > from
-            {
-                others.push((from, first - 1));
-            }
-            from = from.and_then(|from| Some(from.max(last.checked_add(1)?)));
-        }
-        others.extend(from.map(|from| (from, u32::MAX)));
-        Ok(Kind::TokenIds(others))
+        Ok(Kind::TokenIds(if negated {
+            other_ids(ranges)
+        } else {
+            ranges
+        }))
     }
 
     fn pattern(&mut self, start: usize) -> Result<Kind, Error> {
