@@ -88,6 +88,21 @@ def test_what_a_tag_allows_is_read_as_the_call_that_it_is(name: str) -> None:
     assert grammar.accepts("No call at all")
 
 
+@pytest.mark.parametrize("name", FIXED)
+@settings(max_examples=10, deadline=None)
+@given(st.text(st.sampled_from("abcZ09_-"), min_size=1, max_size=8), st.sampled_from(["", "é", "b c", '"']))
+def test_what_stands_around_a_call_is_what_is_written(name: str, tool: str, odd: str) -> None:
+    fmt = sg.formats.get(name)
+    message = sg.Message(tool_calls=(sg.ToolCall(id="", name=tool + odd, arguments='{"a": 1}'),))
+    try:
+        fmt.write(message)
+    except sg.FormatError:
+        return  # no call of such a name can be written
+    info = FunctionCallParser.ToolCallParserEnum[name]().structure_info()(tool + odd)
+    (call,) = fmt.parse(f'{info.begin}{{"a": 1}}{info.end}').tool_calls
+    assert (call.name, call.arguments, call.complete) == (tool + odd, '{"a": 1}', True)
+
+
 def test_there_are_formats_with_and_without_a_tag() -> None:
     assert 10 < len(FIXED) < len(sg.formats.names())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult,
 from syntagma.compat.sglang.environ import UnknownTool, unknown_tool
 from syntagma.compat.sglang.named_formats import format_with
 from syntagma.compat.sglang.protocol import as_tools
-from syntagma.compat.sglang.structure import CallFrame
+from syntagma.compat.sglang.structure import has_fixed_frame, structure_of
 from syntagma.format_schema import Envelope, FormatSpec, Pattern, ToolsSpec
 from syntagma.formats import ChatFormat
 
@@ -44,8 +45,6 @@ class BaseFormatDetector(ABC):
         self._stream: CallStream | None = None
         self._log = CallLog()
         self._own_lists: dict[str, list[Any]] = {}
-        self._known_format: tuple[tuple[str, str, str], ChatFormat] | None = None
-        self._frame: tuple[ChatFormat, CallFrame] | None = None
         self.current_tool_id = -1
         self.current_tool_name_sent = False
         self.unknown_tool: UnknownTool = unknown_tool()
@@ -60,10 +59,7 @@ class BaseFormatDetector(ABC):
         Raises:
             FormatError: no format can be made of them.
         """
-        tokens = (self.bot_token, self.eot_token, self.tool_call_separator)
-        if self._known_format is None or self._known_format[0] != tokens:
-            self._known_format = tokens, _format_of(*tokens)
-        return self._known_format[1]
+        return _format_of(self.bot_token, self.eot_token, self.tool_call_separator)
 
     @property
     def prev_tool_call_arr(self) -> list[dict[str, Any]]:
@@ -141,7 +137,7 @@ class BaseFormatDetector(ABC):
         Raises:
             ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
         """
-        return self._call_frame().of
+        return functools.partial(structure_of, self.chat_format)
 
     def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
         """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.
@@ -165,12 +161,6 @@ class BaseFormatDetector(ABC):
         """How many characters at the end of `buffer` may be the beginning of `bot_token`; the whole does not count."""
         sizes = range(1, min(len(buffer) + 1, len(bot_token)))
         return next((size for size in sizes if bot_token.startswith(buffer[-size:])), 0)
-
-    def _call_frame(self) -> CallFrame:
-        fmt = self.chat_format
-        if self._frame is None or self._frame[0] is not fmt:
-            self._frame = fmt, CallFrame(fmt)
-        return self._frame[1]
 
     def _passed_on(self, found: StreamingParseResult) -> StreamingParseResult:
         self.current_tool_id, self.current_tool_name_sent = self._log.current, self._log.name_sent
@@ -217,7 +207,7 @@ class FunctionCallDetector(BaseFormatDetector):
 
     def supports_structural_tag(self) -> bool:
         """Whether a call is one JSON object in text that is the same in every call of a tool."""
-        return self._call_frame().is_fixed
+        return has_fixed_frame(self._format)
 
     def structure_info(self) -> GetInfoFunc:
         """What gives the text around the arguments for the name of a tool.
@@ -228,6 +218,7 @@ class FunctionCallDetector(BaseFormatDetector):
         return super().structure_info()
 
 
+@functools.lru_cache(maxsize=256)
 def _format_of(bot_token: str, eot_token: str, separator: str) -> ChatFormat:
     tools = ToolsSpec(
         section=(Pattern(f"{bot_token}{_CALLS}{eot_token}"),),

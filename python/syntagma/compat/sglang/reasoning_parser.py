@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -94,9 +95,7 @@ class BaseReasoningFormatDetector:
         Raises:
             FormatError: no format can be made of them.
         """
-        block = Pattern(self.think_start_token + "{reasoning}" + self.think_end_token)
-        interrupt = (self.tool_start_token,) if self.tool_start_token else ()
-        return ChatFormat(FormatSpec(reasoning=ReasoningSpec(block=(block,), interrupt=interrupt)))
+        return _format_of(self.think_start_token, self.think_end_token, self.tool_start_token)
 
     def detect_and_parse(self, text: str) -> StreamingParseResult:
         """A whole text."""
@@ -297,6 +296,13 @@ class ReasoningParser:
 
 
 __getattr__ = ReasoningParser.DetectorMap.class_named(__name__)
+
+
+@functools.lru_cache(maxsize=256)
+def _format_of(opener: str, closer: str, interrupt: str | None) -> ChatFormat:
+    block = Pattern(opener + "{reasoning}" + closer)
+    spec = ReasoningSpec(block=(block,), interrupt=(interrupt,) if interrupt else ())
+    return ChatFormat(FormatSpec(reasoning=spec))
 
 
 def _off_switch(spec: ReasoningSpec) -> dict[str, Any]:

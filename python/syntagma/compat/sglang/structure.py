@@ -1,7 +1,14 @@
-"""What stands around the arguments of a call, for formats whose arguments are one JSON object."""
+"""What stands around the arguments of a call, for formats whose arguments are one JSON object.
+
+It is fixed where the arguments are written as JSON, and nothing but the tool's name changes from call to call: no id
+and no number. A section around calls belongs to it only if a call has no marker of its own, so that several calls may
+stand in one section.
+"""
 
 from __future__ import annotations
 
+import re
+import weakref
 from collections.abc import Iterator
 
 import msgspec
@@ -12,46 +19,51 @@ from syntagma.format_schema import FormatSpec, Pattern, used_markers
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 
-__all__ = ["CallFrame"]
+__all__ = ["has_fixed_frame", "structure_of"]
 
 _ARGUMENTS = '{"a": "b"}'
 _CALLS = Pattern("{calls}")
+_NAME = "name_of_the_tool_0"
+"""what stands for the name in what is remembered of a format"""
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+"""names that are written as they are in every format"""
+
+_FRAMES: dict[int, StructureInfo | None] = {}
+"""what stands around the arguments by the identity of a description, while that lives"""
 
 
-class CallFrame:
-    """The text around the arguments of a call in a format.
+def has_fixed_frame(fmt: ChatFormat) -> bool:
+    """Whether a call of the format is fixed text around one JSON object."""
+    return _frame(fmt) is not None
 
-    It is fixed where the arguments are written as JSON, and nothing but the tool's name changes from call to call: no
-    id and no number. A section around calls belongs to it only if a call has no marker of its own, so that several
-    calls may stand in one section.
 
-    Args:
-        fmt: the format.
+def structure_of(fmt: ChatFormat, name: str) -> StructureInfo:
+    """What stands around the arguments of a call of a tool.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-FORMAT`, the format has no such text.
+        FormatError: `E-FORMAT-UNWRITABLE`, the name cannot be written.
     """
+    frame = _frame(fmt)
+    if frame is None:
+        raise ArgumentError(
+            "E-ARGUMENT-FORMAT",
+            "calls of this format are no fixed text around one JSON object",
+            hint="supports_structural_tag() says so beforehand; ChatFormat.grammar() holds calls of every format",
+        )
+    if _PLAIN.fullmatch(name):
+        return StructureInfo(frame.begin.replace(_NAME, name), frame.end.replace(_NAME, name), frame.trigger)
+    return _written(next(one for one in _candidates(fmt.spec) if _usable(fmt.spec, one) is not None), name)
 
-    def __init__(self, fmt: ChatFormat) -> None:
-        self._format = fmt
-        self._written = next((one for one in _candidates(fmt.spec) if _has_frame(fmt.spec, one)), None)
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the format has such a text."""
-        return self._written is not None
-
-    def of(self, name: str) -> StructureInfo:
-        """What stands around the arguments of a call of this tool.
-
-        Raises:
-            ArgumentError: `E-ARGUMENT-FORMAT`, the format has no such text.
-            FormatError: `E-FORMAT-UNWRITABLE`, the name cannot be written.
-        """
-        if self._written is None:
-            raise ArgumentError(
-                "E-ARGUMENT-FORMAT",
-                "calls of this format are no fixed text around one JSON object",
-                hint="supports_structural_tag() says so beforehand; ChatFormat.grammar() holds calls of every format",
-            )
-        return _frame(self._written, name)
+def _frame(fmt: ChatFormat) -> StructureInfo | None:
+    spec = fmt.spec
+    key = id(spec)
+    if key not in _FRAMES:
+        frames = (_usable(spec, candidate) for candidate in _candidates(spec))
+        _FRAMES[key] = next((frame for frame in frames if frame is not None), None)
+        weakref.finalize(spec, _FRAMES.pop, key, None).atexit = False
+    return _FRAMES[key]
 
 
 def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:
@@ -69,22 +81,25 @@ def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:
         yield ChatFormat(msgspec.structs.replace(rest, markers=used_markers(rest, spec.markers)))
 
 
-def _has_frame(spec: FormatSpec, candidate: ChatFormat) -> bool:
+def _usable(spec: FormatSpec, candidate: ChatFormat) -> StructureInfo | None:
+    """What a candidate writes around the arguments, if it is fixed and nothing else begins with its trigger."""
     tools = candidate.spec.tools
     assert tools is not None
     shown = {*tools.call[0].placeholders, *(word for one in tools.envelope[:1] for word in one.pattern.placeholders)}
     if shown & {"id", "index", "ordinal"}:
-        return False
+        return None
     try:
-        frame = _frame(candidate, "f")
+        frame = _written(candidate, _NAME)
     except (FormatError, ValueError):
-        return False
+        return None
     # What begins reasoning or an answer, too, says nothing of calls.
     others = [block.opener for part in (spec.reasoning, spec.content) if part is not None for block in part.block]
-    return bool(frame.trigger) and not any(opener.startswith(frame.trigger) for opener in others)
+    if not frame.trigger or any(opener.startswith(frame.trigger) for opener in others):
+        return None
+    return frame
 
 
-def _frame(fmt: ChatFormat, name: str) -> StructureInfo:
+def _written(fmt: ChatFormat, name: str) -> StructureInfo:
     """Raises ValueError where the arguments do not stand in the call as they are."""
     text = fmt.write(Message(tool_calls=(ToolCall(id="", name=name, arguments=_ARGUMENTS),)))
     at = text.index(_ARGUMENTS)
