@@ -103,6 +103,14 @@ def test_what_stands_around_a_call_is_what_is_written(name: str, tool: str, odd:
     assert (call.name, call.arguments, call.complete) == (tool + odd, '{"a": 1}', True)
 
 
+def test_several_calls_may_stand_in_one_section() -> None:
+    fmt = sg.ChatFormat.from_toml('[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}:{arguments}</c>"\n')
+    tag = FunctionCallParser(TOOLS, fmt).get_structure_tag()
+    grammar = sg.Grammar.from_structural_tag(tag.model_dump())
+    assert grammar.accepts("<s><c>now:{}</c><c>now:{}</c></s>")
+    assert not grammar.accepts("<s><c>now:{}</c><c>now:3</c></s>")
+
+
 def test_there_are_formats_with_and_without_a_tag() -> None:
     assert 10 < len(FIXED) < len(sg.formats.names())
 

@@ -353,3 +353,43 @@ def test_a_bad_environment_is_said(monkeypatch: pytest.MonkeyPatch, setting: str
     monkeypatch.setenv(setting, "perhaps")
     with pytest.raises(sg.ArgumentError, match=setting):
         FunctionCallParser([], "qwen25")
+
+
+def test_a_whole_text_may_be_read_while_another_streams() -> None:
+    detector = BaseReasoningFormatDetector("<t>", "</t>", force_reasoning=True)
+    detector.parse_streaming_increment("a</t>b")
+    whole = detector.detect_and_parse("c</t>d")
+    assert (whole.reasoning_text, whole.normal_text) == ("c", "d")
+    calls = Angles()
+    calls.parse_streaming_increment('<<calls>>{"name": "look", "argu', [LOOK])
+    assert len(calls.detect_and_parse('<<calls>>{"name": "look", "arguments": {}}<</calls>>', [LOOK]).calls) == 1
+    assert calls.parse_streaming_increment('ments": {}}', [LOOK]).calls[0].name == "look"
+
+
+def test_what_a_user_holds_back_comes_at_the_end() -> None:
+    detector = Lines()
+    found = [detector.parse_streaming_increment(chunk, [LOOK]) for chunk in ("one\ntw", "o")]
+    assert [one.normal_text for one in found] == ["one\n", ""]
+    assert [detector.finish().normal_text for _ in range(2)] == ["two", ""]
+
+
+def test_lists_of_a_user_give_way_to_the_stream() -> None:
+    detector = Angles()
+    detector.prev_tool_call_arr, detector.streamed_args_for_tool = [{"name": "mine"}], ["{"]
+    assert (detector.prev_tool_call_arr, detector.streamed_args_for_tool) == ([{"name": "mine"}], ["{"])
+    detector.parse_streaming_increment('<<calls>>{"name": "look", "arguments": {}}', [LOOK])
+    assert detector.prev_tool_call_arr == [{"name": "look", "arguments": {}}]
+    assert detector.streamed_args_for_tool == ["{}"]
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "called"),
+    [
+        (ReasoningParser.DetectorMap, "nano_v3", "NanoV3Detector"),
+        (ReasoningParser.DetectorMap, "qwen3", "Qwen3Detector"),
+        (FunctionCallParser.ToolCallParserEnum, "glm", "Glm4MoeDetector"),
+        (FunctionCallParser.ToolCallParserEnum, "beam", "FunctionCallDetector"),
+    ],
+)
+def test_classes_are_called_as_users_know_them(names: Any, name: str, called: str) -> None:
+    assert names[name].__name__ == called
