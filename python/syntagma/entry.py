@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
-__all__ = ["check_fields", "entry", "strict_entry"]
+__all__ = ["check_argument", "check_fields", "entry", "strict_entry"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _MAX_INTEGER = 2**31
@@ -65,6 +65,16 @@ def strict_entry(call: _Call) -> _Call:
         return call(*args, **options)
 
     return typing.cast("_Call", checked)
+
+
+def check_argument(name: str, value: Any, wanted: Any) -> None:
+    """Check one argument that is used only later.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, it is of another type.
+    """
+    if not _fits(value, wanted):
+        _wrong_type(name, wanted, value, None)
 
 
 def check_fields(value: Any) -> None:

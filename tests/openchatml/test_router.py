@@ -3,7 +3,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import json
+import os
 import random
+import subprocess
+import sys
+import threading
 import time
 from collections import Counter
 from typing import Any
@@ -233,6 +237,32 @@ def test_a_function_that_is_too_late_keeps_nobody_waiting() -> None:
     replies = replies_of(lambda _: time.sleep(5), '{"deadline_ms": 20}')
     assert [reply.error_code for reply in replies] == ["E-TOOL-TIMEOUT"]
     assert time.monotonic() - begun < 3
+
+
+def test_threads_are_used_again() -> None:
+    seen: set[int] = set()
+    for _ in range(30):
+        replies_of(lambda _: seen.add(threading.get_ident()), "{}")
+    assert len(seen) < 10
+
+
+FORKED = """
+import asyncio, os, sys, time
+from syntagma.openchatml import Message, ToolRouter
+call = Message(role="assistant", recipient="functions.f", call_id="1", channel="commentary", body="{}")
+ask = lambda: asyncio.run(ToolRouter({"functions.f": lambda _: 1}, default_deadline_ms=5000).run([call]))[0].ok
+assert ask()
+time.sleep(0.1)  # its thread waits for the next function by now
+child = os.fork()
+if not child:
+    os._exit(0 if ask() else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_the_child_of_a_fork_waits_for_no_thread_that_it_lacks() -> None:
+    assert subprocess.run([sys.executable, "-c", FORKED], timeout=60, check=False).returncode == 0
 
 
 def test_context_variables_reach_functions() -> None:

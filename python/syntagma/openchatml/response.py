@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from syntagma.entry import entry, strict_entry
+from syntagma.entry import check_argument, entry, strict_entry
 from syntagma.openchatml.errors import HEADER, VISIBILITY, OpenChatMLError, error_for, log_error
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import REASONING_MARKERS
@@ -82,9 +82,10 @@ class ResponseStream:
         reader: the reader underneath, with messages and errors.
     """
 
-    @strict_entry
     def __init__(self, *, message_id: str | None = None, response: bool = True, **options: Any) -> None:
         """Prepare. `options` go to `StreamReader`; `response`: the text must end with a stop token."""
+        check_argument("message_id", message_id, str | None)
+        check_argument("response", response, bool)
         self.reader = StreamReader(response=response, **options)
         self.message_id = message_id
         self._visible = False

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
 import inspect
 import json
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -30,6 +27,7 @@ from syntagma.openchatml.errors import (
     log_error,
 )
 from syntagma.openchatml.tool_calls import channels_of_calls, error_details, open_calls
+from syntagma.openchatml.tool_threads import run_in_thread
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.visibility import tool_input
 
@@ -270,41 +268,11 @@ async def _run(function: ToolFunction, given: Any) -> Any:
     try:
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004 - asks for its kind
             return await function(given)
-        result = await _in_thread(function, given)
+        result = await run_in_thread(function, given)
         return await result if isinstance(result, Awaitable) else result
     except SystemExit as error:
         # A tool ends itself, not the program.
         raise _failure(error) from error
-
-
-async def _in_thread(function: ToolFunction, given: Any) -> Any:
-    """What a function returns, run in a thread of its own.
-
-    The loop's own threads are few: a tool would wait for one while its deadline passes, and one that never ends would
-    keep the program from ending.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if not done.done():
-            done.set_result((result, error))
-
-    def work() -> None:
-        result, raised = None, None
-        try:
-            result = context.run(function, given)
-        except BaseException as error:  # it is raised where the result is awaited
-            raised = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
-            loop.call_soon_threadsafe(tell, result, raised)
-
-    threading.Thread(target=work, name="syntagma-tool", daemon=True).start()
-    result, error = await done
-    if error is not None:
-        raise error
-    return result
 
 
 def _failure(error: BaseException) -> OpenChatMLError:

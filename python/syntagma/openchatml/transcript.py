@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from types import NoneType
 from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from syntagma.entry import check_fields, entry
 from syntagma.errors import ArgumentError
@@ -31,11 +30,14 @@ __all__ = [
 ]
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
-_TEXT_OR_NONE = frozenset({str, NoneType})
+_RIGHT: set[tuple[type, ...]] = set()
+"""types of the fields of messages that were found right: they are checked once"""
 _PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
 Profile: TypeAlias = Literal["ocm", "harmony"]
 Dialect: TypeAlias = Literal["ocm", "v0.1"]
+
+_PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 
 def names_tool(recipient: str | None) -> bool:
@@ -49,9 +51,9 @@ def checked_profile(profile: Profile | None) -> Profile | None:
     Raises:
         ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
     """
-    if profile is None or profile in get_args(Profile):
+    if profile is None or profile in _PROFILES:
         return profile
-    hint = "profiles: " + ", ".join(get_args(Profile))
+    hint = "profiles: " + ", ".join(_PROFILES)
     raise ArgumentError("E-ARGUMENT-VALUE", f"there is no profile {profile!r}", pointer="/profile", hint=hint)
 
 
@@ -122,21 +124,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     end: int | None = None
 
     def __post_init__(self) -> None:
-        if self.extra or not self._holds_texts():
+        kinds = tuple(map(type, astuple(self)))
+        if self.extra or kinds not in _RIGHT:
             check_fields(self)
+            _RIGHT.add(kinds)
         if self.terminator == "":
             is_call = self.role == "assistant" and names_tool(self.recipient)
             force_setattr(self, "terminator", "call" if is_call else "end")
-
-    def _holds_texts(self) -> bool:
-        """Whether the fields are of the types that they nearly always are, which is quickly told."""
-        if not (type(self.role) is type(self.body) is str and type(self.recovered) is bool):
-            return False
-        texts = (
-            *(self.channel, self.name, self.recipient, self.call_id, self.intent, self.content_type),
-            *(self.constrain, self.terminator, self.header_raw, self.role_raw),
-        )
-        return _TEXT_OR_NONE.issuperset(map(type, texts))
 
     @property
     def effective_channel(self) -> str:

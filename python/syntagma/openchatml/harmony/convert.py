@@ -138,5 +138,5 @@ def with_call_ids(messages: Iterable[Message]) -> list[Message]:
             call_id = next(fresh)
         elif call_id is None and index in answers:
             call_id = done[answers[index]].call_id
-        done.append(msgspec.structs.replace(message, call_id=call_id))
+        done.append(message if call_id == message.call_id else msgspec.structs.replace(message, call_id=call_id))
     return done
