@@ -16,6 +16,8 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
+import msgspec
+
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
 __all__ = ["check_argument", "check_fields", "entry", "strict_entry"]
@@ -105,12 +107,23 @@ def _check(call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, A
         if not _fits(value, wanted):
             _wrong_type(name, wanted, value, error)
     for name, _, value in given if error is not None else ():
+        _check_structs(name, value, error)
         if _holds(value, _is_broken_text):
             message = f"{name} holds a lone surrogate, which no text can be written with"
             raise ArgumentError("E-ARGUMENT-TEXT", message, pointer=f"/{name}") from error
         if _holds(value, _is_out_of_range):
             message = f"a number in {name} is outside of its range"
             raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=f"/{name}") from error
+
+
+def _check_structs(name: str, value: Any, error: Exception | None) -> None:
+    """Look into structs, alone or in a sequence: what their makers did not look at may be what was raised about."""
+    members = list(value)[:_MAX_LOOKED_AT] if isinstance(value, list | tuple) else [value]
+    for member in members:
+        if isinstance(member, msgspec.Struct):
+            for field, wanted, _ in _fields(type(member)):
+                if not _fits(getattr(member, field), wanted):
+                    _wrong_type(f"{name}/{field}", wanted, getattr(member, field), error)
 
 
 def _named(parameter: inspect.Parameter, field: str, value: Any) -> list[tuple[str, Any]]:
@@ -143,7 +156,10 @@ def _fields(kind: type) -> list[tuple[str, Any, frozenset[Any]]]:
 
     They are found out once: structs of options are made very often.
     """
-    hints = typing.get_type_hints(kind)
+    try:
+        hints = typing.get_type_hints(kind)
+    except NameError:  # a type that is only known to type checkers
+        return []
     plain = (bool, int, float, str, bytes, type(None))
     found = []
     for name in getattr(kind, "__struct_fields__", ()):

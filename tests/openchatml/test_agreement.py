@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from syntagma import formats
+from syntagma import formats, openchatml
 from syntagma.messages import Message
 from syntagma.openchatml import harmony
 
@@ -168,3 +168,85 @@ def test_both_read_tokens_alike(pieces: list[tuple[bool, str]]) -> None:
     reader.finish()
     assume("E-PARSE-REPAIRED" not in [diagnostic.code for diagnostic in parser.message.diagnostics])
     assert said(parser.message) == said(harmony.to_chat(reader.messages))
+
+
+OPENCHATML = formats.get("openchatml")
+TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}]
+PROSE = st.lists(
+    st.sampled_from(["a", "b c", "é", "\n", "x\n\n", " ", "{}", "<|", "<|en", "1 < 2", "```"]), max_size=3
+).map(lambda words: "".join(words).rstrip("<"))
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> list[openchatml.Message]:
+    """The messages of one turn of an assistant, without text that needs an escape."""
+    made: list[openchatml.Message] = []
+    for number in range(draw(st.integers(1, 4))):
+        kinds = ["analysis", "commentary", "final", "absent", "preamble", "to user", "function"]
+        kind, body = draw(st.sampled_from(kinds)), draw(PROSE)
+        fields: dict[str, object] = {"channel": kind, "body": body}
+        if kind in ("final", "absent"):
+            channel = None if kind == "absent" else "final"
+            fields |= {"channel": channel, "terminator": draw(st.sampled_from(["end", "return"]))}
+        elif kind == "preamble":
+            fields |= {"channel": "commentary", "intent": "preamble"}
+        elif kind == "to user":
+            fields |= {"channel": "final", "recipient": "user"}
+        elif kind == "function":
+            fields |= {"channel": "commentary", "recipient": "functions.f", "call_id": f"c{number}"}
+            fields |= {"constrain": draw(st.sampled_from([None, "json"])), "body": '{"a": "x"}'}
+        made.append(openchatml.Message(role="assistant", **fields))
+    return made
+
+
+def of_turn(messages: list[openchatml.Message]) -> tuple[object, ...]:
+    """What a user is told, the reasoning, and the calls of a turn."""
+    content: list[str] = []
+    waiting: list[str] = []  # whitespace alone, which is content only between texts
+    reasoning: list[str] = []
+    calls: list[object] = []
+    in_text = False
+    for message in messages:
+        if message.is_call or not (message.body and openchatml.is_visible(message)):
+            if message.is_call:
+                calls.append(("f", message.body, True, message.call_id))
+            elif message.body:
+                reasoning.append(message.body)
+            if message.body:
+                waiting, in_text = [], False
+        elif in_text or not message.body.isspace():
+            content += [*waiting, message.body]
+            waiting, in_text = [], True
+        else:
+            waiting.append(message.body)
+    content += [] if calls else waiting
+    return "".join(content) or None, "".join(reasoning) or None, calls, False
+
+
+@settings(deadline=None, max_examples=200)
+@given(answers(), st.sampled_from(["", "\n"]), st.integers(1, 9))
+def test_the_format_openchatml_reads_what_the_transcript_reader_reads(
+    written: list[openchatml.Message], separator: str, size: int
+) -> None:
+    text = openchatml.render(written, separator=separator).removeprefix("<|start|>assistant")
+    read = openchatml.parse(text, role="assistant").messages
+    parser = OPENCHATML.parser(TOOLS)
+    for at in range(0, len(text), size):
+        parser.feed(text[at : at + size])
+    parser.finish()
+    assert said(parser.message) == of_turn(list(read))
+
+
+@settings(deadline=None, max_examples=50)
+@given(answers())
+def test_what_the_format_openchatml_writes_is_read_the_same_and_held_by_its_grammar(
+    written: list[openchatml.Message],
+) -> None:
+    text = openchatml.render(written, separator="").removeprefix("<|start|>assistant")
+    message = OPENCHATML.parse(text, TOOLS)
+    again = OPENCHATML.write(message, TOOLS)
+    assert said(OPENCHATML.parse(again, TOOLS)) == said(message)
+    assert GRAMMAR.accepts(again)
+
+
+GRAMMAR = OPENCHATML.grammar(TOOLS)

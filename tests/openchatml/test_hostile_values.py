@@ -17,6 +17,7 @@ from syntagma.openchatml import (
     DocumentHeader,
     Message,
     Multiplexer,
+    Problem,
     ResponseStream,
     StreamReader,
     Transcript,
@@ -32,10 +33,18 @@ from syntagma.openchatml import (
     visible,
 )
 
-DEEP: list[Any] = []
+
+class Endless(list[Any]):
+    """A list that nobody should print."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002
+        printer.text("an endless list")
+
+
+DEEP = Endless()
 for _ in range(20_000):
-    DEEP = [DEEP]
-LOOP: list[Any] = []
+    DEEP = Endless([DEEP])
+LOOP = Endless()
 LOOP.append(LOOP)
 
 TEXTS = [
@@ -165,6 +174,12 @@ def test_messages_are_made_of_texts(field: str, value: Any) -> None:
         lambda: StreamReader(role=5),
         lambda: harmony.HarmonyReader(limits=5),
         lambda: harmony.render_conversation({"messages": []}, completion=5),
+        lambda: visible(Transcript(messages=5)),
+        lambda: visible(Transcript(messages=(5,))),
+        lambda: render(Transcript(messages=(5,))),
+        lambda: render(Transcript(header=5)),
+        lambda: validate(Transcript(messages=(Message(role="user"), None))),
+        lambda: validate(Transcript(header="2.2")),
     ],
 )
 def test_wrong_types_are_refused_where_they_are_handed_in(make: Callable[[], Any]) -> None:
@@ -192,6 +207,10 @@ def test_words_that_mean_nothing_are_refused(ask: Callable[[], Any]) -> None:
     with pytest.raises(SyntagmaError) as caught:
         ask()
     assert caught.value.code == "E-ARGUMENT-VALUE"
+
+
+def test_a_problem_of_any_code_can_be_raised() -> None:
+    assert Problem("E-OTHER", "odd").exception().code == "E-OTHER"
 
 
 @pytest.mark.parametrize("version", ["", "2", "2.2.2", "two", "2.", "02.1", "2.2\n", "9999999.1"])

@@ -12,7 +12,13 @@ from msgspec.structs import replace
 from syntagma.errors import SyntagmaError
 from syntagma.openchatml import (
     Message,
+    Multiplexer,
+    ResponseCancel,
+    ResponseDelta,
+    ResponseEvent,
+    ResponseStream,
     StreamReader,
+    ToolCancel,
     Transcript,
     from_json,
     from_openai,
@@ -24,7 +30,6 @@ from syntagma.openchatml import (
     validate,
     visible,
 )
-from syntagma.openchatml.response import ResponseDelta, ResponseStream
 from syntagma.openchatml.tokens import CHANNELS, TOKENS, spell
 
 PIECES = [
@@ -217,3 +222,91 @@ def test_what_openais_form_does_not_hold_is_a_loss(written: list[Message]) -> No
         assert {index for index, (one, two) in enumerate(pairs) if _said(one) != _said(two)} <= lost
     else:
         assert "body" in {loss.field for loss in losses}
+
+
+@st.composite
+def harmony_turns(draw: st.DrawFn) -> list[Message]:
+    """Messages that Harmony can say: calls and their replies, people without names, text without control tokens."""
+    written: list[Message] = []
+    open_calls: list[str] = []
+    for _ in range(draw(st.integers(0, 6))):
+        body = draw(st.text(alphabet="aé<|>{}\n end", max_size=8).filter(lambda text: not text.endswith("<")))
+        kind = draw(st.sampled_from(["system", "developer", "user", "analysis", "final", "call", "built-in", "reply"]))
+        if kind in ("system", "developer", "user"):
+            written.append(Message(role=kind, body=body))
+        elif kind in ("analysis", "final"):
+            written.append(Message(role="assistant", channel=kind, body=body))
+        elif kind == "reply" and open_calls:
+            name = open_calls.pop(draw(st.integers(0, len(open_calls) - 1)))
+            written.append(Message(role="tool", name=name, recipient="assistant", channel="commentary", body=body))
+        elif kind in ("call", "built-in"):
+            name = f"functions.{draw(st.sampled_from('fgh'))}" if kind == "call" else "python"
+            channel = draw(st.sampled_from(["analysis", "commentary"])) if kind == "built-in" else "commentary"
+            constrain = draw(st.sampled_from([None, "json"]))
+            written.append(
+                Message(role="assistant", recipient=name, channel=channel, constrain=constrain, body='{"a": 1}')
+            )
+            open_calls.append(name)
+    return harmony.with_call_ids(written)
+
+
+@settings(deadline=None, max_examples=150)
+@given(harmony_turns(), st.booleans())
+def test_what_harmony_can_say_comes_back_with_the_ids_of_its_calls(written: list[Message], training: bool) -> None:
+    text = harmony.to_harmony(written, drop_cot=False, training=training)
+    read = harmony.from_harmony(text)
+    assert not read.errors
+    expected = [replace(one, terminator="end") if one.terminator == "return" else one for one in written]
+    if training and written and written[-1].is_call is False and written[-1].channel == "final":
+        expected[-1] = replace(expected[-1], terminator="return")
+    assert len(read.messages) == len(expected)
+    assert all(one.same(two) for one, two in zip(read.messages, expected, strict=True))
+    assert harmony.to_harmony(read.messages, drop_cot=False, training=training) == text
+    # Exported for sampling, every call that is open is still there, and what is dropped is reasoning alone.
+    kept = harmony.from_harmony(harmony.to_harmony(written)).messages
+    dropped = len(written) - len(kept)
+    assert dropped <= sum(one.is_reasoning for one in written)
+    assert [one.body for one in kept if one.is_call] == [one.body for one in written if one.is_call]
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.lists(messages(), min_size=1, max_size=2).map(render), min_size=1, max_size=3),
+    st.randoms(use_true_random=False),
+    st.integers(0, 3),
+)
+def test_interleaved_streams_are_what_each_is_alone(texts: list[str], source: object, cancelled: int) -> None:
+    alone = []
+    for number, text in enumerate(texts):
+        stream = ResponseStream(message_id=str(number), response=False)
+        alone.append([*stream.feed(text), *stream.finish()])
+    mixed = Multiplexer(response=False)
+    found: list[list[ResponseEvent]] = [[] for _ in texts]
+    at = [0] * len(texts)
+    is_cancelled = False
+    while any(place < len(text) for place, text in zip(at, texts, strict=True)):
+        number = source.randrange(len(texts))  # type: ignore[attr-defined]
+        size = source.randint(1, 40)  # type: ignore[attr-defined]
+        piece, at[number] = texts[number][at[number] : at[number] + size], at[number] + size
+        found[number] += mixed.feed(str(number), piece)
+        if number == cancelled and not is_cancelled and at[number] >= len(texts[number]) // 2:
+            is_cancelled = True
+            found[number] += mixed.cancel(str(number), "why")
+    for event in mixed.finish():
+        found[int(event.message_id or 0)].append(event)
+    for number, (events, whole) in enumerate(zip(found, alone, strict=True)):
+        assert all(event.message_id == str(number) for event in events)
+        if number == cancelled and is_cancelled:
+            kinds = [type(event) for event in events]
+            assert kinds.count(ResponseCancel) == 1
+            assert set(kinds[kinds.index(ResponseCancel) + 1 :]) <= {ToolCancel}
+            assert _shown_text(whole).startswith(_shown_text(events))
+        else:
+            assert _shown_text(events) == _shown_text(whole)
+            assert [e for e in events if not isinstance(e, ResponseDelta)] == [
+                e for e in whole if not isinstance(e, ResponseDelta)
+            ]
+
+
+def _shown_text(events: list[ResponseEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, ResponseDelta))

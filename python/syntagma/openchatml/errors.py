@@ -26,6 +26,7 @@ __all__ = [
     "CALL_SCHEMA",
     "CHANNEL_MISSING",
     "CONSTRAINT",
+    "ERROR_CODES",
     "HEADER",
     "TOOL_CANCELLED",
     "TOOL_FAILED",
@@ -121,10 +122,14 @@ _KINDS: dict[str, tuple[type[OpenChatMLError], str]] = {
     UNREPRESENTABLE: (UnrepresentableError, "The conversation could not be converted."),
 }
 
+ERROR_CODES = tuple(_KINDS)
+"""every code of an error of this package"""
+
 
 def error_for(code: str, message: str, **place: Any) -> OpenChatMLError:
-    """The error of the class that belongs to a code."""
-    return _KINDS[code][0](code, message, **place)
+    """The error of the class that belongs to a code; of the base class where the code is none of ours."""
+    kind = _KINDS[code][0] if code in _KINDS else OpenChatMLError
+    return kind(code, message, **place)
 
 
 def log_error(code: str, message: str) -> None:

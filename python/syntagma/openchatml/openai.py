@@ -53,16 +53,18 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
     ids = CallIds(needed=True)
     for index, data in enumerate(messages):
         role = data.get("role") if isinstance(data, Mapping) else None
+        if not isinstance(role, str):
+            raise error_for(HEADER, f"message {index} is not an object with a role")
         if role not in ROLES:
             raise error_for(HEADER, f"message {index}: {role!r} is not a role")
         fields = _Fields(index, data, losses)
-        fields.lose_unknown(_READ.get(str(role), _READ_OF_OTHERS))
+        fields.lose_unknown(_READ.get(role, _READ_OF_OTHERS))
         if role == "assistant":
             new = _answer(fields, ids)
         elif role == "tool":
             new = [_reply(fields, ids)]
         else:
-            new = [Message(role=str(role), body=fields.text("content") or "", name=fields.word("name"))]
+            new = [Message(role=role, body=fields.text("content") or "", name=fields.word("name"))]
         made += new
     return made, losses
 
@@ -117,11 +119,13 @@ class _Fields:
 
 def _reply(fields: _Fields, ids: CallIds) -> Message:
     call_id = fields.data.get("tool_call_id")
-    call = ids.calls.get(call_id) if isinstance(call_id, str) else None
+    if not isinstance(call_id, str):
+        raise fields.malformed("a reply needs the id of its call")
+    call = ids.calls.get(call_id)
     if call is None:
         raise fields.malformed(f"a reply to {call_id!r}, which was not called")
     name = fields.data.get("name")
-    if name is not None and f"functions.{name}" != call.recipient != name:
+    if name is not None and call.recipient not in (name, f"functions.{name}" if isinstance(name, str) else None):
         fields.lose("name", "a reply has the name of the tool that was called")
     message = Message(
         role="tool",

@@ -119,7 +119,7 @@ def _content(part: Any, has_functions: bool) -> str:
         return part
     if not isinstance(part, Mapping):
         raise error_for(HEADER, "a part of content is neither text nor an object")
-    kind = part.get("type", "text")
+    kind = _text(part, "type") or "text"
     if kind == "text":
         return _text(part, "text") or ""
     if kind == "system_content":
