@@ -1,14 +1,15 @@
 """Whether the arguments of a call fit the tool's JSON Schema.
 
-Every keyword with a bearing on plain arguments is checked, whatever the order of the properties; `format`, and
-keywords that are not listed here, are annotations. Patterns run in the engine, never in Python's `re`.
+Every keyword that can refuse a value is checked, those of older drafts included; `format` and what describes are
+annotations. References lead within the schema. Patterns run in the engine, never in Python's `re`.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from syntagma.errors import SyntagmaError
@@ -22,7 +23,7 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "maximum": ("number", lambda value, bound: value <= bound),
     "exclusiveMinimum": ("number", lambda value, bound: value > bound),
     "exclusiveMaximum": ("number", lambda value, bound: value < bound),
-    "multipleOf": ("number", lambda value, bound: value % bound == 0),
+    "multipleOf": ("number", lambda value, bound: Fraction(str(value)) % Fraction(str(bound)) == 0),
     "minLength": ("string", lambda value, bound: len(value) >= bound),
     "maxLength": ("string", lambda value, bound: len(value) <= bound),
     "pattern": ("string", lambda value, bound: _matches(bound, value)),
@@ -32,6 +33,9 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "minProperties": ("object", lambda value, bound: len(value) >= bound),
     "maxProperties": ("object", lambda value, bound: len(value) <= bound),
 }
+
+
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 def mismatch(schema: Any, value: Any) -> str | None:
@@ -49,11 +53,12 @@ def _check(schema: Any, value: Any, at: str, root: Any) -> str | None:
         return None if schema else f"{at or '/'} is not allowed"
     if not isinstance(schema, Mapping):
         raise TypeError("a schema is an object or a boolean")
-    if "$ref" in schema:
-        wrong = _check(referred(schema["$ref"], root), value, at, root)
+    for keyword in _REFERENCES & schema.keys():
+        wrong = _check(referred(schema[keyword], root), value, at, root)
         if wrong is not None:
             return wrong
-    return _plain(schema, value, at) or _parts(schema, value, at, root) or _choices(schema, value, at, root)
+    steps = (_parts, _dependencies, _choices, _unevaluated)
+    return _plain(schema, value, at) or next(filter(None, (step(schema, value, at, root) for step in steps)), None)
 
 
 def _plain(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
@@ -70,7 +75,11 @@ def _plain(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
     if "const" in schema and not _equal(value, schema["const"]):
         return f"{where} is not the allowed value"
     for keyword, (kind, holds) in _BOUNDS.items():
-        if keyword in schema and is_of_type(value, kind) and not holds(value, schema[keyword]):
+        if keyword not in schema or not is_of_type(value, kind):
+            continue
+        if isinstance(schema[keyword], bool) != (keyword == "uniqueItems"):
+            raise TypeError(f"{keyword} is {schema[keyword]!r}")
+        if not holds(value, schema[keyword]):
             return f"{where} violates {keyword} {schema[keyword]!r}"
     return None
 
@@ -94,12 +103,37 @@ def _parts(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | N
             if wrong is not None:
                 return wrong
     if isinstance(value, list):
-        first = schema.get("prefixItems", [])
-        rest = schema.get("items", True)
+        first, rest = _items(schema)
         for index, part in enumerate(value):
             wrong = _check(first[index] if index < len(first) else rest, part, f"{at}/{index}", root)
             if wrong is not None:
                 return wrong
+        if "contains" in schema:
+            count = sum(_check(schema["contains"], part, at, root) is None for part in value)
+            if not schema.get("minContains", 1) <= count <= schema.get("maxContains", count):
+                return f"{at or '/'} holds {count} items of the kind in contains"
+    return None
+
+
+def _items(schema: Mapping[str, Any]) -> tuple[list[Any], Any]:
+    """The schemas of the first items, and that of the others; older drafts spell them otherwise."""
+    items = schema.get("items", True)
+    if isinstance(items, list):
+        return items, schema.get("additionalItems", True)
+    return schema.get("prefixItems", []), items
+
+
+def _dependencies(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
+    """What has to hold where a property is there."""
+    if not isinstance(value, dict):
+        return None
+    for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+        for name, wanted in schema.get(keyword, {}).items():
+            if name in value:
+                needed = {"required": wanted} if isinstance(wanted, list) else wanted
+                wrong = _check(needed, value, at, root)
+                if wrong is not None:
+                    return wrong
     return None
 
 
@@ -120,6 +154,57 @@ def _choices(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str |
     return None
 
 
+def _unevaluated(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
+    """The members that nothing else in the schema is about."""
+    keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+    if keyword not in schema or not isinstance(value, dict | list):
+        return None
+    seen = _evaluated({name: part for name, part in schema.items() if name != keyword}, value, root)
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+        wrong = None if name in seen else _check(schema[keyword], part, at + pointer_of(name), root)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _evaluated(schema: Any, value: Any, root: Any) -> set[str | int]:
+    """The members that a schema which a value fits is about: names of an object, indexes of a list."""
+    if not isinstance(schema, Mapping):
+        return set()
+    seen: set[str | int] = set()
+    if isinstance(value, dict):
+        whole = not schema.keys().isdisjoint({"additionalProperties", "unevaluatedProperties"})
+        known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        seen |= {name for name in value if whole or name in known or any(_matches(one, name) for one in patterns)}
+    else:
+        first, _ = _items(schema)
+        others = (
+            {"additionalItems", "unevaluatedItems"} if schema.get("items") is first else {"items", "unevaluatedItems"}
+        )
+        whole = not schema.keys().isdisjoint(others)
+        seen |= set(range(len(value) if whole else min(len(first), len(value))))
+        if "contains" in schema:
+            seen |= {index for index, part in enumerate(value) if _check(schema["contains"], part, "", root) is None}
+    for inner in _applied(schema, value, root):
+        seen |= _evaluated(inner, value, root)
+    return seen
+
+
+def _applied(schema: Mapping[str, Any], value: Any, root: Any) -> Iterator[Any]:
+    """The schemas within a schema that are about the value itself, and that it fits."""
+    for keyword in _REFERENCES & schema.keys():
+        yield referred(schema[keyword], root)
+    choices = [*schema.get("allOf", ()), *schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if isinstance(value, dict):
+        choices += [part for name, part in schema.get("dependentSchemas", {}).items() if name in value]
+    if "if" in schema:
+        fits = _check(schema["if"], value, "", root) is None
+        choices += [schema["if"], schema.get("then", True)] if fits else [schema.get("else", True)]
+    for choice in choices:
+        if _check(choice, value, "", root) is None:
+            yield choice
+
+
 def _equal(one: Any, two: Any) -> bool:
     """Equal as JSON values: 2 is 2.0, and true is not 1."""
     if isinstance(one, bool) or isinstance(two, bool):
@@ -132,7 +217,16 @@ def _equal(one: Any, two: Any) -> bool:
 
 
 def _all_differ(values: list[Any]) -> bool:
-    return not any(_equal(one, two) for index, one in enumerate(values) for two in values[:index])
+    return len({_key(value) for value in values}) == len(values)
+
+
+def _key(value: Any) -> Any:
+    """What is equal for equal JSON values alone."""
+    if isinstance(value, dict):
+        return "object", frozenset((name, _key(part)) for name, part in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(_key, value))
+    return isinstance(value, bool), value
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -204,12 +204,16 @@ class Multiplexer:
         Raises:
             HeaderError: `E-PARSE-HEADER`, two streams are open, and one of them has no id.
         """
-        open_ids = [name for name, stream in self.streams.items() if stream.in_message]
-        if any(name != message_id and None in (name, message_id) for name in open_ids):
+        streams = self.streams
+        # A stream without an id stands alone; streams with ids need not look at each other.
+        others = [streams[None]] if message_id is not None and None in streams else []
+        if message_id is None:
+            others = [stream for name, stream in streams.items() if name is not None]
+        if any(other.in_message for other in others):
             raise _untagged()
-        stream = self.streams.get(message_id)
+        stream = streams.get(message_id)
         if stream is None:
-            stream = self.streams[message_id] = ResponseStream(message_id=message_id, **self._options)
+            stream = streams[message_id] = ResponseStream(message_id=message_id, **self._options)
         events = stream.feed(data)
         if message_id is None and stream.reader.has_start_in_body:
             raise _untagged()
