@@ -569,6 +569,22 @@ fn refusals_have_a_code_and_a_pointer() {
             "E-SCHEMA-UNSATISFIABLE",
             "",
         ),
+        (
+            r#"{"type":"string","pattern":"^a","allOf":[{"pattern":"^b"}]}"#,
+            "E-SCHEMA-UNSATISFIABLE",
+            "",
+        ),
+        (
+            r#"{"type":"object","minProperties":1,"additionalProperties":false,
+                "patternProperties":{"a":true},"propertyNames":{"pattern":"^b*$"}}"#,
+            "E-SCHEMA-UNSATISFIABLE",
+            "",
+        ),
+        (
+            r#"{"type":"array","items":{"type":"string","pattern":"^a"},"contains":{"pattern":"^b"}}"#,
+            "E-SCHEMA-UNSATISFIABLE",
+            "",
+        ),
     ];
     for (schema, code, pointer) in cases {
         let error = parse(schema).expect_err(schema);

@@ -77,6 +77,9 @@ pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
     if *fuel == 0 || facts.weight > LOOKED_AT || facts.depth > LOOKED_INTO {
         return false;
     }
+    if has_plain_word(regex, fuel) {
+        return false;
+    }
     let Ok(mut states) = States::new(regex, fuel) else {
         return false;
     };
@@ -89,6 +92,89 @@ pub(crate) fn is_nothing(regex: &Regex, fuel: &mut usize) -> bool {
             _ => return false,
         }
     }
+}
+
+/// How often loops are passed more often than they must be, in words that are tried.
+const EXTRA: [u32; 3] = [0, 1, 8];
+/// Words that are tried are no longer.
+const WORD: usize = 256;
+
+/// Whether a plain word of one part of an intersection is in all of it: most often one is.
+fn has_plain_word(regex: &Regex, fuel: &mut usize) -> bool {
+    let parts = match regex {
+        Regex::And(parts) => &parts[..],
+        other => std::slice::from_ref(other),
+    };
+    for extra in EXTRA {
+        for part in parts.iter().filter(|part| !Facts::of(part).logical) {
+            let mut word = Vec::new();
+            if !plain_word(part, extra, &mut word) {
+                continue;
+            }
+            let others = parts.iter().filter(|other| !std::ptr::eq(*other, part));
+            if others.clone().all(|other| accepts(other, &word, fuel)) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Adds a word of a language without intersections and complements, its loops as short as they may be, or a bit longer;
+/// false if there is none, or it is too long. Recursion follows the nesting.
+fn plain_word(regex: &Regex, extra: u32, word: &mut Vec<u8>) -> bool {
+    match regex {
+        Regex::Class(set) => {
+            let byte = if set.contains(b'a') {
+                Some(b'a')
+            } else {
+                (0..=u8::MAX).find(|&byte| set.contains(byte))
+            };
+            word.extend(byte);
+            byte.is_some() && word.len() <= WORD
+        }
+        Regex::Literal(bytes) => {
+            word.extend_from_slice(bytes);
+            word.len() <= WORD
+        }
+        Regex::Concat(parts) => parts.iter().all(|part| plain_word(part, extra, word)),
+        Regex::Alt(parts) => {
+            let before = word.len();
+            parts.iter().any(|part| {
+                word.truncate(before);
+                plain_word(part, extra, word)
+            })
+        }
+        Regex::Repeat { inner, min, max } => {
+            if max.is_some_and(|max| max < *min) {
+                return false;
+            }
+            for _ in 0..min.saturating_add(extra).min(max.unwrap_or(u32::MAX)) {
+                let before = word.len();
+                if before >= WORD || !plain_word(inner, extra, word) {
+                    return false;
+                }
+                // What may be empty may be so each time.
+                if word.len() == before {
+                    break;
+                }
+            }
+            true
+        }
+        Regex::Nothing | Regex::And(_) | Regex::Not(_) => false,
+    }
+}
+
+/// Whether a word is in a language; false also without fuel.
+fn accepts(regex: &Regex, word: &[u8], fuel: &mut usize) -> bool {
+    let mut rest = regex.clone();
+    for &byte in word {
+        rest = derive(&rest, byte, fuel);
+        if *fuel == 0 || rest == Regex::Nothing || is_large(&rest) {
+            return false;
+        }
+    }
+    rest.is_nullable()
 }
 
 /// Derivatives, in the order in which they are met.
@@ -123,9 +209,6 @@ impl States {
             }
             row.push(self.known.insert_full(derived).0);
         }
-        if self.known.len() > STATES {
-            return Err(Failure::Large);
-        }
         Ok(Some(row))
     }
 }
@@ -146,6 +229,9 @@ impl Bytes {
         let mut next = Vec::new();
         while let Some(row) = states.row(next.len(), fuel)? {
             next.push(row);
+            if states.known.len() > STATES {
+                return Err(Failure::Large);
+            }
         }
         let States {
             known, class_of, ..
@@ -322,7 +408,7 @@ fn derive(regex: &Regex, byte: u8, fuel: &mut usize) -> Regex {
     *fuel -= 1;
     match regex {
         Regex::Class(set) if set.contains(byte) => Regex::empty(),
-        Regex::Nothing | Regex::Class(_) => Regex::Nothing,
+        Regex::Nothing | Regex::Class(_) | Regex::Repeat { max: Some(0), .. } => Regex::Nothing,
         Regex::Literal(bytes) => match &**bytes {
             [first, rest @ ..] if *first == byte => {
                 *fuel = fuel.saturating_sub(rest.len() / 16);

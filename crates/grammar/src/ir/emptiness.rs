@@ -1,10 +1,21 @@
 //! Whether a grammar matches any finite string at all.
 
+use super::automaton;
 use super::facts::Facts;
-use super::grammar::{Expr, ExprId, ExprIds, Grammar, TokenSet};
+use super::grammar::{Expr, ExprId, Grammar, TokenSet};
 use super::nodes::{Needs, Nodes};
 use super::regex::Regex;
-use crate::maps::IdMap;
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::maps::{IdMap, SeededMap};
+
+/// Steps of looking whether one intersection or complement is empty, and of all of a grammar.
+const LOOK: usize = 1_000_000;
+const LOOK_IN_ALL: usize = 4_000_000;
+/// Such steps for a unit of fuel.
+const STEPS: usize = 4;
+/// Looking again at what has matched nothing so far.
+const SWEEPS: usize = 6;
 
 /// Whether a regular language is empty by its form. Intersections and complements are not solved here.
 pub(crate) fn is_visibly_nothing(regex: &Regex) -> bool {
@@ -27,6 +38,47 @@ impl Matching {
     }
 }
 
+/// Whether the form of a regular language leaves open whether it is empty.
+fn is_doubtful(regex: &Regex) -> bool {
+    let facts = Facts::of(regex);
+    facts.logical && !facts.nothing
+}
+
+/// Tells which regular languages are empty, as far as that takes no more steps than there are.
+#[derive(Default)]
+struct Solver<'g> {
+    /// Intersections and complements that were looked into.
+    known: SeededMap<&'g Regex, bool>,
+    looked: usize,
+}
+
+impl<'g> Solver<'g> {
+    /// Whether it is certain that a language is empty. Recursion ends at intersections and complements, and where those
+    /// are too deep to be looked into.
+    fn is_nothing(&mut self, regex: &'g Regex) -> bool {
+        let facts = Facts::of(regex);
+        if !facts.logical || facts.nothing || facts.depth > automaton::LOOKED_INTO {
+            return facts.nothing;
+        }
+        match regex {
+            Regex::Concat(parts) => parts.iter().any(|part| self.is_nothing(part)),
+            Regex::Alt(parts) => parts.iter().all(|part| self.is_nothing(part)),
+            Regex::Repeat { inner, min, .. } => *min > 0 && self.is_nothing(inner),
+            _ => {
+                if let Some(&known) = self.known.get(regex) {
+                    return known;
+                }
+                let given = LOOK.min(LOOK_IN_ALL - self.looked);
+                let mut look = given;
+                let is_nothing = automaton::is_nothing(regex, &mut look);
+                self.looked += given - look;
+                self.known.insert(regex, is_nothing);
+                is_nothing
+            }
+        }
+    }
+}
+
 /// What a walk over the expressions of one grammar shows.
 struct Swept {
     /// By expression: whether it is known to match something.
@@ -40,28 +92,86 @@ impl Grammar {
     /// matched nothing so far, until nothing changes or it takes too long: only recursion leaves anything to look at.
     /// Grammars in the grammar are not looked into.
     fn swept(&self) -> Swept {
-        const SWEEPS: usize = 6;
         let mut full = vec![false; self.expr_count()];
-        let Some(mut empty) = self.walked(&mut full) else {
+        let visible = |regex: &Regex| !is_visibly_nothing(regex);
+        let Some(mut empty) = self.walked(&mut full, visible) else {
             return Swept { full, done: false };
         };
+        let done = self.settled(&mut full, &mut empty, visible);
+        Swept { full, done }
+    }
+
+    /// Looks again at what has matched nothing so far. Whether that was long enough.
+    fn settled(
+        &self,
+        full: &mut [bool],
+        empty: &mut Vec<ExprId>,
+        regular: impl Fn(&Regex) -> bool,
+    ) -> bool {
         for _ in 0..SWEEPS {
             let before = empty.len();
             empty.retain(|&id| {
                 let at = id.0 as usize;
-                full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+                full[at] = self.matches_by(id, |part| full[part.0 as usize], &regular);
                 !full[at]
             });
             if empty.len() == before {
-                return Swept { full, done: true };
+                return true;
             }
         }
-        Swept { full, done: false }
+        false
+    }
+
+    /// Solves intersections and complements that a rule needs to come to an end, and replaces those that are empty.
+    fn solve(&mut self, fuel: &mut Fuel) -> Result<(), Error> {
+        let mut ends = vec![false; self.expr_count()];
+        let certain = |regex: &Regex| !is_visibly_nothing(regex) && !is_doubtful(regex);
+        let Some(mut empty) = self.walked(&mut ends, certain) else {
+            return Ok(());
+        };
+        let doubtful =
+            |id: ExprId| matches!(self.expr(id), Expr::Regex(regex) if is_doubtful(regex));
+        if !empty.iter().any(|&id| doubtful(id)) {
+            return Ok(());
+        }
+        self.settled(&mut ends, &mut empty, certain);
+        let start = self.rule(self.start()).body;
+        let mut work: Vec<ExprId> = empty
+            .iter()
+            .filter_map(|&id| match self.expr(id) {
+                Expr::Rule(rule) => Some(self.rule(*rule).body),
+                _ => None,
+            })
+            .chain((!ends[start.0 as usize]).then_some(start))
+            .collect();
+        let mut seen = vec![false; ends.len()];
+        let mut solver = Solver::default();
+        let mut nothing = Vec::new();
+        while let Some(id) = work.pop() {
+            let at = id.0 as usize;
+            if ends[at] || std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            match self.expr(id) {
+                Expr::Regex(regex) if solver.is_nothing(regex) => nothing.push(id),
+                Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter().copied()),
+                Expr::Repeat {
+                    inner, separator, ..
+                } => work.extend(separator.iter().chain([inner])),
+                Expr::Capture { inner, .. } => work.push(*inner),
+                _ => {}
+            }
+        }
+        let looked = solver.looked;
+        for id in nothing {
+            self.replace(id, Expr::Regex(Regex::Nothing));
+        }
+        fuel.spend(looked / STEPS)
     }
 
     /// Notes what matches something by what stands below it; what does not, or not yet, with its parts before it. None
     /// where there is a grammar in the grammar.
-    fn walked(&self, full: &mut [bool]) -> Option<Vec<ExprId>> {
+    fn walked(&self, full: &mut [bool], regular: impl Fn(&Regex) -> bool) -> Option<Vec<ExprId>> {
         let mut empty = Vec::new();
         let mut seen = vec![false; full.len()];
         // Each with whether its parts are done.
@@ -91,7 +201,7 @@ impl Grammar {
                 work.extend(new.map(|&part| (part, false)));
                 continue;
             }
-            full[at] = self.matches_by(id, |part| full[part.0 as usize]);
+            full[at] = self.matches_by(id, |part| full[part.0 as usize], &regular);
             if !full[at] {
                 empty.push(id);
             }
@@ -99,13 +209,19 @@ impl Grammar {
         Some(empty)
     }
 
-    /// Whether an expression matches something if just those of its parts do for which `has` says so.
-    fn matches_by(&self, id: ExprId, has: impl Fn(&ExprId) -> bool) -> bool {
+    /// Whether an expression matches something if just those of its parts do for which `has` says so, and of regular
+    /// languages those for which `regular` does.
+    fn matches_by(
+        &self,
+        id: ExprId,
+        has: impl Fn(&ExprId) -> bool,
+        regular: impl Fn(&Regex) -> bool,
+    ) -> bool {
         match self.expr(id) {
             Expr::Empty
             | Expr::Marker(_)
             | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. }) => true,
-            Expr::Regex(regex) => !is_visibly_nothing(regex),
+            Expr::Regex(regex) => regular(regex),
             Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
             Expr::Rule(rule) => has(&self.rule(*rule).body),
             Expr::Seq(parts) => parts.iter().all(has),
@@ -124,8 +240,12 @@ impl Grammar {
         }
     }
 
-    /// The grammar without alternatives that never come to an end; None if nothing is left.
-    pub(crate) fn ending(mut self) -> Option<Self> {
+    /// The grammar without alternatives and repetitions that never come to an end; None if nothing is left.
+    ///
+    /// # Errors
+    /// `E-LIMIT-FUEL`.
+    pub(crate) fn ending(mut self, fuel: &mut Fuel) -> Result<Option<Self>, Error> {
+        self.solve(fuel)?;
         let swept = self.swept();
         let matching = (!swept.done).then(|| self.matching());
         let ends = |grammar: &Self, id: ExprId| match &matching {
@@ -133,22 +253,27 @@ impl Grammar {
             Some(matching) => matching.any(grammar, id),
         };
         if !ends(&self, self.rule(self.start()).body) {
-            return None;
+            return Ok(None);
         }
-        let mut kept: Vec<(ExprId, ExprIds)> = Vec::new();
+        let mut kept: Vec<(ExprId, Expr)> = Vec::new();
         for id in (0..self.expr_count() as u32).map(ExprId) {
-            if let Expr::Alt(parts) = self.expr(id)
-                && ends(&self, id)
-                && !parts.iter().all(|&part| ends(&self, part))
-            {
-                let left = parts.iter().filter(|&&part| ends(&self, part));
-                kept.push((id, left.copied().collect()));
+            if !ends(&self, id) {
+                continue;
+            }
+            match self.expr(id) {
+                Expr::Alt(parts) if !parts.iter().all(|&part| ends(&self, part)) => {
+                    let left = parts.iter().filter(|&&part| ends(&self, part));
+                    kept.push((id, Expr::Alt(left.copied().collect())));
+                }
+                // Repeated never: what comes to an end has no other choice.
+                Expr::Repeat { inner, .. } if !ends(&self, *inner) => kept.push((id, Expr::Empty)),
+                _ => {}
             }
         }
-        for (id, parts) in kept {
-            self.replace(id, Expr::Alt(parts));
+        for (id, expr) in kept {
+            self.replace(id, expr);
         }
-        Some(self)
+        Ok(Some(self))
     }
 
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.

@@ -188,7 +188,8 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
             .with_hint("allow widened grammars and check the result against the schema"));
     }
     let grammar = lowering.builder.finish(start, Report { pointers });
-    grammar.ending().ok_or_else(|| {
+    let ending = grammar.ending(&mut lowering.schemas.read.fuel)?;
+    ending.ok_or_else(|| {
         let reason = "no value satisfies the schema";
         Error::schema(
             "E-SCHEMA-UNSATISFIABLE",
