@@ -11,7 +11,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
 
-.PHONY: help run test test-format lint fuzz exactness bench docs format test-rust test-python test-torch train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,6 +98,9 @@ $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 
 bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH)
+
+tags: $(BENCH_VENV)/.installed ## compare the structural tags of all formats with xgrammar's reading; writes a page of docs/
+	$(BENCH_VENV)/bin/python -m tests.compat.tag_verdicts
 
 test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environment of their own
 	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch

@@ -23,6 +23,7 @@ from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
 from tests.constraints.walks import accepts, walk
+from tests.constraints.walks import hints as _hints
 from tests.formats.cases import SHAPES, TOOLS, Loaded, load, shape_of
 from tests.formats.messages import MESSAGES
 
@@ -79,37 +80,6 @@ ACCEPTED = [one for one in SHAPE_CASES if one.case.write or one.case.accepted]
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
-HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
-
-
-def _hints(fmt: ChatFormat) -> list[str]:
-    reasoning = fmt.spec.reasoning
-    closers = [block.closer for block in reasoning.block] if reasoning is not None else []
-    if fmt.spec.tools is not None:
-        tools = fmt.spec.tools
-        after = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
-        closers += [one.around("value")[1] for one in tools.argument[:1]] + [after, tools.call[0].closer]
-        if tools.element is not None:
-            keys = ("place", "days", "text", "tags", "meta", "pinned", *filter(None, [tools.item]))
-            closers += [tools.element[2] + key + tools.element[3] for key in keys]
-        if not tools.literals.writes_json:
-            quote = tools.literals.quotes[0]
-            closers += [one.around("key")[1] + "0" for one in tools.argument[:1]]
-            closers += [
-                quote,
-                quote,
-                quote + ": 0",
-                quote + after,
-                after,
-                *(
-                    tools.section[0].opener + "clock" + one.around("name")[1]
-                    for one in tools.call[:1]
-                    if "name" in one.placeholders
-                ),
-            ]
-        openers = [tools.section[0].opener, tools.call[0].opener, *(one.pattern.opener for one in tools.envelope)]
-        closers += [opener for opener in openers if opener]
-    return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
 
 
 def _read(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
+from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.testing import byte_vocabulary
 
@@ -15,6 +16,7 @@ INFO = byte_vocabulary(["<|eos|>"])
 COMPILER = GrammarCompiler(INFO)
 _COMMON = tuple(b'abcz019 \n<>[]{}"\\/,:;|_-.')
 _CLOSERS = (b'"', b"}", b"]", b">", b"0")
+HINTS = ["weather", "clock", "save_note", '"place": "', '{"']
 
 
 def matcher(grammar: Grammar) -> GrammarMatcher:
@@ -60,3 +62,34 @@ def walk(grammar: Grammar, rng: random.Random, hints: Sequence[str], *, steps: i
         assert m.accept_token(byte)
         out.append(byte)
     return None
+
+
+def hints(fmt: ChatFormat) -> list[str]:
+    """Texts of a format that a walk tries as a whole."""
+    reasoning = fmt.spec.reasoning
+    closers = [block.closer for block in reasoning.block] if reasoning is not None else []
+    if fmt.spec.tools is not None:
+        tools = fmt.spec.tools
+        after = "".join(one.closer for one in (*tools.argument[:1], tools.call[0], tools.section[0]))
+        closers += [one.around("value")[1] for one in tools.argument[:1]] + [after, tools.call[0].closer]
+        if tools.element is not None:
+            keys = ("place", "days", "text", "tags", "meta", "pinned", *filter(None, [tools.item]))
+            closers += [tools.element[2] + key + tools.element[3] for key in keys]
+        if not tools.literals.writes_json:
+            quote = tools.literals.quotes[0]
+            closers += [one.around("key")[1] + "0" for one in tools.argument[:1]]
+            closers += [
+                quote,
+                quote,
+                quote + ": 0",
+                quote + after,
+                after,
+                *(
+                    tools.section[0].opener + "clock" + one.around("name")[1]
+                    for one in tools.call[:1]
+                    if "name" in one.placeholders
+                ),
+            ]
+        openers = [tools.section[0].opener, tools.call[0].opener, *(one.pattern.opener for one in tools.envelope)]
+        closers += [opener for opener in openers if opener]
+    return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]

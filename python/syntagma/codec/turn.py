@@ -8,7 +8,7 @@ from typing import Any
 from syntagma.constraints import build_call_grammar, build_grammar
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
-from syntagma.grammars import Grammar
+from syntagma.grammars import Grammar, StructuralTag
 from syntagma.messages import Tool
 from syntagma.parsing import ReadingOptions, StreamParser
 from syntagma.request import ResolvedRequest
@@ -70,6 +70,15 @@ class Turn:
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
         """
         return build_call_grammar(self.format.spec, self.request) if self.request.constrains else None
+
+    @property
+    def structural_tag(self) -> StructuralTag | None:
+        """`grammar` as a structural tag, made anew each time; None where the request constrains nothing.
+
+        Raises:
+            FormatError, GrammarError, LimitError: as `ChatFormat.structural_tag`.
+        """
+        return self.grammar.to_structural_tag(limits=self.request.limits) if self.grammar is not None else None
 
     def parser(self) -> StreamParser:
         """A fresh parser for one answer to the prompt."""

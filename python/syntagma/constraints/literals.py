@@ -27,6 +27,7 @@ __all__ = [
     "answer_text",
     "forbidden_in_content",
     "forbidden_in_reasoning",
+    "free_text",
     "has_bare_calls",
     "joined_ends",
     "literal",
@@ -260,9 +261,9 @@ def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
     bare = has_bare_calls(spec)
     if not bare and len(ends) < 2:
         return _free(forbidden, "".join(ends))
-    free = text_without(ends, forbidden) if ends or forbidden else "any!"
     if not bare:
-        return Grammar.from_ebnf(f"start ::= {free} ;")
+        return free_text(ends, forbidden)
+    free = text_without(ends, forbidden) if ends or forbidden else "any!"
     # A call without opener is tried at the first character that is no whitespace: no object may begin there.
     return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
 
@@ -270,7 +271,14 @@ def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
 def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
     """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
     ends = message_ends(messages, Markers(spec.markers))
-    return Grammar.from_ebnf(f"start ::= {text_without(ends, forbidden_in_content(spec), followed=followed)} ;")
+    return free_text(ends, forbidden_in_content(spec), followed=followed)
+
+
+def free_text(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> Grammar:
+    """The text of `text_without` as a grammar."""
+    if not (followed and joined_ends(ends)):
+        return Grammar.text(without=tuple(dict.fromkeys((*ends, *others))))
+    return Grammar.from_ebnf(f"start ::= {text_without(ends, others)} ;")
 
 
 def text_without(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:

@@ -16,7 +16,7 @@ from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
 from syntagma.formats.usable import check_usable
-from syntagma.grammars import Grammar
+from syntagma.grammars import Grammar, StructuralTag
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, StreamParser, start_state
 from syntagma.request import RequestOptions, SharedOptions, resolve_request
@@ -150,6 +150,27 @@ class ChatFormat:
         request = resolve_request(tools, **options)
         start = StreamParser.from_request(self, request, prompt=prompt).start_state
         return build_grammar(self.spec, request, start)
+
+    @entry
+    def structural_tag(
+        self,
+        tools: Sequence[ToolLike] | None = None,
+        *,
+        prompt: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> StructuralTag:
+        """What a model may write after `prompt`, as a structural tag; arguments as for `grammar`.
+
+        Read back, it accepts what `grammar` accepts; where more, `StructuralTag.wider` says so.
+
+        Raises:
+            RequestError, ArgumentError, LimitError, FormatError, GrammarError: as `grammar`.
+            LimitError: `E-LIMIT-GRAMMAR-BYTES`, the tag is larger than any that is read.
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, `E-GRAMMAR-UNPRINTABLE`: a structural tag cannot say it; the message
+                names what.
+        """
+        grammar = self.grammar(tools, prompt=prompt, **options)
+        return grammar.to_structural_tag(limits=options.get("limits"))
 
     @entry
     def start_state(self, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:

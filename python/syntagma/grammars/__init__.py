@@ -7,6 +7,7 @@ from syntagma.grammars.dialects import Dialect
 from syntagma.grammars.grammar import Gbnf, Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
 from syntagma.grammars.report import GrammarWarning, Report, Violation
+from syntagma.grammars.structural_tag import StructuralTag
 
 __all__ = [
     "Check",
@@ -18,6 +19,7 @@ __all__ = [
     "Match",
     "Order",
     "Report",
+    "StructuralTag",
     "ValueNotation",
     "Violation",
     "Whitespace",

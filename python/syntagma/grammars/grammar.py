@@ -25,8 +25,9 @@ from syntagma.grammars.dialects import (
 )
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
+from syntagma.grammars.made import How, Made
 from syntagma.grammars.report import GrammarWarning, Report
-from syntagma.grammars.structural_tag import read_structural_tag
+from syntagma.grammars.structural_tag import StructuralTag, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 
 __all__ = ["Gbnf", "Grammar", "Whitespace"]
@@ -69,13 +70,21 @@ class Grammar:
     never matches a special token.
     """
 
-    __slots__ = ("_bounds", "_inner", "_schema")
+    __slots__ = ("_bounds", "_inner", "_made", "_schema")
 
     @entry
-    def __init__(self, inner: _engine.Grammar, schema: str | None = None, bounds: Sequence[_Bound] = ()) -> None:
+    def __init__(
+        self,
+        inner: _engine.Grammar,
+        schema: str | None = None,
+        bounds: Sequence[_Bound] = (),
+        *,
+        made: Made | None = None,
+    ) -> None:
         self._inner = inner
         self._schema = schema
         self._bounds = tuple(bounds)
+        self._made = made
 
     @classmethod
     @entry
@@ -163,7 +172,8 @@ class Grammar:
         if dialect not in ("rust", "ecma"):
             raise ArgumentError("E-REGEX-DIALECT", f"dialect is {dialect!r}", hint="it is 'rust' or 'ecma'")
         pattern = _text(pattern, "pattern")
-        return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"))
+        made = Made("regex", pattern) if dialect == "rust" else None
+        return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"), made=made)
 
     @classmethod
     @entry
@@ -209,7 +219,7 @@ class Grammar:
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
-        return cls(inner, text if notation is None else None)
+        return cls(inner, text if notation is None else None, made=Made("schema", (text, options)))
 
     @classmethod
     @entry
@@ -307,19 +317,20 @@ class Grammar:
     @entry
     def literal(cls, text: str | bytes) -> Grammar:
         """Exactly this text."""
-        return cls(_engine.Grammar.literal(text.encode() if isinstance(text, str) else text))
+        made = Made("literal", text) if isinstance(text, str) else None
+        return cls(_engine.Grammar.literal(text.encode() if isinstance(text, str) else text), made=made)
 
     @classmethod
     @entry
     def marker(cls, text: str) -> Grammar:
         """A marker: the special token of exactly this text where there is one, else its bytes and the tokens inside."""
-        return cls(_engine.Grammar.marker(_text(text, "text")))
+        return cls(_engine.Grammar.marker(_text(text, "text")), made=Made("marker", text))
 
     @classmethod
     @entry
     def token(cls, text: str) -> Grammar:
         """The special token of exactly this text; a vocabulary without it cannot compile the grammar."""
-        return cls(_engine.Grammar.token(_text(text, "text")))
+        return cls(_engine.Grammar.token(_text(text, "text")), made=Made("token", text))
 
     @classmethod
     @entry
@@ -331,7 +342,9 @@ class Grammar:
         """
         if not ranges or any(not 0 <= first <= last < 2**32 for first, last in ranges):
             raise ArgumentError("E-GRAMMAR-TOKENS", "tokens are named by at least one range of ids, in order")
-        return cls(_engine.Grammar.token_ids(ranges))
+        first, last = ranges[0]
+        made = Made("token", first) if len(ranges) == 1 and first == last else None
+        return cls(_engine.Grammar.token_ids(ranges), made=made)
 
     @classmethod
     @entry
@@ -351,27 +364,31 @@ class Grammar:
                 ids.append((token, token))
             else:
                 raise ArgumentError("E-GRAMMAR-TOKENS", f"a token is its number or its text, not {token!r}")
-        return cls(_engine.Grammar.token_except(ids, texts))
+        return cls(_engine.Grammar.token_except(ids, texts), made=Made("token_except", tokens))
 
     @classmethod
     @entry
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
         """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
-        return cls(_engine.Grammar.text(list(without), closer))
+        made = Made("text", (tuple(without), closer))
+        return cls(_engine.Grammar.text(list(without), closer), made=made)
 
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Any of the grammars."""
-        return grammars[0] if len(grammars) == 1 else cls._of(_engine.Grammar.union, grammars)
+        return grammars[0] if len(grammars) == 1 else cls._of("union", _engine.Grammar.union, grammars)
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """One grammar after another; none is the empty text."""
-        return grammars[0] if len(grammars) == 1 else cls._of(_engine.Grammar.concat, grammars)
+        return grammars[0] if len(grammars) == 1 else cls._of("concat", _engine.Grammar.concat, grammars)
 
     @classmethod
-    def _of(cls, join: Callable[[list[_engine.Grammar]], _engine.Grammar], grammars: Sequence[Grammar]) -> Grammar:
-        return cls(join([grammar._inner for grammar in grammars]), bounds=_joined(grammars))
+    def _of(
+        cls, how: How, join: Callable[[list[_engine.Grammar]], _engine.Grammar], grammars: Sequence[Grammar]
+    ) -> Grammar:
+        made = Made(how, parts=tuple(grammars))
+        return cls(join([grammar._inner for grammar in grammars]), bounds=_joined(grammars), made=made)
 
     @classmethod
     @entry
@@ -386,8 +403,9 @@ class Grammar:
         if min < 0 or (max is not None and max < min):
             raise ArgumentError("E-GRAMMAR-REPEAT", f"between {min} and {max} times is impossible")
         between = None if separator is None else separator._inner
-        bounds = _joined([grammar] if separator is None else [grammar, separator])
-        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), bounds=bounds)
+        parts = (grammar,) if separator is None else (grammar, separator)
+        made = Made("repeat", (min, max), parts)
+        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), bounds=_joined(parts), made=made)
 
     @classmethod
     @entry
@@ -399,7 +417,8 @@ class Grammar:
     @entry
     def labelled(cls, label: str, grammar: Grammar) -> Grammar:
         """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
-        return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), bounds=grammar._bounds)
+        made = Made("label", label, (grammar,))
+        return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), bounds=grammar._bounds, made=made)
 
     @entry
     def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
@@ -412,7 +431,8 @@ class Grammar:
         if most is None or most < 0 or (tokens is not None and bytes is not None):
             raise ArgumentError("E-GRAMMAR-BOUND", "a part is bounded by a number of tokens or by one of bytes")
         others = [bound for bound in self._bounds if bound[0] != label]
-        return Grammar(self._inner, self._schema, [*others, (label, unit, min(most, _MAX_BOUND))])
+        bounds = [*others, (label, unit, min(most, _MAX_BOUND))]
+        return Grammar(self._inner, self._schema, bounds, made=self._made)
 
     def inside_json_string(self) -> Grammar:
         """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
@@ -434,7 +454,8 @@ class Grammar:
     @entry
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
-        return Grammar(self._inner.placed(_text(pointer, "pointer")), self._schema, self._bounds)
+        inner = self._inner.placed(_text(pointer, "pointer"))
+        return Grammar(inner, self._schema, self._bounds, made=self._made)
 
     @property
     def report(self) -> Report:
@@ -514,6 +535,17 @@ class Grammar:
         return Gbnf(text, tuple(markers))
 
     @entry
+    def to_structural_tag(self, *, limits: Limits | None = None) -> StructuralTag:
+        """The grammar as a structural tag; it reads back as the same language, or a wider one, and says where.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a structural tag cannot say it; `E-GRAMMAR-UNPRINTABLE`, nor can the
+                grammar text that stands in it for a part; the message names what.
+            LimitError: `E-LIMIT-GRAMMAR-BYTES`, the tag is larger than any that is read.
+        """
+        return write_structural_tag(self, limits or _DEFAULT_LIMITS)
+
+    @entry
     def dump_lnf(self, *, limits: Limits | None = None) -> str:
         """The normal form that the engine runs, for people."""
         return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)
@@ -538,6 +570,7 @@ class Grammar:
                 raise ArgumentError("E-STATE-VERSION", f"a grammar of version {version} cannot be read here")
             case (int(), bytes(inner), str() | None as schema, tuple(bounds)):
                 self._inner, self._schema, self._bounds = _engine.Grammar.from_bytes(inner), schema, bounds
+                self._made = None
             case _:
                 raise ArgumentError("E-STATE-FORMAT", "this is no pickled grammar")
 

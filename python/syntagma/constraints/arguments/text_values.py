@@ -18,7 +18,7 @@ from syntagma.constraints.arguments.values import (
     unsupported,
     with_definitions,
 )
-from syntagma.constraints.literals import joined_ends, quoted, shortest, text_without
+from syntagma.constraints.literals import free_text, joined_ends, quoted, shortest, text_without
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation, ToolsSpec, is_open
@@ -157,7 +157,7 @@ def _any_text(ends: tuple[str, ...], *, escaped: bool) -> Grammar:
     """Any text before what ends it; where it is escaped, its escape is the only way to write what begins a tag."""
     if escaped:
         return Grammar.from_regex("[^<]*")
-    return Grammar.text(closer=ends[0]) if len(ends) == 1 else Grammar.from_ebnf(f"start ::= {text_without(ends)} ;")
+    return Grammar.text(closer=ends[0]) if len(ends) == 1 else free_text(ends)
 
 
 def _unbracketed(ends: tuple[str, ...]) -> str:

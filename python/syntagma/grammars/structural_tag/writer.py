@@ -1,0 +1,235 @@
+"""Writing structural tags: a grammar, by how it was put together, as a tree of formats.
+
+Each part becomes the format that says the same. Parts that no format can say are grammar text inside of the tag, where
+`embedded.toml` lists them with the reason; all else is refused, never approximated. Where a format accepts more than
+its part, the tag says so in `wider`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Protocol
+
+from syntagma.grammars.made import Made
+from syntagma.grammars.structural_tag.fields import limit_error, unsupported
+from syntagma.grammars.structural_tag.formats import (
+    EMPTY,
+    Node,
+    any_text,
+    choice,
+    constant,
+    repetition,
+    separated,
+    sequence,
+)
+from syntagma.grammars.structural_tag.open_schemas import opened
+from syntagma.limits import Limits
+
+__all__ = ["StructuralTag", "write_structural_tag"]
+
+_ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
+_MOST_SPACES = 64
+"""whitespace characters in a row that any JSON of a turn may hold"""
+_JSON_SPACES = (
+    "whitespace in JSON: up to 64 characters of any kind in a row, where the grammar takes eight, or a line break and "
+    "its indentation"
+)
+
+
+class StructuralTag(dict[str, Any]):
+    """A structural tag, as plain data, and what of it accepts more than what it was made from.
+
+    Attributes:
+        wider: JSON pointer of a format in the tag → what more it accepts; empty: the tag is exact.
+        embedded: JSON pointer of a format that is grammar text → why no other format says it.
+    """
+
+    def __init__(self, value: Mapping[str, Any], wider: Mapping[str, str], embedded: Mapping[str, str]) -> None:
+        super().__init__(value)
+        self.wider = dict(wider)
+        self.embedded = dict(embedded)
+
+
+class Printable(Protocol):
+    """A grammar, as far as its tag is made from it."""
+
+    _bounds: tuple[tuple[str, str, int], ...]
+
+    @property
+    def _made(self) -> Made | None: ...
+
+    def to_gbnf(self) -> Any: ...
+
+
+def write_structural_tag(grammar: Any, limits: Limits) -> StructuralTag:
+    """The tag of a grammar. See `Grammar.to_structural_tag`."""
+    writer = _Writer(grammar)
+    whole = {"type": "structural_tag", "format": writer.format(grammar)}
+    wider: dict[str, str] = {}
+    embedded: dict[str, str] = {}
+    for pointer, node in _formats(whole["format"], "/format"):
+        if (note := writer.wider.get(id(node))) is not None:
+            wider[pointer] = note
+        if (reason := writer.embedded.get(id(node))) is not None:
+            embedded[pointer] = reason
+    size = len(json.dumps(whole))
+    if size > limits.grammar_bytes:
+        raise limit_error("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes", size, limits.grammar_bytes, "")
+    return StructuralTag(whole, wider, embedded)
+
+
+@cache
+def _embeddable() -> dict[str, str]:
+    text = resources.files(__package__).joinpath("embedded.toml").read_text(encoding="utf-8")
+    parts: dict[str, str] = tomllib.loads(text)["parts"]
+    return parts
+
+
+def _four_digits(text: str) -> str:
+    """Grammar text whose escapes of two digits have four: some readers take any number after an x."""
+    return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], text)
+
+
+class _Writer:
+    """Writes the formats of one grammar; parts that it shares are written once.
+
+    Attributes:
+        wider: what a format accepts beyond its part, by the identity of the format.
+        embedded: why a format is grammar text.
+    """
+
+    def __init__(self, grammar: Printable) -> None:
+        self.wider: dict[int, str] = {}
+        self.embedded: dict[int, str] = {}
+        self._bounds = {label: (unit, most) for label, unit, most in grammar._bounds}
+        self._written: dict[int, Node] = {}
+        self._kept: list[Any] = []
+        """what the identities are of"""
+        self._ways: dict[str, Callable[[Printable, Made], Node]] = {
+            "literal": lambda _, made: constant(made.value),
+            "marker": lambda _, made: constant(made.value),
+            "text": self._text,
+            "regex": lambda _, made: {"type": "regex", "pattern": made.value} if made.value else EMPTY,
+            "schema": self._schema,
+            "token": lambda _, made: {"type": "token", "token": made.value},
+            "token_except": lambda _, made: {"type": "exclude_token", "exclude_tokens": list(made.value)},
+            "union": self._union,
+            "concat": lambda _, made: sequence([self.format(part) for part in made.parts]),
+            "repeat": self._repeat,
+            "label": self._label,
+        }
+        for label, (unit, _most) in self._bounds.items():
+            if unit != "tokens" or _most_times(grammar, label, {}) > 1:
+                raise unsupported(
+                    f"a structural tag cannot bound {label!r} in {unit}",
+                    "",
+                    hint="it bounds text that comes once, in tokens; leave out the budget, or use the grammar itself",
+                )
+
+    def format(self, grammar: Printable) -> Node:
+        """Any grammar."""
+        found = self._written.get(id(grammar))
+        if found is None:
+            made = grammar._made
+            found = self._embed(grammar, "rules") if made is None else self._ways[made.how](grammar, made)
+            self._written[id(grammar)] = found
+            self._kept += (grammar, found)
+        return found
+
+    def _embed(self, grammar: Printable, part: str) -> Node:
+        reason = _embeddable()[part]
+        node = {"type": "grammar", "grammar": _four_digits(grammar.to_gbnf().text)}
+        self.embedded[id(node)] = reason
+        self._kept.append(node)
+        return node
+
+    def _text(self, _: Printable, made: Made) -> Node:
+        without, closer = made.value
+        node = any_text([*without, *([closer] if closer else [])])
+        if closer and any(closer.startswith(closer[size:]) for size in range(1, len(closer))):
+            self.wider[id(node)] = f"text may end in the beginning of {closer!r}"
+        return node
+
+    def _schema(self, grammar: Printable, made: Made) -> Node:
+        text, options = made.value
+        if options.notation is not None:
+            return self._embed(grammar, "notation")
+        if options.separators is not None or options.indent is not None or options.compact:
+            return self._embed(grammar, "spacing")
+        node = {"type": "json_schema", "json_schema": opened(json.loads(text))}
+        if options.any_order:
+            node["any_order"] = True
+        if options.whitespace_pattern is not None:
+            node["max_whitespace_cnt"] = _MOST_SPACES
+            self.wider[id(node)] = _JSON_SPACES
+        return node
+
+    def _union(self, _: Printable, made: Made) -> Node:
+        if len(made.parts) == 2:
+            first, rest = made.parts
+            inner = first._made
+            if inner is not None and inner.how == "concat" and inner.parts[-1:] == (rest,) and inner.parts[-1] is rest:
+                # What follows in either case is written once: else a list of optional parts would double with each.
+                before = sequence([self.format(part) for part in inner.parts[:-1]])
+                return sequence([repetition(before, 0, 1), self.format(rest)])
+        return choice([self.format(part) for part in made.parts])
+
+    def _repeat(self, _: Printable, made: Made) -> Node:
+        least, most = made.value
+        inner = self.format(made.parts[0])
+        if len(made.parts) == 1:
+            return repetition(inner, least, most)
+        return separated(inner, self.format(made.parts[1]), least, most)
+
+    def _label(self, _: Printable, made: Made) -> Node:
+        inner = self.format(made.parts[0])
+        if made.value not in self._bounds:
+            return inner
+        if inner["type"] != "any_text":
+            raise unsupported(
+                f"a structural tag cannot bound {made.value!r} in tokens",
+                "",
+                hint="it bounds free text; leave out the budget, or use the grammar itself",
+            )
+        bounded = {**inner, "max_tokens": self._bounds[made.value][1]}
+        if (note := self.wider.get(id(inner))) is not None:
+            self.wider[id(bounded)] = note
+        return bounded
+
+
+def _most_times(grammar: Printable, label: str, known: dict[int, float]) -> float:
+    """How often a part with this label may come in one text."""
+    made = grammar._made
+    if made is None:
+        return 0
+    if id(grammar) in known:
+        return known[id(grammar)]
+    inner = [_most_times(part, label, known) for part in made.parts]
+    match made.how:
+        case "union":
+            found = max(inner)
+        case "repeat":
+            often = made.value[1] is None or made.value[1] > 1
+            found = math.inf if often and sum(inner) else sum(inner)
+        case "label":
+            found = inner[0] + (made.value == label)
+        case _:
+            found = sum(inner)
+    known[id(grammar)] = found
+    return found
+
+
+def _formats(node: Any, pointer: str) -> Iterator[tuple[str, Node]]:
+    """Every format in a format, with its JSON pointer."""
+    yield pointer, node
+    for field in ("elements", "tags"):
+        for at, part in enumerate(node.get(field, ())):
+            yield from _formats(part, f"{pointer}/{field}/{at}")
+    if "content" in node:
+        yield from _formats(node["content"], f"{pointer}/content")
