@@ -280,8 +280,11 @@ def test_the_parts_that_users_call_in_a_base_class() -> None:
     assert detector._get_tool_indices([LOOK, {"name": "other"}]) == {"look": 0, "other": 1}
     assert detector._ends_with_partial_token("text <<ca", "<<calls>>") == 4
     assert detector._ends_with_partial_token("text <<calls>>", "<<calls>>") == 0
-    found = detector.parse_base_json([{"name": "look", "parameters": {"a": 1}}, {"name": "nobody"}, 3], [LOOK])
-    assert [(call.tool_index, call.name, json.loads(call.parameters)) for call in found] == [(-1, "look", {"a": 1})]
+    assert detector._ends_with_partial_token("<<", "<<calls>>") == 2
+    tools = [{"name": "other"}, LOOK]
+    found = detector.parse_base_json([{"name": "look", "parameters": {"a": 1}}, {"name": "nobody"}, 3], tools)
+    assert [(call.tool_index, call.name, json.loads(call.parameters)) for call in found] == [(1, "look", {"a": 1})]
+    assert [call.name for call in detector.parse_base_json({"name": "other", "arguments": {}}, tools)] == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -393,3 +396,98 @@ def test_lists_of_a_user_give_way_to_the_stream() -> None:
 )
 def test_classes_are_called_as_users_know_them(names: Any, name: str, called: str) -> None:
     assert names[name].__name__ == called
+
+
+class Gate(Angles):
+    """Passes text on itself, and hands over what it has in `_buffer` once a call begins there."""
+
+    def parse_streaming_increment(self, new_text: str | bytes, tools: Any) -> StreamingParseResult:
+        assert isinstance(new_text, str)
+        self._buffer += new_text
+        held = self._buffer
+        at = held.find(self.bot_token)
+        if at < 0:
+            size = self._ends_with_partial_token(held, self.bot_token)
+            self._buffer = held[len(held) - size :]
+            return StreamingParseResult(held[: len(held) - size].replace(self.eot_token, ""))
+        if at:
+            self._buffer = held[at:]
+            found = super().parse_streaming_increment("", tools)
+            found.normal_text = held[:at] + found.normal_text
+            return found
+        return super().parse_streaming_increment("", tools)
+
+
+class Mixed(Gate):
+    """Reads a call of another spelling by itself before those of the base class."""
+
+    def parse_streaming_increment(self, new_text: str | bytes, tools: Any) -> StreamingParseResult:
+        assert isinstance(new_text, str)
+        if not self._buffer and new_text.startswith("!look;"):
+            self.current_tool_id += 1 + (self.current_tool_id < 0)
+            call = core_types.ToolCallItem(self.current_tool_id - 1, "look", "{}")
+            self.prev_tool_call_arr.append({"name": "look", "arguments": {}})
+            self.streamed_args_for_tool.append("{}")
+            rest = super().parse_streaming_increment(new_text.removeprefix("!look;"), tools)
+            return StreamingParseResult(rest.normal_text, [call, *rest.calls])
+        return super().parse_streaming_increment(new_text, tools)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.lists(ARGUMENTS, min_size=1, max_size=2), min_size=1, max_size=3),
+    Cuts,
+    st.lists(st.sampled_from(["", " a ", "<<", "<<calls", "b >> c"]), min_size=4, max_size=4),
+)
+def test_a_class_may_use_the_buffer_of_the_base_class(
+    groups: list[list[dict[str, Any]]], sizes: list[int], texts: list[str]
+) -> None:
+    raw = ""
+    for text, group in zip(texts, groups, strict=False):
+        objects = [json.dumps({"name": "look", "arguments": arguments}) for arguments in group]
+        raw += f"{text}<<calls>>{'; '.join(objects)}<</calls>>"
+    whole = Angles().detect_and_parse(raw, [LOOK])
+    assert [json.loads(call.parameters) for call in whole.calls] == [one for group in groups for one in group]
+    found = _streamed(Gate(), _chunks(raw, sizes), [LOOK])
+    assert found.calls == whole.calls
+    assert found.normal_text.split() == whole.normal_text.split()
+
+
+def test_a_class_may_count_calls_of_its_own() -> None:
+    detector = Mixed()
+    pieces = []
+    for chunk in ("!look;", '<<calls>>{"name": "look", "argu', 'ments": {"a": 1}}<</calls>>', " done"):
+        pieces += detector.parse_streaming_increment(chunk, [LOOK]).calls
+    assert {piece.tool_index for piece in pieces} == {0, 1}
+    assert [piece.tool_index for piece in pieces if piece.name] == [0, 1]
+    assert "".join(piece.parameters for piece in pieces if piece.tool_index == 1) == '{"a": 1}'
+    assert detector.streamed_args_for_tool == ["{}", '{"a": 1}']
+    assert detector.prev_tool_call_arr[1] == {"name": "look", "arguments": {"a": 1}}
+    assert detector.current_tool_id == 2
+
+
+def test_what_a_class_takes_out_of_the_buffer_is_not_read_again() -> None:
+    detector = Gate()
+    detector.parse_streaming_increment('<<calls>>{"name": "loo', [LOOK])
+    assert detector._buffer == '<<calls>>{"name": "loo'
+    detector._buffer = ""
+    found = detector.parse_streaming_increment('k"<<calls>>{"name": "look", "arguments": {}}<</calls>>', [LOOK])
+    found.normal_text += detector.finish().normal_text
+    assert (found.normal_text, [call.name for call in found.calls if call.name]) == ('k"', ["look"])
+
+
+def test_reasoning_that_a_class_holds_back() -> None:
+    class Late(BaseReasoningFormatDetector):
+        def parse_streaming_increment(self, new_text: str | bytes) -> reasoning_parser.StreamingParseResult:
+            assert isinstance(new_text, str)
+            self._buffer += new_text
+            return super().parse_streaming_increment("") if "." in new_text else StreamingParseResult()  # type: ignore[return-value]
+
+    detector = Late("<t>", "</t>")
+    found = [detector.parse_streaming_increment(chunk) for chunk in ("<t>a", "b.</", "t>c")]
+    assert [one.normal_text for one in found] == [""] * 3
+    assert found[1].reasoning_text == "ab."
+    assert detector.finish() == reasoning_parser.StreamingParseResult("c", "")
+    unread = Late("<t>", "</t>")
+    unread.parse_streaming_increment("<t>a")
+    assert unread.finish().normal_text == "<t>a"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import msgspec
-
-from syntagma.compat.sglang.call_stream import CallLog, CallStream
+from syntagma.compat.sglang.call_stream import CallLog, CallStream, joined, partial_end
 from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult, ToolCallItem
 from syntagma.compat.sglang.environ import UnknownTool, unknown_tool
 from syntagma.compat.sglang.named_formats import format_with
@@ -36,17 +35,13 @@ class BaseFormatDetector(ABC):
         eot_token: what ends it.
         tool_call_separator: what stands between the calls of a group.
         unknown_tool: what becomes of calls of tools that were not declared; at first what the environment says.
-        current_tool_id: ordinal of the call that streams, or that comes next; -1 before the first.
-        current_tool_name_sent: whether a call streams.
     """
 
     def __init__(self) -> None:
-        self._buffer = ""
+        self._taken: str | None = None
+        """what a subclass has written into `_buffer` and the stream has not seen; None: nothing"""
         self._stream: CallStream | None = None
         self._log = CallLog()
-        self._own_lists: dict[str, list[Any]] = {}
-        self.current_tool_id = -1
-        self.current_tool_name_sent = False
         self.unknown_tool: UnknownTool = unknown_tool()
         self.bot_token = ""
         self.eot_token = ""
@@ -64,25 +59,43 @@ class BaseFormatDetector(ABC):
     @property
     def prev_tool_call_arr(self) -> list[dict[str, Any]]:
         """`{"name", "arguments"}` of each call of the stream; the arguments are empty until they are whole."""
-        return self._own_lists.get("calls", self._log.calls)
+        return self._log.calls
 
     @prev_tool_call_arr.setter
     def prev_tool_call_arr(self, calls: list[dict[str, Any]]) -> None:
-        self._own_lists["calls"] = calls
+        self._log.calls = calls
 
     @property
     def streamed_args_for_tool(self) -> list[str]:
         """What was passed on of the arguments of each call of the stream, as JSON text."""
-        return self._own_lists.get("arguments", self._log.arguments)
+        return self._log.arguments
 
     @streamed_args_for_tool.setter
     def streamed_args_for_tool(self, arguments: list[str]) -> None:
-        self._own_lists["arguments"] = arguments
+        self._log.arguments = arguments
+
+    @property
+    def current_tool_id(self) -> int:
+        """Ordinal of the call that streams, or that comes next; -1 before the first."""
+        return self._log.current
+
+    @current_tool_id.setter
+    def current_tool_id(self, ordinal: int) -> None:
+        self._log.current = ordinal
+
+    @property
+    def current_tool_name_sent(self) -> bool:
+        """Whether a call streams."""
+        return self._log.name_sent
+
+    @current_tool_name_sent.setter
+    def current_tool_name_sent(self, sent: bool) -> None:
+        self._log.name_sent = sent
 
     @abstractmethod
     def has_tool_call(self, text: str) -> bool:
         """Whether a call begins anywhere in `text`."""
-        stream = CallStream(self.chat_format, None, "pass")
+        stream = CallStream(self.chat_format, None, "pass", CallLog())
         return any(found.calls for found in (stream.feed(text), stream.finish()))
 
     @abstractmethod
@@ -93,7 +106,7 @@ class BaseFormatDetector(ABC):
             text: the text.
             tools: the request's tools; None: calls are read untyped; empty: nothing is read as a call.
         """
-        stream = CallStream(self.chat_format, tools, self.unknown_tool)
+        stream = CallStream(self.chat_format, tools, self.unknown_tool, CallLog())
         texts: list[str] = []
         fragments: list[list[str]] = []
         names: list[str] = []
@@ -114,17 +127,46 @@ class BaseFormatDetector(ABC):
         The first piece of a call has its name, the others fragments of its arguments.
         """
         if self._stream is None:
-            self._stream = CallStream(self.chat_format, tools, self.unknown_tool)
-            self._log = self._stream.log
-            self._own_lists.clear()
-        return self._passed_on(self._stream.feed(new_text))
+            reads_itself = type(self).parse_streaming_increment is not BaseFormatDetector.parse_streaming_increment
+            closer = self.eot_token.strip() if reads_itself else None
+            self._stream = CallStream(self.chat_format, tools, self.unknown_tool, self._log, closer)
+        if isinstance(new_text, str):
+            new_text = self._unseen(self._stream) + new_text
+        return self._stream.feed(new_text)
 
     def finish(self, tools: Sequence[Any] | None = None) -> StreamingParseResult:  # noqa: ARG002  # as there
-        """The stream is over: what was held back. What a subclass still has in `_buffer` is text."""
-        if self._stream is not None:
-            return self._passed_on(self._stream.finish())
-        held, self._buffer = self._buffer, ""
-        return StreamingParseResult(held)
+        """The stream is over: what was held back. What only a subclass has in `_buffer` is text."""
+        if self._stream is None:
+            held, self._taken = self._taken or "", None
+            return StreamingParseResult(held)
+        found = StreamingParseResult()
+        for more in (self._stream.feed(self._unseen(self._stream)), self._stream.finish()):
+            joined(found, more)
+        return found
+
+    @property
+    def _buffer(self) -> str:
+        """The text of a call that streams, or that may become one; a subclass that reads by itself may change it.
+
+        What it has added is read by the next `super().parse_streaming_increment`; what it has taken out is not.
+        """
+        if self._taken is not None:
+            return self._taken
+        return "" if self._stream is None else self._stream.pending
+
+    @_buffer.setter
+    def _buffer(self, text: str) -> None:
+        self._taken = text
+
+    def _unseen(self, stream: CallStream) -> str:
+        """What `_buffer` holds beyond what the stream has seen; if it does not go on from there, it is all new."""
+        text, self._taken = self._taken, None
+        if text is None:
+            return ""
+        if text.startswith(stream.pending):
+            return text[len(stream.pending) :]
+        stream.restart()
+        return text
 
     def supports_structural_tag(self) -> bool:
         """Whether `structure_info` says all there is to say of a call: text around one JSON object."""
@@ -142,15 +184,15 @@ class BaseFormatDetector(ABC):
     def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
         """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.
 
-        `tool_index` is -1: whoever calls this numbers them.
+        `tool_index` is the place of the tool in `tools`, -1 if it is not there; other methods count calls instead.
         """
-        declared = {tool.name for tool in as_tools(tools) or ()}
+        declared = self._get_tool_indices(tools)
         found = []
         for one in action if isinstance(action, list) else [action]:
             name = one.get("name") if isinstance(one, Mapping) else None
             if isinstance(name, str) and (name in declared or self.unknown_tool == "pass"):
                 arguments = one.get("parameters") or one.get("arguments") or {}
-                found.append(ToolCallItem(-1, name, msgspec.json.encode(arguments).decode()))
+                found.append(ToolCallItem(declared.get(name, -1), name, json.dumps(arguments, ensure_ascii=False)))
         return found
 
     def _get_tool_indices(self, tools: Sequence[Any] | None) -> dict[str, int]:
@@ -159,12 +201,7 @@ class BaseFormatDetector(ABC):
 
     def _ends_with_partial_token(self, buffer: str, bot_token: str) -> int:
         """How many characters at the end of `buffer` may be the beginning of `bot_token`; the whole does not count."""
-        sizes = range(1, min(len(buffer) + 1, len(bot_token)))
-        return next((size for size in sizes if bot_token.startswith(buffer[-size:])), 0)
-
-    def _passed_on(self, found: StreamingParseResult) -> StreamingParseResult:
-        self.current_tool_id, self.current_tool_name_sent = self._log.current, self._log.name_sent
-        return found
+        return partial_end(buffer, bot_token)
 
 
 class FunctionCallDetector(BaseFormatDetector):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 from collections.abc import Iterable, Sequence
+from io import SEEK_END, StringIO
 from typing import Any
 
 from syntagma.compat.sglang.core_types import StreamingParseResult, ToolCallItem
@@ -15,7 +18,7 @@ from syntagma.formats import ChatFormat
 from syntagma.messages import ToolCall
 from syntagma.parsing import Policies
 
-__all__ = ["CallLog", "CallStream"]
+__all__ = ["CallLog", "CallStream", "joined", "partial_end"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,15 +37,17 @@ class CallLog:
         self._calls: list[dict[str, Any]] = []
         self._arguments: list[str] = []
         self._fragments: list[str] = []
-        self._read = 0
+        self._unread: list[tuple[dict[str, Any], str]] = []
 
     def start(self, name: str) -> None:
         """A call begins."""
         self._join()
-        self.current = len(self._calls)
+        self.current = max(self.current, 0)
         self.name_sent = True
-        self._calls.append({"name": name, "arguments": {}})
-        self._arguments.append("")
+        self._calls += [{} for _ in range(self.current + 1 - len(self._calls))]
+        self._arguments += [""] * (self.current + 1 - len(self._arguments))
+        self._calls[self.current] = {"name": name, "arguments": {}}
+        self._arguments[self.current] = ""
 
     def add(self, fragment: str) -> None:
         """More of its arguments."""
@@ -50,6 +55,8 @@ class CallLog:
 
     def end(self) -> None:
         """It is over."""
+        self._join()
+        self._unread.append((self._calls[self.current], self._arguments[self.current]))
         self.current += 1
         self.name_sent = False
 
@@ -59,24 +66,27 @@ class CallLog:
         self._join()
         return self._arguments
 
+    @arguments.setter
+    def arguments(self, arguments: list[str]) -> None:
+        self._join()
+        self._arguments = arguments
+
     @property
     def calls(self) -> list[dict[str, Any]]:
         """`{"name", "arguments"}` of each call; the arguments are empty until they are whole."""
-        self._join()
-        ended = len(self._calls) - self.name_sent
-        for at in range(self._read, ended):
-            name = self._calls[at]["name"]
-            try:
-                whole = ToolCall(id="", name=name, arguments=self._arguments[at]).parsed_arguments()
-            except ArgumentError:
-                continue
-            self._calls[at]["arguments"] = whole
-        self._read = max(self._read, ended)
+        unread, self._unread = self._unread, []
+        for call, arguments in unread:
+            with contextlib.suppress(ArgumentError):
+                call["arguments"] = ToolCall(id="", name="", arguments=arguments).parsed_arguments()
         return self._calls
+
+    @calls.setter
+    def calls(self, calls: list[dict[str, Any]]) -> None:
+        self._calls = calls
 
     def _join(self) -> None:
         if self._fragments:
-            self._arguments[-1] += "".join(self._fragments)
+            self._arguments[self.current] += "".join(self._fragments)
             self._fragments = []
 
 
@@ -87,22 +97,75 @@ class CallStream:
         fmt: how calls are written.
         tools: the request's tools; None: calls are read untyped, of any name; empty: nothing is read as a call.
         unknown: what becomes of calls of other tools.
-
-    Attributes:
-        log: the calls so far.
+        log: where the calls are noted.
+        closer: what ends a group of calls; None: `pending` is not kept.
     """
 
-    def __init__(self, fmt: ChatFormat, tools: Sequence[Any] | None, unknown: UnknownTool) -> None:
+    def __init__(
+        self,
+        fmt: ChatFormat,
+        tools: Sequence[Any] | None,
+        unknown: UnknownTool,
+        log: CallLog,
+        closer: str | None = None,
+    ) -> None:
         declared = as_tools(tools)
         policies = Policies(unknown_tool="content" if unknown == "content" else "pass")
-        self._parser = fmt.parser(declared, reasoning_format="none", keep_raw=False, policies=policies)
+        self._new_parser = functools.partial(
+            fmt.parser, declared, reasoning_format="none", keep_raw=False, policies=policies
+        )
         self._names = frozenset(tool.name for tool in declared) if declared and unknown == "drop" else None
         self._dropped = False
-        self.log = CallLog()
+        self._openers, self._closer = fmt.triggers, closer
+        self._log = log
+        self.restart()
+
+    def restart(self) -> None:
+        """Read what comes now as if nothing had come before, except that calls go on being counted."""
+        self._parser = self._new_parser()
+        self._fed = self._ended = 0
+        self._pending = StringIO()
+        if self._log.name_sent:
+            self._log.end()
+
+    @property
+    def pending(self) -> str:
+        """What was fed and is not settled: the text of a call that streams, or what may become one."""
+        return self._pending.getvalue()
 
     def feed(self, text: str | bytes) -> StreamingParseResult:
         """More of the text."""
-        return self._result(self._parser.feed(text))
+        if self._closer is None or not isinstance(text, str):
+            return self._result(self._parser.feed(text))
+        found = StreamingParseResult()
+        for character in text:
+            # One by one, so that it is known after which of them nothing is open.
+            was = self._parser.state
+            events = self._parser.feed(character)
+            self._fed += 1
+            self._pending.write(character)
+            self._ended = max(
+                (event.span[1] for event in events if isinstance(event, ToolCallEnd)), default=self._ended
+            )
+            settled = max((event.span[1] for event in events if isinstance(event, ContentDelta)), default=0)
+            if was == "call" and self._parser.state != "call":
+                settled = max(settled, self._behind_calls())
+            if settled:
+                held = self._pending.getvalue()
+                self._pending = StringIO(held[len(held) - (self._fed - settled) :])
+                self._pending.seek(0, SEEK_END)
+            joined(found, self._result(events))
+        return found
+
+    def _behind_calls(self) -> int:
+        """Where what follows a group of calls begins: the next opener, or what may become one; 0 inside of a group."""
+        behind = self.pending[self._ended - self._fed :] if self._ended < self._fed else ""
+        found = [at for at in (behind.find(opener) for opener in self._openers) if at >= 0]
+        if found:
+            return self._ended + min(found)
+        if (self._closer or "") not in behind:
+            return 0
+        return self._fed - max((partial_end(behind, opener) for opener in self._openers), default=0)
 
     def finish(self) -> StreamingParseResult:
         """The text is over: what was held back."""
@@ -119,13 +182,25 @@ class CallStream:
                 if self._dropped:
                     _log.warning("a call of the tool %r, which was not declared, is left out", event.name)
                     continue
-                self.log.start(event.name)
-                calls.append(ToolCallItem(self.log.current, event.name))
+                self._log.start(event.name)
+                calls.append(ToolCallItem(self._log.current, event.name))
             elif self._dropped:
                 continue
             elif isinstance(event, ToolCallDelta):
-                self.log.add(event.arguments)
-                calls.append(ToolCallItem(self.log.current, None, event.arguments))
+                self._log.add(event.arguments)
+                calls.append(ToolCallItem(self._log.current, None, event.arguments))
             elif isinstance(event, ToolCallEnd):
-                self.log.end()
+                self._log.end()
         return StreamingParseResult("".join(texts), calls)
+
+
+def joined(found: StreamingParseResult, more: StreamingParseResult) -> None:
+    """Add what came later to a result."""
+    found.normal_text += more.normal_text
+    found.calls += more.calls
+
+
+def partial_end(text: str, token: str) -> int:
+    """How many characters at the end of `text` may be the beginning of `token`; the whole does not count."""
+    sizes = range(min(len(text), len(token) - 1), 0, -1)
+    return next((size for size in sizes if token.startswith(text[-size:])), 0)

@@ -103,18 +103,20 @@ class BaseReasoningFormatDetector:
         return _result([*parser.feed(text), *parser.finish()])
 
     def parse_streaming_increment(self, new_text: str | bytes) -> StreamingParseResult:
-        """More of the text that streams in."""
+        """More of the text that streams in, after what a subclass has put into `_buffer`."""
         if self._parser is None:
             self._parser, self._began_in_reasoning = self._new_parser(), self._in_reasoning
-        found = _result(self._parser.feed(new_text))
+        held, self._buffer = self._buffer, ""
+        events = self._parser.feed(held) if held else []
+        found = _result([*events, *self._parser.feed(new_text)])
         self._in_reasoning = self._parser.state == "reasoning"
         return found
 
     def finish(self) -> StreamingParseResult:
         """The stream is over: what was held back. What a subclass still has in `_buffer` is text."""
-        if self._parser is not None:
-            return _result(self._parser.finish())
         held, self._buffer = self._buffer, ""
+        if self._parser is not None:
+            return _result([*self._parser.feed(held), *self._parser.finish()])
         return StreamingParseResult(held)
 
     def _new_parser(self) -> StreamParser:
