@@ -132,6 +132,9 @@ _REASONING, _TEXT = "<|channel|>analysis<|message|>r<|end|>", "<|channel|>final<
         ([_SPACE, _CALL], None),
         ([_SPACE, "<|message|>{}<|end|>"], None),
         ([_REASONING, _SPACE], " "),
+        ([_REASONING, _SPACE, _REASONING], None),
+        ([_TEXT, _REASONING, _SPACE, _REASONING], "text"),
+        ([_REASONING, _TEXT, _REASONING, _SPACE, _REASONING], "text"),
         ([_REASONING, _SPACE, _CALL], None),
         ([_CALL, _SPACE], None),
         ([_CALL, _SPACE, _SPACE, _CALL], None),
@@ -144,7 +147,8 @@ _REASONING, _TEXT = "<|channel|>analysis<|message|>r<|end|>", "<|channel|>final<
 def test_whitespace_between_reasoning_and_calls_is_no_content(bodies: list[str], content: str | None) -> None:
     text = "<|start|>assistant".join(bodies)
     assert by_reader(text)[0] == content
-    assert by_reader(text) == by_format([text]) == by_format(list(text))
+    for size in (len(text), 1, 2, 7):
+        assert by_format([text[at : at + size] for at in range(0, len(text), size)]) == by_reader(text)
 
 
 @settings(deadline=None, max_examples=300)

@@ -112,8 +112,8 @@ class Emitter:
             kind = "content"
         if kind == "content" and not self._in_text:
             return None
-        if kind == "reasoning" and not self._stream_reasoning:
-            return None
+        if kind == "reasoning" and (not self._stream_reasoning or self._in_text or self._whitespace):
+            return None  # not streamed, or the first after text of the answer, which it ends
         return self.assembler.sink(kind)
 
     def content(self, text: str, start: int) -> None:
