@@ -339,12 +339,24 @@ def test_masks_by_the_names_of_a_scheduler() -> None:
         (None, [], "E-ARGUMENT-VALUE"),
         (None, -1, "E-ARGUMENT-VALUE"),
         (None, ["a"], "E-ARGUMENT-TYPE"),
+        (None, None, "E-ARGUMENT-TYPE"),
+        (None, 1.5, "E-ARGUMENT-TYPE"),
     ],
 )
 def test_bad_arguments(grammar: Any, ends: Any, code: str) -> None:
     with pytest.raises(sg.ArgumentError) as raised:
         ReasonerGrammarObject(grammar, ends)
     assert raised.value.code == code
+
+
+def test_tokens_are_whole_numbers() -> None:
+    grammar = ReasonerGrammarObject(None, np.array([7, 8]))  # type: ignore[arg-type]
+    grammar.accept_token(np.int64(7))  # type: ignore[arg-type]
+    for call in (grammar.accept_token, grammar.rollback):
+        with pytest.raises(sg.ArgumentTypeError):
+            call("8")  # type: ignore[operator]
+    grammar.accept_token(8)
+    assert (grammar.think_end_ids, grammar.tokens_after_think_end) == ((7, 8), 0)
 
 
 def test_the_ends_of_reasoning_by_a_real_tokenizer() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -198,7 +199,9 @@ class ReasonerGrammarObject(BaseGrammarObject):
 
         Raises:
             ArgumentError: `E-ARGUMENT-TOKEN`, the grammar does not allow it; nothing changes.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, no whole number.
         """
+        token = _number(token)
         if self.tokens_after_think_end >= 0 and self._inner is not None:
             self._inner.accept_token(token)
         self.transfer_state(token)
@@ -218,7 +221,7 @@ class ReasonerGrammarObject(BaseGrammarObject):
             ArgumentError: `E-ARGUMENT-VALUE`, fewer were taken; nothing changes.
         """
         taken = max(self.tokens_after_think_end, 0) + len(self._matched) - 1
-        if not 0 <= k <= taken:
+        if not 0 <= _number(k) <= taken:
             raise ArgumentError("E-ARGUMENT-VALUE", f"{k} tokens cannot be taken back, {taken} were taken")
         after = min(k, max(self.tokens_after_think_end, 0))
         if after and self._inner is not None:
@@ -261,12 +264,18 @@ def think_end_ids(reasoning: ReasoningParser | BaseReasoningFormatDetector | str
 
 
 def _ids(given: int | Sequence[int]) -> tuple[int, ...]:
-    ids = (given,) if isinstance(given, int) else tuple(given)
-    if not all(isinstance(token, int) and not isinstance(token, bool) for token in ids):
-        raise ArgumentTypeError("E-ARGUMENT-TYPE", "the end of reasoning is one token id, or a list of them")
+    ids = tuple(map(_number, given)) if isinstance(given, Iterable) else (_number(given),)
     if not ids or min(ids) < 0:
         raise ArgumentError("E-ARGUMENT-VALUE", f"{list(ids)} are no tokens that end reasoning", hint="at least one id")
     return ids
+
+
+def _number(value: Any) -> int:
+    """A whole number, of Python or of NumPy or torch."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a whole number, not a {type(value).__name__}") from error
 
 
 def _grammar_object(grammar: Any) -> BaseGrammarObject | None:
