@@ -23,6 +23,7 @@ SCRIPTS = (
     "growth",
     "extremes",
     "schema_correctness",
+    "schema_options",
     "batch",
     "legal_ends",
     "captures",

@@ -1,4 +1,6 @@
-//! Arrays of different items, where there are few values that an item may have: one rule a set of values already written.
+//! Arrays of different items, where there are few values that an item may have: one rule a set of values already written,
+//! or, where there are many such sets, a regular language of lists in which no value comes twice, whose states are only made
+//! where a text has been.
 
 use crate::json::Value;
 
@@ -8,13 +10,15 @@ use super::merge::{Conjunction, Demands};
 use super::number::{highest, lowest};
 use super::spelling::Place;
 use crate::error::Error;
-use crate::ir::{ExprId, ExprIds, RuleId};
+use crate::ir::{ExprId, ExprIds, Regex, RuleId};
 use crate::maps::IdMap;
 
 /// An item may have at most so many values.
-const VALUES: usize = 64;
+const VALUES: usize = 128;
 /// Ways on, in all rules of an array together.
 const WAYS: u64 = 6_000;
+/// As many sets of the fewest values that an array needs: whether any list is left is found out by going through them.
+const SETS: u64 = 256;
 
 impl Lowering<'_> {
     /// What follows the opening bracket of an array whose items all differ; None where the values of an item are not few, or
@@ -25,6 +29,9 @@ impl Lowering<'_> {
         (min, max): (u32, Option<u32>),
         place: Place,
     ) -> Result<Option<ExprId>, Error> {
+        let Some(inside) = self.spelling.inside(place) else {
+            return Ok(None);
+        };
         let Some(values) = self.few_values(item)? else {
             return Ok(None);
         };
@@ -33,19 +40,19 @@ impl Lowering<'_> {
         if min > max {
             return Ok(Some(self.nothing()));
         }
-        if ways(values.len() as u64, u64::from(max)) > WAYS {
-            return Ok(None);
-        }
-        let Some(inside) = self.spelling.inside(place) else {
-            return Ok(None);
+        let spelled = |same: &Vec<Value>| {
+            let ways = same.iter().map(|value| self.spelling.value(value, inside));
+            Regex::alt(ways.collect())
         };
-        let items: Vec<ExprId> = values
-            .iter()
-            .map(|value| {
-                let word = self.spelling.value(value, inside);
-                self.spelled(word)
-            })
-            .collect();
+        let words: Vec<Regex> = values.iter().map(spelled).collect();
+        if ways(u64::from(count), u64::from(max)) > WAYS {
+            if sets(u64::from(count), u64::from(min)) > SETS {
+                return Ok(None);
+            }
+            let lists = self.lists(&words, (min, max), place);
+            return Ok(Some(self.spelled(lists)));
+        }
+        let items: Vec<ExprId> = words.into_iter().map(|word| self.spelled(word)).collect();
         let comma = self.comma(place);
         let lead = self.lead(place);
         let mut rules: IdMap<u64, RuleId> = IdMap::default();
@@ -81,8 +88,35 @@ impl Lowering<'_> {
         Ok(Some(self.builder.reference(start)))
     }
 
-    /// The different values of a conjunction that has few.
-    fn few_values(&mut self, item: &Conjunction) -> Result<Option<Vec<Value>>, Error> {
+    /// The lists of some of these values, each at most once, as an intersection: those of any items, and for each value
+    /// those in which it does not come twice.
+    fn lists(&self, words: &[Regex], (min, max): (u32, u32), place: Place) -> Regex {
+        let comma = self.spelling.comma(place);
+        let behind = |item: &Regex| Regex::concat(vec![comma.clone(), item.clone()]);
+        let any = Regex::alt(words.to_vec());
+        let most = ((max as usize) < words.len()).then(|| max - 1);
+        let more = Regex::repeat(behind(&any), min.saturating_sub(1), most);
+        let mut held = vec![Regex::concat(vec![any, more])];
+        for (at, word) in words.iter().enumerate() {
+            let other = Regex::alt([&words[..at], &words[at + 1..]].concat());
+            let before = Regex::concat(vec![other.clone(), comma.clone()]);
+            let once = Regex::concat(vec![word.clone(), Regex::repeat(behind(&other), 0, None)]);
+            held.push(Regex::concat(vec![
+                Regex::repeat(before, 0, None),
+                Regex::alt(vec![other, once]),
+            ]));
+        }
+        let lists = Regex::concat(vec![
+            self.spelling.lead(place),
+            Regex::And(held.into()),
+            self.spelling.close("]", place, false),
+        ]);
+        let empty = (min == 0).then(|| self.spelling.close("]", place, true));
+        Regex::alt(empty.into_iter().chain([lists]).collect())
+    }
+
+    /// The different values of a conjunction that has few, each as often as it is listed: `1` and `1.0` are one.
+    fn few_values(&mut self, item: &Conjunction) -> Result<Option<Vec<Vec<Value>>>, Error> {
         let demands = self.schemas.demands(item)?;
         let listed = match &demands.values {
             Some(listed) => listed.clone(),
@@ -91,17 +125,19 @@ impl Lowering<'_> {
                 None => return Ok(None),
             },
         };
-        let mut values: Vec<Value> = Vec::new();
-        for value in &listed {
-            match self.schemas.allows(item, value)? {
+        let mut values: Vec<Vec<Value>> = Vec::new();
+        for value in listed {
+            match self.schemas.allows(item, &value)? {
                 None => return Ok(None),
-                Some(true) if !values.iter().any(|other| equal(other, value)) => {
-                    values.push(value.clone());
-                }
-                Some(_) => {}
+                Some(false) => {}
+                Some(true) => match values.iter().position(|same| equal(&same[0], &value)) {
+                    Some(at) => values[at].push(value),
+                    None if values.len() == VALUES => return Ok(None),
+                    None => values.push(vec![value]),
+                },
             }
         }
-        Ok((values.len() <= VALUES).then_some(values))
+        Ok(Some(values))
     }
 }
 
@@ -125,6 +161,11 @@ fn few_of_types(demands: &Demands) -> Option<Vec<Value>> {
         }
     }
     (demands.types.without(few) == Types::NONE).then_some(values)
+}
+
+/// How many sets of so many of the values there are.
+fn sets(values: u64, size: u64) -> u64 {
+    (0..size.min(values)).fold(1u64, |sets, at| sets.saturating_mul(values - at) / (at + 1))
 }
 
 /// How many ways on there are: for each set of values already written, each value that is not in it.
