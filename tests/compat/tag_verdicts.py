@@ -8,14 +8,30 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from syntagma.formats import older_structural_tag
+from syntagma.formats.call_frame import call_frame, has_fixed_frame
 from syntagma.grammars import Grammar
-from tests.constraints.tag_draws import CALLING, FORMATS, REQUESTS, Drawn, accepted, drawn, tag_of
+from tests.constraints.tag_draws import (
+    CALLING,
+    FORMATS,
+    REQUESTS,
+    Drawn,
+    accepted,
+    damaged,
+    drawn,
+    random_call,
+    tag_of,
+)
+from tests.constraints.walks import hints
+from tests.formats.cases import TOOLS
 
 __all__ = ["PAGE", "Row", "row_of", "status_of"]
 
@@ -34,9 +50,11 @@ grammar.
 * *grammar text*: how many different parts no format could say
 * *same here*, *same there*: verdicts that are those of the grammar, by the tag read back and by xgrammar {version}
 * *less*, *more*: texts that only the grammar accepts, and that only xgrammar accepts
+* *older form*: texts with calls as the format writes them, and damaged ones, on which the tag with `structures` and
+  `triggers` means the same here and there; – where that form cannot say what a call is
 
-| format | tag | grammar text | texts | same here | same there | less | more |
-|---|---|---|---|---|---|---|---|
+| format | tag | grammar text | texts | same here | same there | less | more | older form |
+|---|---|---|---|---|---|---|---|---|
 """
 _FOOT = """
 What xgrammar refuses and the grammar accepts are texts with the integer `-0`, which its grammar of integers lacks.
@@ -55,10 +73,11 @@ class Row(NamedTuple):
     same_there: int
     only_ours: int
     only_theirs: int
+    older: str
 
     def __str__(self) -> str:
         counts = (self.embedded, self.texts, self.same_here, self.same_there, self.only_ours, self.only_theirs)
-        return f"| {self.name} | {self.status} | {' | '.join(map(str, counts))} |"
+        return f"| {self.name} | {self.status} | {' | '.join(map(str, counts))} | {self.older} |"
 
 
 def row_of(name: str, peer: Peer | None, *, show: bool = False) -> Row:
@@ -70,7 +89,23 @@ def row_of(name: str, peer: Peer | None, *, show: bool = False) -> Row:
         if isinstance(found, tuple):
             parts |= set(_grammar_texts(found.tag))
             counts = [one + more for one, more in zip(counts, _compared(found, peer, show), strict=True)]
-    return Row(name, status_of(name), len(parts), *counts)
+    return Row(name, status_of(name), len(parts), *counts, _older(name, peer))
+
+
+def _older(name: str, peer: Peer | None) -> str:
+    """On how many texts the older form means the same here and there."""
+    fmt, rng = FORMATS[name], random.Random(f"older {name}")
+    if not has_fixed_frame(fmt):
+        return "–"
+    tag = json.dumps(older_structural_tag(fmt, TOOLS))
+    given: list[str] = []
+    for _ in range(_TEXTS):
+        calls = [(call_frame(fmt, call.name), call) for call in (random_call(rng), random_call(rng))]
+        whole = "so ".join(f"{frame.begin}{call.arguments}{frame.end}" for frame, call in calls)
+        given += [whole, damaged(whole, rng, hints(fmt))]
+    here = accepted(Grammar.from_structural_tag(tag), given)
+    there = peer.accepted(tag, given) if peer is not None else here
+    return f"{sum(one == other for one, other in zip(here, there, strict=True))} of {len(given)}"
 
 
 def status_of(name: str) -> str:
@@ -124,7 +159,14 @@ class Peer:
 
     def accepted(self, tag: str, texts: Sequence[str]) -> list[bool]:
         """For each text whether the tag accepts it."""
-        compiled = self._compiler.compile_structural_tag(tag)
+        value = json.loads(tag)
+        if "structures" in value:
+            items = [self._library.StructuralTagItem(**structure) for structure in value["structures"]]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compiled = self._compiler.compile_structural_tag(items, value["triggers"])
+        else:
+            compiled = self._compiler.compile_structural_tag(tag)
         found = []
         for text in texts:
             matcher = self._library.GrammarMatcher(compiled)
@@ -142,7 +184,7 @@ def main() -> None:
         print(row_of(shown, peer, show=True))
         return
     rows = [row_of(name, peer) for name in CALLING]
-    total = Row("**all**", "", *(sum(row[at] for row in rows) for at in range(2, len(Row._fields))))  # type: ignore[arg-type,misc]
+    total = Row("**all**", "", *(sum(row[at] for row in rows) for at in range(2, len(Row._fields) - 1)), "")  # type: ignore[arg-type,misc]
     head = _HEAD.format(
         requests=len(REQUESTS),
         asked=", ".join(REQUESTS),

@@ -17,7 +17,18 @@ from syntagma.messages import Message, ToolCall
 from tests.constraints.walks import hints, matcher, walk
 from tests.formats.cases import SHAPES, TOOLS, shape_of
 
-__all__ = ["CALLING", "FORMATS", "REQUESTS", "Drawn", "accepted", "drawn", "shortened", "tag_of", "texts"]
+__all__ = [
+    "CALLING",
+    "FORMATS",
+    "REQUESTS",
+    "Drawn",
+    "accepted",
+    "drawn",
+    "random_call",
+    "shortened",
+    "tag_of",
+    "texts",
+]
 
 FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
 FORMATS |= {f"shape {path.stem}": shape_of(path) for path in sorted(SHAPES.glob("*.toml"))}
@@ -96,7 +107,7 @@ def texts(fmt: ChatFormat, grammar: Grammar, rng: random.Random, count: int) -> 
             whole.append(fmt.write(_message(rng), TOOLS))
     yield from whole
     for text in whole:
-        yield _damaged(text, rng, hints(fmt))
+        yield damaged(text, rng, hints(fmt))
 
 
 def accepted(grammar: Grammar, given: list[str]) -> list[bool]:
@@ -115,12 +126,13 @@ def shortened(text: str) -> str:
 
 
 def _message(rng: random.Random) -> Message:
-    calls = [_call(rng) for _ in range(rng.choice((0, 1, 1, 1, 2)))]
+    calls = [random_call(rng) for _ in range(rng.choice((0, 1, 1, 1, 2)))]
     said = [rng.choice((None, *_WORDS)) for _ in range(2)]
     return Message(content=said[0], reasoning_content=said[1], tool_calls=tuple(calls))
 
 
-def _call(rng: random.Random) -> ToolCall:
+def random_call(rng: random.Random) -> ToolCall:
+    """A call of one of the tools, as its schema wants it."""
     function = rng.choice(TOOLS)["function"]
     schema = function["parameters"]
     arguments = {
@@ -145,7 +157,7 @@ def _value(schema: dict[str, Any], rng: random.Random) -> Any:
             return {key: _value(inner, rng) for key, inner in schema["properties"].items()}
 
 
-def _damaged(text: str, rng: random.Random, pieces: list[str]) -> str:
+def damaged(text: str, rng: random.Random, pieces: list[str]) -> str:
     """A text with a part taken out, said twice, replaced or cut off."""
     start = rng.randrange(len(text) + 1)
     end = min(len(text), start + rng.choice((0, 1, 1, 2, 9)))

@@ -11,10 +11,11 @@ import pytest
 
 import syntagma as sg
 from syntagma.errors import FormatError, SyntagmaError
+from syntagma.formats.call_frame import call_frame, has_fixed_frame
 from syntagma.grammars import Grammar
 from tests.compat.tag_verdicts import PAGE, status_of
 from tests.constraints.tag_draws import CALLING as SHIPPED
-from tests.constraints.tag_draws import REQUESTS, accepted, drawn, shortened, tag_of
+from tests.constraints.tag_draws import REQUESTS, accepted, drawn, random_call, shortened, tag_of
 from tests.constraints.test_agreement import CALLING, FORMATS
 from tests.constraints.walks import hints, walk
 from tests.formats.cases import TOOLS
@@ -148,6 +149,35 @@ def test_many_optional_arguments_do_not_multiply() -> None:
         sg.Message(tool_calls=(sg.ToolCall(id="", name="f", arguments='{"key7": "a", "key9": "b"}'),)), tools
     )
     assert Grammar.from_structural_tag(tag).accepts(text)
+
+
+FRAMED = [name for name in CALLING if has_fixed_frame(FORMATS[name])]
+
+
+@pytest.mark.parametrize("name", FRAMED)
+def test_the_older_form_holds_calls_as_they_are_written(name: str) -> None:
+    fmt, rng = FORMATS[name], random.Random(f"older {name}")
+    tag = sg.formats.older_structural_tag(fmt, TOOLS)
+    assert {structure["begin"][: len(tag["triggers"][0])] for structure in tag["structures"]} >= {tag["triggers"][0]}
+    back = Grammar.from_structural_tag(json.dumps(tag))
+    other = sg.ToolCall(id="", name="undeclared", arguments="{}")
+    assert not back.accepts(call_frame(fmt, other.name).begin + "{}")
+    for _ in range(12):
+        call = random_call(rng)
+        frame = call_frame(fmt, call.name)
+        assert back.accepts(f"so {frame.begin}{call.arguments}{frame.end}" * 2)
+        assert not back.accepts(f"so {frame.begin}{call.arguments[:-1]}{frame.end}")
+
+
+def test_formats_that_the_older_form_cannot_say() -> None:
+    for name in set(CALLING) - set(FRAMED):
+        with pytest.raises(sg.SyntagmaError) as caught:
+            sg.formats.older_structural_tag(FORMATS[name], TOOLS)
+        assert caught.value.code == "E-ARGUMENT-FORMAT"
+    with pytest.raises(sg.SyntagmaError) as caught:
+        sg.formats.older_structural_tag(sg.formats.get("hermes"), [])
+    assert caught.value.code == "E-ARGUMENT-VALUE"
+    assert {"hermes", "qwen25", "mistral"} <= set(FRAMED)
 
 
 def test_the_page_of_the_formats_says_what_their_tags_are() -> None:

@@ -10,9 +10,10 @@ import os
 
 from syntagma.entry import entry
 from syntagma.formats.chat_format import ChatFormat
+from syntagma.formats.older_tag import older_structural_tag
 from syntagma.formats.registry import PLUGIN_GROUP, registry
 
-__all__ = ["PLUGIN_GROUP", "ChatFormat", "get", "names", "register"]
+__all__ = ["PLUGIN_GROUP", "ChatFormat", "get", "names", "older_structural_tag", "register"]
 
 
 @entry

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from syntagma.compat.sglang.call_stream import CallLog, CallStream, joined, partial_end
-from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult, ToolCallItem
+from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult, StructureInfo, ToolCallItem
 from syntagma.compat.sglang.environ import UnknownTool, unknown_tool
 from syntagma.compat.sglang.named_formats import format_with
 from syntagma.compat.sglang.protocol import as_tools
-from syntagma.compat.sglang.structure import has_fixed_frame, structure_of
 from syntagma.format_schema import Envelope, FormatSpec, Pattern, ToolsSpec
 from syntagma.formats import ChatFormat
+from syntagma.formats.call_frame import call_frame, has_fixed_frame
 
 __all__ = ["BaseFormatDetector", "FunctionCallDetector"]
 
@@ -179,7 +179,7 @@ class BaseFormatDetector(ABC):
         Raises:
             ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
         """
-        return functools.partial(structure_of, self.chat_format)
+        return functools.partial(_structure_of, self.chat_format)
 
     def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
         """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.
@@ -253,6 +253,10 @@ class FunctionCallDetector(BaseFormatDetector):
             ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
         """
         return super().structure_info()
+
+
+def _structure_of(fmt: ChatFormat, name: str) -> StructureInfo:
+    return StructureInfo(*call_frame(fmt, name))
 
 
 @functools.lru_cache(maxsize=256)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from syntagma.grammars.structural_tag.open_schemas import opened
 from syntagma.grammars.structural_tag.reader import read_structural_tag
 from syntagma.grammars.structural_tag.writer import StructuralTag, write_structural_tag
 
-__all__ = ["StructuralTag", "read_structural_tag", "write_structural_tag"]
+__all__ = ["StructuralTag", "opened", "read_structural_tag", "write_structural_tag"]

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
-from syntagma.compat.sglang.core_types import StructureInfo
 from syntagma.errors import ArgumentError, FormatError
 from syntagma.format_schema import FormatSpec, Pattern, used_markers
-from syntagma.formats import ChatFormat
+from syntagma.formats.chat_format import ChatFormat
 from syntagma.messages import Message, ToolCall
 
-__all__ = ["has_fixed_frame", "structure_of"]
+__all__ = ["CallFrame", "call_frame", "has_fixed_frame"]
 
 _ARGUMENTS = '{"a": "b"}'
 _CALLS = Pattern("{calls}")
@@ -28,7 +28,22 @@ _NAME = "name_of_the_tool_0"
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 """names that are written as they are in every format"""
 
-_FRAMES: dict[int, StructureInfo | None] = {}
+
+class CallFrame(NamedTuple):
+    """What stands around the arguments of a call.
+
+    Attributes:
+        begin: all before the arguments, the tool's name included.
+        end: all after them.
+        trigger: the text with which `begin` begins; once a model has written it, a call must follow.
+    """
+
+    begin: str
+    end: str
+    trigger: str
+
+
+_FRAMES: dict[int, CallFrame | None] = {}
 """what stands around the arguments by the identity of a description, while that lives"""
 
 
@@ -37,7 +52,7 @@ def has_fixed_frame(fmt: ChatFormat) -> bool:
     return _frame(fmt) is not None
 
 
-def structure_of(fmt: ChatFormat, name: str) -> StructureInfo:
+def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
     """What stands around the arguments of a call of a tool.
 
     Raises:
@@ -49,14 +64,14 @@ def structure_of(fmt: ChatFormat, name: str) -> StructureInfo:
         raise ArgumentError(
             "E-ARGUMENT-FORMAT",
             "calls of this format are no fixed text around one JSON object",
-            hint="supports_structural_tag() says so beforehand; ChatFormat.grammar() holds calls of every format",
+            hint="ChatFormat.grammar and ChatFormat.structural_tag hold calls of every format",
         )
     if _PLAIN.fullmatch(name):
-        return StructureInfo(frame.begin.replace(_NAME, name), frame.end.replace(_NAME, name), frame.trigger)
+        return CallFrame(frame.begin.replace(_NAME, name), frame.end.replace(_NAME, name), frame.trigger)
     return _written(next(one for one in _candidates(fmt.spec) if _usable(fmt.spec, one) is not None), name)
 
 
-def _frame(fmt: ChatFormat) -> StructureInfo | None:
+def _frame(fmt: ChatFormat) -> CallFrame | None:
     spec = fmt.spec
     key = id(spec)
     if key not in _FRAMES:
@@ -81,7 +96,7 @@ def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:
         yield ChatFormat(msgspec.structs.replace(rest, markers=used_markers(rest, spec.markers)))
 
 
-def _usable(spec: FormatSpec, candidate: ChatFormat) -> StructureInfo | None:
+def _usable(spec: FormatSpec, candidate: ChatFormat) -> CallFrame | None:
     """What a candidate writes around the arguments, if it is fixed and nothing else begins with its trigger."""
     tools = candidate.spec.tools
     assert tools is not None
@@ -99,10 +114,10 @@ def _usable(spec: FormatSpec, candidate: ChatFormat) -> StructureInfo | None:
     return frame
 
 
-def _written(fmt: ChatFormat, name: str) -> StructureInfo:
+def _written(fmt: ChatFormat, name: str) -> CallFrame:
     """Raises ValueError where the arguments do not stand in the call as they are."""
     text = fmt.write(Message(tool_calls=(ToolCall(id="", name=name, arguments=_ARGUMENTS),)))
     at = text.index(_ARGUMENTS)
     begin, end = text[:at], text[at + len(_ARGUMENTS) :]
     trigger = next((one for one in fmt.triggers if begin.startswith(one)), "")
-    return StructureInfo(begin, end, trigger)
+    return CallFrame(begin, end, trigger)
