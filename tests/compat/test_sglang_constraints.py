@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,6 +29,7 @@ from syntagma.compat.sglang import (
     think_end_ids,
 )
 from syntagma.compat.sglang.reasoner_grammar_backend import BaseGrammarObject, MatcherGrammarObject
+from syntagma.format_schema import used_markers
 
 TREE = {
     "type": "object",
@@ -109,6 +111,38 @@ def test_several_calls_may_stand_in_one_section() -> None:
     grammar = sg.Grammar.from_structural_tag(tag.model_dump())
     assert grammar.accepts("<s><c>now:{}</c><c>now:{}</c></s>")
     assert not grammar.accepts("<s><c>now:{}</c><c>now:3</c></s>")
+
+
+WITH_CALLS = [name for name in sg.formats.names() if name in FunctionCallParser.ToolCallParserEnum]
+
+
+@pytest.mark.parametrize("name", WITH_CALLS)
+def test_every_format_has_a_tag_of_the_whole_answer(name: str) -> None:
+    parser = FunctionCallParser(TOOLS[1:], name)
+    tag = parser.detector.get_structural_tag(parser.tools, tool_choice="required")
+    grammar = sg.Grammar.from_structural_tag(json.dumps(tag))
+    fmt = sg.formats.get(name)
+    calls = tuple(sg.ToolCall(id="", name="weather", arguments=json.dumps({"city": city})) for city in ("Oslo", "Rome"))
+    spec = msgspec.structs.replace(fmt.spec, reasoning=None) if fmt.spec.messages is None else fmt.spec
+    plain = sg.ChatFormat(msgspec.structs.replace(spec, markers=used_markers(spec, spec.markers)))
+    one, two = (plain.write(sg.Message(tool_calls=calls[:count]), TOOLS[1:]) for count in (1, 2))
+    assert grammar.accepts(one)
+    assert grammar.accepts(two)
+    assert not grammar.accepts(one.replace("weather", "whether"))
+    assert not grammar.accepts("No call at all")
+    single = parser.detector.get_structural_tag(
+        parser.tools, tool_choice=ToolChoice(function=ToolChoiceFuncName(name="weather")), parallel_tool_calls=False
+    )
+    assert sg.Grammar.from_structural_tag(dict(single)).accepts(one)
+    assert not sg.Grammar.from_structural_tag(dict(single)).accepts(two)
+
+
+def test_a_tag_of_an_answer_that_begins_with_reasoning() -> None:
+    detector = FunctionCallParser(TOOLS, sg.formats.get("qwen25", reasoning="qwen3")).detector
+    for thinks in (True, False):
+        grammar = sg.Grammar.from_structural_tag(dict(detector.get_structural_tag(TOOLS, thinking_mode=thinks)))
+        assert grammar.accepts("<think>\nHm.\n</think>\n\nYes.") is thinks
+        assert grammar.accepts("Yes.")
 
 
 def test_there_are_formats_with_and_without_a_tag() -> None:

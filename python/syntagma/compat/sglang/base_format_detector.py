@@ -6,16 +6,17 @@ import functools
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from syntagma.compat.sglang.call_stream import CallLog, CallStream, joined, partial_end
 from syntagma.compat.sglang.core_types import GetInfoFunc, StreamingParseResult, StructureInfo, ToolCallItem
 from syntagma.compat.sglang.environ import UnknownTool, unknown_tool
 from syntagma.compat.sglang.named_formats import format_with
-from syntagma.compat.sglang.protocol import as_tools
+from syntagma.compat.sglang.protocol import ToolChoice, as_mapping, as_tools
 from syntagma.format_schema import Envelope, FormatSpec, Pattern, ToolsSpec
 from syntagma.formats import ChatFormat
 from syntagma.formats.call_frame import call_frame, has_fixed_frame
+from syntagma.grammars import StructuralTag
 
 __all__ = ["BaseFormatDetector", "FunctionCallDetector"]
 
@@ -180,6 +181,32 @@ class BaseFormatDetector(ABC):
             ArgumentError: `E-ARGUMENT-FORMAT`, when it is called, for a format without such a text.
         """
         return functools.partial(_structure_of, self.chat_format)
+
+    def get_structural_tag(
+        self,
+        tools: Sequence[Any] | None,
+        *,
+        tool_choice: ToolChoice | str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool = True,
+        thinking_mode: bool = False,
+    ) -> StructuralTag:
+        """A structural tag of the whole answer, for every format: text, and calls as the format writes them.
+
+        Args:
+            tools: the request's tools; None: calls of any name; empty: none.
+            tool_choice: `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries.
+            parallel_tool_calls: whether several calls may come.
+            thinking_mode: the answer begins with reasoning, as the format has it; False: reasoning is over.
+
+        Raises:
+            RequestError, ArgumentError, LimitError, FormatError, GrammarError: as `ChatFormat.structural_tag`.
+        """
+        return self.chat_format.structural_tag(
+            as_tools(tools),
+            tool_choice=cast("Any", as_mapping(tool_choice)),
+            parallel_tool_calls=parallel_tool_calls,
+            reasoning="auto" if thinking_mode else "off",
+        )
 
     def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
         """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.

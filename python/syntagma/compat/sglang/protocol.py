@@ -21,6 +21,7 @@ __all__ = [
     "Tool",
     "ToolChoice",
     "ToolChoiceFuncName",
+    "as_mapping",
     "as_tools",
 ]
 
