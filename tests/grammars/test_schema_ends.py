@@ -14,7 +14,8 @@ _ENDLESS = {"$defs": {"r": {"type": "object", "required": ["r"], "properties": {
 _REFERENCE = {"$ref": "#/$defs/r"}
 _CASES: list[tuple[dict[str, Any], str, str]] = [
     (
-        {"properties": {"k": {"type": "array", "items": {"pattern": "^a", "type": "string"}, "contains": {"pattern": "^b"}}}},
+        {"properties": {"k": {"type": "array", "items": {"pattern": "^a", "type": "string"},
+                              "contains": {"pattern": "^b"}}}},
         '{"k":',
         '{"j":[]}',
     ),
@@ -27,7 +28,8 @@ _CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"type": "array", "prefixItems": [{"type": "null"}], "items": _REFERENCE, **_ENDLESS}, "[null,", "[null]"),
     ({"type": "array", "items": {"type": ["null", "object"], "allOf": [{"anyOf": [{"type": "null"}, _REFERENCE]}]},
       **_ENDLESS}, "[null,{", "[null,null]"),
-    ({"additionalProperties": {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}, "type": "object"}, '{"x":"', '{"x":1}'),
+    ({"additionalProperties": {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}, "type": "object"},
+     '{"x":"', '{"x":1}'),
 ]  # fmt: skip
 
 

@@ -283,9 +283,16 @@ def _shown(completion: Completion, messages: tuple[Message, ...]) -> list[str]:
 
 
 def _is_hidden(part: Part) -> bool:
-    """Reasoning is, and a call whose header is one and still says for whom it is."""
-    head, marker, _ = "".join(part.header).rpartition("<|start|>")[2].partition("<|message|>")
-    return part.is_hidden and (part.end != "<|call|>" or bool(marker and RECIPIENT.search(head)))
+    """Reasoning is, and a call whose header is one and still says for whom it is.
+
+    A header ends at its message token: reasoning whose channel stands behind that, and another before it, says that it
+    is for users. What stands behind it is text, which neither shows nor hides anything.
+    """
+    head, marker, rest = "".join(part.header).rpartition("<|start|>")[2].partition("<|message|>")
+    if part.end == "<|call|>":
+        return part.is_hidden and bool(marker and RECIPIENT.search(head))
+    says_otherwise = "<|channel|>" in head and "analysis" not in head and "analysis" in rest
+    return part.is_hidden and not says_otherwise
 
 
 def main() -> int:

@@ -174,6 +174,7 @@ class HeaderRouter:
         self.sections = tuple(field for field in messages.fields if not field[0].isspace())
         self._needed = required_fields(spec)
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
+        self._naming_keys = tuple(key for key, field in keys.items() if field in self._naming)
         self._prefixes = {**keys, **{field: field for field in self.sections}}
         self.markers = markers = Markers(spec.markers)
         openings = [opening(start, markers) for start in messages.start]
@@ -220,10 +221,16 @@ class HeaderRouter:
             () if any(shape.placeholders for shape in shapes) else tuple(dict.fromkeys(shape.text for shape in shapes))
         )
 
-    def begins_header(self, text: str) -> bool:
-        """Whether text in front of a field may be a header whose opener is missing."""
-        match = WORD.search(text)
-        return match is not None and match.group() == self.role
+    def unopened_header(self, text: str) -> str | None:
+        """Text in front of a field as the beginning of a header whose opener is missing; None: it is no part of one.
+
+        It begins with the role, or names a tool: for whom a message is must not be passed over.
+        """
+        words = WORD.findall(text)
+        if words and words[0] == self.role:
+            return text
+        names = any(word.startswith(key) and word != key for key in self._naming_keys for word in words)
+        return f"{self.role} {text}" if names else None
 
     def route(self, header: Header) -> Routed:
         """Where a header leads."""

@@ -176,10 +176,10 @@ class MessageTurnReader:
         return self._end_message(stopped=self._stopped)
 
     def _begin_unopened_header(self, marker: str) -> bool:
-        """A header whose opener is missing is at its first marker; the text before it may be the role."""
+        """A header whose opener is missing is at its first marker; the text before it may be a part of it."""
         window, router = self.window, self._router
-        text = window.marked()
-        if not (router.role and router.begins_header(text)):
+        text = router.unopened_header(window.marked()) if router.role else None
+        if text is None:
             self._text_outside_message()
             text = router.role
             window.mark()

@@ -18,7 +18,7 @@ from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
 from syntagma.openchatml.harmony.completion_body import CompletionBody
-from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, begins_header, read_harmony_header
+from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, read_harmony_header, unopened_role
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
@@ -328,8 +328,9 @@ class HarmonyReader:
     def _begin_unopened_header(self) -> HeaderText:
         """A header whose start token is missing: the text before it is its beginning, or belongs to no message."""
         text, begin = "".join(self._between), self._begin
-        if begins_header(text):
-            header = HeaderText(repaired=True)
+        role = unopened_role(text)
+        if role is not None:
+            header = HeaderText(role, repaired=True)
             header.add(text)
         else:
             self._end_stray_text()

@@ -9,9 +9,10 @@ from syntagma.openchatml.message_header import ATTRIBUTES, is_function_role, spl
 from syntagma.openchatml.tokens import CHANNELS, ROLES, WORD
 from syntagma.parsing import HeaderShape, HeaderText
 
-__all__ = ["HarmonyHeader", "begins_header", "read_harmony_header"]
+__all__ = ["HarmonyHeader", "read_harmony_header", "unopened_role"]
 
 _FIELDS = {f"{key}=": field for key, field in ATTRIBUTES.items()}
+_NAMING = "to="
 _SHAPE = HeaderShape(sections={"channel": CHANNELS, "constrain": ()}, keys=frozenset(_FIELDS), bare="content_type=")
 
 
@@ -37,10 +38,16 @@ class HarmonyHeader(msgspec.Struct):
     rest: str = ""
 
 
-def begins_header(text: str) -> bool:
-    """Whether a text begins with a role, so that it may be a header without its start token."""
-    word = WORD.search(text)
-    return word is not None and (word.group() in ROLES or is_function_role(word.group()))
+def unopened_role(text: str) -> str | None:
+    """What a text lacks to be the beginning of a header without its start token; None: it is no part of one.
+
+    It begins with a role and lacks nothing, or it names a recipient and lacks the role: for whom a message is must not
+    be passed over.
+    """
+    words = WORD.findall(text)
+    if words and (words[0] in ROLES or is_function_role(words[0])):
+        return ""
+    return "assistant " if any(word.startswith(_NAMING) and word != _NAMING for word in words) else None
 
 
 def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
