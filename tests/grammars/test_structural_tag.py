@@ -83,7 +83,9 @@ MEANING: list[tuple[dict[str, Any], list[str], list[str]]] = [
 @pytest.mark.parametrize(("value", "inside", "outside"), MEANING, ids=[json.dumps(case[0])[:50] for case in MEANING])
 def test_formats_mean_what_they_say(value: dict[str, Any], inside: list[str], outside: list[str]) -> None:
     whole = {"type": "structural_tag", "format": value}
-    for given in (whole, json.dumps(whole), {"type": "structural_tag", "structural_tag": whole}, value):
+    again = Grammar.from_structural_tag(value).to_structural_tag()
+    assert not again.wider
+    for given in (whole, json.dumps(whole), {"type": "structural_tag", "structural_tag": whole}, value, again):
         grammar = Grammar.from_structural_tag(given)
         assert [text for text in inside if not grammar.accepts(text)] == []
         assert [text for text in outside if grammar.accepts(text)] == []
@@ -171,7 +173,8 @@ def test_token_formats_mean_what_they_say(
     info = TokenizerInfo.from_tokens(words, eos_token_ids=[6], special_token_ids=[3, 4, 5, 6])
     compiler = GrammarCompiler(info)
     grammar = Grammar.from_structural_tag(value)
-    for made in (grammar, Grammar.from_ebnf(grammar.to_ebnf()), pickle.loads(pickle.dumps(grammar))):
+    written = Grammar.from_structural_tag(grammar.to_structural_tag())
+    for made in (grammar, Grammar.from_ebnf(grammar.to_ebnf()), pickle.loads(pickle.dumps(grammar)), written):
         compiled = compiler.compile(made)
         assert [ids for ids in inside if not accepts_ids(compiled, ids)] == []
         assert [ids for ids in outside if accepts_ids(compiled, ids)] == []
@@ -180,6 +183,41 @@ def test_token_formats_mean_what_they_say(
 def accepts_ids(compiled: CompiledGrammar, ids: list[int]) -> bool:
     matcher = GrammarMatcher(compiled)
     return all(matcher.accept_token(one) for one in ids) and matcher.is_accepting()
+
+
+@pytest.mark.parametrize(
+    ("grammar", "kind", "inside", "outside"),
+    [
+        (Grammar.from_choices(["a", "b", ""]), "optional", ["", "a"], ["ab"]),
+        (Grammar.from_ebnf('start ::= "a" start "b" | "" ;'), "grammar", ["", "aabb"], ["aab"]),
+        (Grammar.from_regex("(?<!a)b|[^b]", dialect="ecma"), "grammar", ["b", "c"], ["ab"]),
+        (Grammar.repeat(Grammar.literal("a"), 2, 3, separator=Grammar.literal(",")), "sequence", ["a,a"], ["a", "a,"]),
+        (Grammar.from_json_schema({"type": "integer"}, indent=2), "grammar", ["12"], ["x"]),
+        (Grammar.from_json_schema({"type": "array"}, order="any"), "json_schema", ["[ 1 ]"], ["{}"]),
+        (Grammar.text(without=["ab"], closer="</t>"), "any_text", ["", "ba"], ["ab", "b</t>"]),
+        (Grammar.literal(""), "const_string", [""], ["a"]),
+        (Grammar.from_json_schema({"type": "array"}, whitespace_pattern=" *"), "grammar", ["[ ]"], ["[\n]"]),
+        (pickle.loads(pickle.dumps(Grammar.literal("a]"))), "grammar", ["a]"], ["a"]),
+    ],
+)
+def test_any_grammar_is_written(grammar: Grammar, kind: str, inside: list[str], outside: list[str]) -> None:
+    tag = grammar.to_structural_tag()
+    assert tag["format"]["type"] == kind
+    assert bool(tag.embedded) == (kind == "grammar")
+    back = Grammar.from_structural_tag(tag)
+    assert [text for text in inside if not (grammar.accepts(text) and back.accepts(text))] == []
+    assert [text for text in outside if grammar.accepts(text) or back.accepts(text)] == []
+
+
+def test_a_closer_that_repeats_itself_is_said_to_be_wider() -> None:
+    grammar = Grammar.concat(Grammar.text(closer="aa"), Grammar.literal("aa"))
+    assert list(grammar.to_structural_tag().wider) == ["/format/elements/0"]
+
+
+def test_what_no_tag_can_say() -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.token_ids((1, 500), (700, 2**32 - 1000)).to_structural_tag()
+    assert caught.value.code == "E-GRAMMAR-UNSUPPORTED"
 
 
 def test_a_bound_in_tokens_forces_the_end_of_the_tag() -> None:

@@ -25,7 +25,7 @@ from syntagma.grammars.dialects import (
 )
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
-from syntagma.grammars.made import How, Made
+from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import StructuralTag, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
@@ -78,8 +78,7 @@ class Grammar:
         inner: _engine.Grammar,
         schema: str | None = None,
         bounds: Sequence[_Bound] = (),
-        *,
-        made: Made | None = None,
+        made: Recorded = None,
     ) -> None:
         self._inner = inner
         self._schema = schema
@@ -172,8 +171,9 @@ class Grammar:
         if dialect not in ("rust", "ecma"):
             raise ArgumentError("E-REGEX-DIALECT", f"dialect is {dialect!r}", hint="it is 'rust' or 'ecma'")
         pattern = _text(pattern, "pattern")
-        made = Made("regex", pattern) if dialect == "rust" else None
-        return cls(_engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma"), made=made)
+        made: Recorded = ("regex", pattern, ()) if dialect == "rust" else None
+        inner = _engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma")
+        return cls(inner, None, (), made)
 
     @classmethod
     @entry
@@ -219,7 +219,7 @@ class Grammar:
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
-        return cls(inner, text if notation is None else None, made=Made("schema", (text, options)))
+        return cls(inner, text if notation is None else None, (), ("schema", (text, options), ()))
 
     @classmethod
     @entry
@@ -317,20 +317,21 @@ class Grammar:
     @entry
     def literal(cls, text: str | bytes) -> Grammar:
         """Exactly this text."""
-        made = Made("literal", text) if isinstance(text, str) else None
-        return cls(_engine.Grammar.literal(text.encode() if isinstance(text, str) else text), made=made)
+        if isinstance(text, str):
+            return cls(_engine.Grammar.literal(text.encode()), None, (), ("literal", text, ()))
+        return cls(_engine.Grammar.literal(text))
 
     @classmethod
     @entry
     def marker(cls, text: str) -> Grammar:
         """A marker: the special token of exactly this text where there is one, else its bytes and the tokens inside."""
-        return cls(_engine.Grammar.marker(_text(text, "text")), made=Made("marker", text))
+        return cls(_engine.Grammar.marker(_text(text, "text")), None, (), ("marker", text, ()))
 
     @classmethod
     @entry
     def token(cls, text: str) -> Grammar:
         """The special token of exactly this text; a vocabulary without it cannot compile the grammar."""
-        return cls(_engine.Grammar.token(_text(text, "text")), made=Made("token", text))
+        return cls(_engine.Grammar.token(_text(text, "text")), None, (), ("token", text, ()))
 
     @classmethod
     @entry
@@ -342,9 +343,7 @@ class Grammar:
         """
         if not ranges or any(not 0 <= first <= last < 2**32 for first, last in ranges):
             raise ArgumentError("E-GRAMMAR-TOKENS", "tokens are named by at least one range of ids, in order")
-        first, last = ranges[0]
-        made = Made("token", first) if len(ranges) == 1 and first == last else None
-        return cls(_engine.Grammar.token_ids(ranges), made=made)
+        return cls(_engine.Grammar.token_ids(ranges), None, (), ("token_ids", ranges, ()))
 
     @classmethod
     @entry
@@ -364,14 +363,14 @@ class Grammar:
                 ids.append((token, token))
             else:
                 raise ArgumentError("E-GRAMMAR-TOKENS", f"a token is its number or its text, not {token!r}")
-        return cls(_engine.Grammar.token_except(ids, texts), made=Made("token_except", tokens))
+        return cls(_engine.Grammar.token_except(ids, texts), None, (), ("token_except", tokens, ()))
 
     @classmethod
     @entry
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
         """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
-        made = Made("text", (tuple(without), closer))
-        return cls(_engine.Grammar.text(list(without), closer), made=made)
+        made: Recorded = ("text", (tuple(without), closer), ())
+        return cls(_engine.Grammar.text(list(without), closer), None, (), made)
 
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
@@ -387,8 +386,8 @@ class Grammar:
     def _of(
         cls, how: How, join: Callable[[list[_engine.Grammar]], _engine.Grammar], grammars: Sequence[Grammar]
     ) -> Grammar:
-        made = Made(how, parts=tuple(grammars))
-        return cls(join([grammar._inner for grammar in grammars]), bounds=_joined(grammars), made=made)
+        inner = join([grammar._inner for grammar in grammars])
+        return cls(inner, None, _joined(grammars), (how, None, tuple(grammars)))
 
     @classmethod
     @entry
@@ -404,8 +403,8 @@ class Grammar:
             raise ArgumentError("E-GRAMMAR-REPEAT", f"between {min} and {max} times is impossible")
         between = None if separator is None else separator._inner
         parts = (grammar,) if separator is None else (grammar, separator)
-        made = Made("repeat", (min, max), parts)
-        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), bounds=_joined(parts), made=made)
+        made: Recorded = ("repeat", (min, max), parts)
+        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), None, _joined(parts), made)
 
     @classmethod
     @entry
@@ -417,8 +416,8 @@ class Grammar:
     @entry
     def labelled(cls, label: str, grammar: Grammar) -> Grammar:
         """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
-        made = Made("label", label, (grammar,))
-        return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), bounds=grammar._bounds, made=made)
+        made: Recorded = ("label", label, (grammar,))
+        return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), None, grammar._bounds, made)
 
     @entry
     def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
@@ -432,7 +431,7 @@ class Grammar:
             raise ArgumentError("E-GRAMMAR-BOUND", "a part is bounded by a number of tokens or by one of bytes")
         others = [bound for bound in self._bounds if bound[0] != label]
         bounds = [*others, (label, unit, min(most, _MAX_BOUND))]
-        return Grammar(self._inner, self._schema, bounds, made=self._made)
+        return Grammar(self._inner, self._schema, bounds, self._made)
 
     def inside_json_string(self) -> Grammar:
         """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
@@ -455,7 +454,7 @@ class Grammar:
     def placed(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         inner = self._inner.placed(_text(pointer, "pointer"))
-        return Grammar(inner, self._schema, self._bounds, made=self._made)
+        return Grammar(inner, self._schema, self._bounds, self._made)
 
     @property
     def report(self) -> Report:

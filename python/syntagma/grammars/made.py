@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-__all__ = ["How", "Made"]
+__all__ = ["How", "Made", "Recorded"]
 
 How: TypeAlias = Literal[
-    "literal", "marker", "text", "regex", "schema", "token", "token_except", "union", "concat", "repeat", "label"
+    "literal",
+    "marker",
+    "text",
+    "regex",
+    "schema",
+    "token",
+    "token_ids",
+    "token_except",
+    "union",
+    "concat",
+    "repeat",
+    "label",
 ]
+Recorded: TypeAlias = tuple[How, Any, tuple[Any, ...]] | None
+"""What a grammar remembers of itself, the fields of `Made` as a bare tuple: thousands are made for one request.
+None: it was read from text."""
 
 
 class Made(NamedTuple):
@@ -21,5 +35,10 @@ class Made(NamedTuple):
     """
 
     how: How
-    value: Any = None
-    parts: tuple[Any, ...] = ()
+    value: Any
+    parts: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, recorded: Recorded) -> Made | None:
+        """What is recorded, with names; None: nothing is."""
+        return None if recorded is None else cls(*recorded)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from syntagma.errors import GrammarError, LimitError
 
-__all__ = ["Fields", "Token", "invalid", "limit_error", "unsupported"]
+__all__ = ["LAST_ID", "Fields", "Token", "invalid", "limit_error", "unsupported"]
 
-_LAST_ID = 2**32 - 1
+LAST_ID = 2**32 - 1
+"""the largest number of a token"""
 _MOST = 2**31 - 1
 """the largest number that a format may count to"""
 
@@ -100,7 +101,7 @@ class Fields(NamedTuple):
 
 def as_token(token: Any, pointer: str) -> Token:
     """A token by its number or its text, checked."""
-    is_id = isinstance(token, int) and not isinstance(token, bool) and 0 <= token <= _LAST_ID
+    is_id = isinstance(token, int) and not isinstance(token, bool) and 0 <= token <= LAST_ID
     if is_id or (isinstance(token, str) and token):
         return token  # type: ignore[no-any-return]
     raise invalid("a token is its text or its number", pointer)

@@ -46,11 +46,32 @@ def choice(parts: Sequence[Node]) -> Node:
     for part in _flat(parts, "or"):
         if part not in ways:
             ways.append(part)
+    ways = _with_tails_joined(ways)
     some = [way for way in ways if way != EMPTY]
     if not some:
         return EMPTY
     whole = some[0] if len(some) == 1 else {"type": "or", "elements": some}
     return repetition(whole, 0, 1) if len(some) < len(ways) else whole
+
+
+def _with_tails_joined(ways: list[Node]) -> list[Node]:
+    """The ways, of which those that end with the same part are one: what stands before it, and the part once."""
+    groups: dict[int, list[Node]] = {}
+    for way in ways:
+        groups.setdefault(id(_parts(way)[-1]), []).append(way)
+    found = []
+    for group in groups.values():
+        if len(group) > 1:
+            last = _parts(group[0])[-1]
+            found.append(sequence([choice([sequence(_parts(way)[:-1]) for way in group]), last]))
+        else:
+            found += group
+    return found
+
+
+def _parts(node: Node) -> list[Node]:
+    elements: list[Node] = node["elements"] if node["type"] == "sequence" else [node]
+    return elements
 
 
 def repetition(inner: Node, least: int, most: int | None) -> Node:

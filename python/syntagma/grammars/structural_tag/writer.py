@@ -11,13 +11,13 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, Protocol
 
-from syntagma.grammars.made import Made
-from syntagma.grammars.structural_tag.fields import limit_error, unsupported
+from syntagma.grammars.made import Made, Recorded
+from syntagma.grammars.structural_tag.fields import LAST_ID, limit_error, unsupported
 from syntagma.grammars.structural_tag.formats import (
     EMPTY,
     Node,
@@ -34,12 +34,10 @@ from syntagma.limits import Limits
 __all__ = ["StructuralTag", "write_structural_tag"]
 
 _ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
-_MOST_SPACES = 64
-"""whitespace characters in a row that any JSON of a turn may hold"""
-_JSON_SPACES = (
-    "whitespace in JSON: up to 64 characters of any kind in a row, where the grammar takes eight, or a line break and "
-    "its indentation"
-)
+_SPACES = re.compile(r"\[ \\t\\n\\r\]\{0,([1-9]\d*)\}(?:\|\\n \{0,(\d+)\})?")
+"""whitespace that a number of characters bounds: of any kind, or a line break and its indentation"""
+_MOST_TOKENS = 256
+"""tokens that are named one by one"""
 
 
 class StructuralTag(dict[str, Any]):
@@ -61,8 +59,7 @@ class Printable(Protocol):
 
     _bounds: tuple[tuple[str, str, int], ...]
 
-    @property
-    def _made(self) -> Made | None: ...
+    _made: Recorded
 
     def to_gbnf(self) -> Any: ...
 
@@ -96,6 +93,29 @@ def _four_digits(text: str) -> str:
     return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], text)
 
 
+def _most_spaces(pattern: str | None) -> int | None:
+    """How many characters whitespace of this pattern has at most; 0: no number says what it allows."""
+    if pattern is None:
+        return None
+    found = _SPACES.fullmatch(pattern)
+    return max(int(found[1]), int(found[2] or 0) + 1 if found[2] else 0) if found else 0
+
+
+def _others(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ids that are in none of the ranges."""
+    found, begin = [], 0
+    for first, last in sorted(ranges):
+        if first > begin:
+            found.append((begin, first - 1))
+        begin = max(begin, last + 1)
+    return [*found, (begin, LAST_ID)] if begin <= LAST_ID else found
+
+
+def _ids(ranges: Sequence[tuple[int, int]]) -> Iterator[int]:
+    for first, last in ranges:
+        yield from range(first, last + 1)
+
+
 class _Writer:
     """Writes the formats of one grammar; parts that it shares are written once.
 
@@ -118,6 +138,7 @@ class _Writer:
             "regex": lambda _, made: {"type": "regex", "pattern": made.value} if made.value else EMPTY,
             "schema": self._schema,
             "token": lambda _, made: {"type": "token", "token": made.value},
+            "token_ids": self._token_ids,
             "token_except": lambda _, made: {"type": "exclude_token", "exclude_tokens": list(made.value)},
             "union": self._union,
             "concat": lambda _, made: sequence([self.format(part) for part in made.parts]),
@@ -136,7 +157,7 @@ class _Writer:
         """Any grammar."""
         found = self._written.get(id(grammar))
         if found is None:
-            made = grammar._made
+            made = Made.of(grammar._made)
             found = self._embed(grammar, "rules") if made is None else self._ways[made.how](grammar, made)
             self._written[id(grammar)] = found
             self._kept += (grammar, found)
@@ -160,20 +181,33 @@ class _Writer:
         text, options = made.value
         if options.notation is not None:
             return self._embed(grammar, "notation")
-        if options.separators is not None or options.indent is not None or options.compact:
+        spaces = _most_spaces(options.whitespace_pattern)
+        if options.separators is not None or options.indent is not None or options.compact or spaces == 0:
             return self._embed(grammar, "spacing")
         node = {"type": "json_schema", "json_schema": opened(json.loads(text))}
         if options.any_order:
             node["any_order"] = True
-        if options.whitespace_pattern is not None:
-            node["max_whitespace_cnt"] = _MOST_SPACES
-            self.wider[id(node)] = _JSON_SPACES
+        if spaces is not None:
+            node["max_whitespace_cnt"] = spaces
+        if spaces is not None and "|" in options.whitespace_pattern:
+            self.wider[id(node)] = f"whitespace in JSON: up to {spaces} characters of any kind in a row"
         return node
+
+    def _token_ids(self, _: Printable, made: Made) -> Node:
+        """Any of the tokens, or any but the others, whichever are fewer."""
+        others = _others(made.value)
+        named = _others(others)
+        chosen, rest = (sum(last - first + 1 for first, last in ranges) for ranges in (named, others))
+        if min(chosen, rest) > _MOST_TOKENS:
+            raise unsupported(f"a structural tag cannot name {chosen} tokens one by one", "")
+        if rest < chosen:
+            return {"type": "exclude_token", "exclude_tokens": list(_ids(others))}
+        return choice([{"type": "token", "token": one} for one in _ids(named)])
 
     def _union(self, _: Printable, made: Made) -> Node:
         if len(made.parts) == 2:
             first, rest = made.parts
-            inner = first._made
+            inner = Made.of(first._made)
             if inner is not None and inner.how == "concat" and inner.parts[-1:] == (rest,) and inner.parts[-1] is rest:
                 # What follows in either case is written once: else a list of optional parts would double with each.
                 before = sequence([self.format(part) for part in inner.parts[:-1]])
@@ -205,7 +239,7 @@ class _Writer:
 
 def _most_times(grammar: Printable, label: str, known: dict[int, float]) -> float:
     """How often a part with this label may come in one text."""
-    made = grammar._made
+    made = Made.of(grammar._made)
     if made is None:
         return 0
     if id(grammar) in known:
