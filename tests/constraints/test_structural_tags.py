@@ -13,9 +13,10 @@ import syntagma as sg
 from syntagma.errors import FormatError, SyntagmaError
 from syntagma.formats.call_frame import call_frame, has_fixed_frame
 from syntagma.grammars import Grammar
+from tests.analysis.cases import derived
 from tests.compat.tag_verdicts import PAGE, status_of
 from tests.constraints.tag_draws import CALLING as SHIPPED
-from tests.constraints.tag_draws import REQUESTS, accepted, drawn, random_call, shortened, tag_of
+from tests.constraints.tag_draws import REQUESTS, Drawn, accepted, drawn, random_call, shortened, tag_of
 from tests.constraints.test_agreement import CALLING, FORMATS
 from tests.constraints.walks import hints, walk
 from tests.formats.cases import TOOLS
@@ -80,6 +81,16 @@ def test_tags_of_drawn_formats(seed: int) -> None:
                 assert one == other or (other and found.tag.wider), (fmt.to_toml(), text)
             compared += 1
     assert compared > 6
+
+
+@pytest.mark.parametrize("name", ["array-marker", "bare-json", "counted-ids", "keyword-arguments", "header-appended"])
+def test_tags_of_derived_formats(name: str) -> None:
+    found = drawn(derived(name).format, "auto", 6, seed=name)
+    assert isinstance(found, Drawn)
+    back = Grammar.from_structural_tag(found.tag)
+    wanted = accepted(found.grammar, found.texts)
+    assert accepted(back, found.texts) == wanted
+    assert any(wanted)
 
 
 def test_what_a_tag_says_of_itself() -> None:
