@@ -133,8 +133,10 @@ def test_every_format_has_a_tag_of_the_whole_answer(name: str) -> None:
     single = parser.detector.get_structural_tag(
         parser.tools, tool_choice=ToolChoice(function=ToolChoiceFuncName(name="weather")), parallel_tool_calls=False
     )
-    assert sg.Grammar.from_structural_tag(dict(single)).accepts(one)
-    assert not sg.Grammar.from_structural_tag(dict(single)).accepts(two)
+    one_only = parser.detector.get_structural_tag(parser.tools, tool_choice="required", parallel_tool_calls=False)
+    for tag in (single, one_only):
+        assert sg.Grammar.from_structural_tag(dict(tag)).accepts(one)
+        assert not sg.Grammar.from_structural_tag(dict(tag)).accepts(two)
 
 
 def test_a_tag_of_an_answer_that_begins_with_reasoning() -> None:

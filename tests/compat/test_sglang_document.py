@@ -173,7 +173,14 @@ def test_two_results_of_one_name() -> None:
     assert item.model_dump() == dumped
     assert found.model_dump() == {"normal_text": "a", "calls": [dumped]}
     assert core_types.StreamingParseResult().model_dump() == {"normal_text": "", "calls": []}
-    assert core_types.ToolCallItem(tool_index=1, parameters="}").model_dump() == {
+    fragment = core_types.ToolCallItem(tool_index=1, parameters="}")
+    assert fragment.model_dump(exclude_none=True) == {"tool_index": 1, "parameters": "}"}
+    assert item.model_copy(update={"parameters": ""}).model_dump(exclude_defaults=True) == {
+        "tool_index": 0,
+        "name": "get_weather",
+    }
+    assert found.model_dump_json() == f'{{"normal_text":"a","calls":[{item.model_dump_json()}]}}'
+    assert fragment.model_dump() == {
         "tool_index": 1,
         "name": None,
         "parameters": "}",

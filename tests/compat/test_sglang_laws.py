@@ -466,14 +466,18 @@ def test_a_class_may_count_calls_of_its_own() -> None:
     assert detector.current_tool_id == 2
 
 
-def test_what_a_class_takes_out_of_the_buffer_is_not_read_again() -> None:
+@pytest.mark.parametrize("begun", ['<<calls>>{"name": "loo', '<<calls>>{"name": "look", "arguments": {"a": ["x'])
+def test_what_a_class_takes_out_of_the_buffer_is_not_read_again(begun: str) -> None:
     detector = Gate()
-    detector.parse_streaming_increment('<<calls>>{"name": "loo', [LOOK])
-    assert detector._buffer == '<<calls>>{"name": "loo'
+    calls = detector.parse_streaming_increment(begun, [LOOK]).calls
+    assert detector._buffer == begun
     detector._buffer = ""
-    found = detector.parse_streaming_increment('k"<<calls>>{"name": "look", "arguments": {}}<</calls>>', [LOOK])
+    found = detector.parse_streaming_increment('k"<<calls>>{ "name": "look", "arguments": {}}<</calls>>', [LOOK])
     found.normal_text += detector.finish().normal_text
-    assert (found.normal_text, [call.name for call in found.calls if call.name]) == ('k"', ["look"])
+    assert found.normal_text == 'k"'
+    names = [(call.tool_index, call.name) for call in (*calls, *found.calls) if call.name]
+    assert names == [(at, "look") for at in range(2 if calls else 1)]
+    assert detector.streamed_args_for_tool == (['{"a": ["x'] if calls else []) + ["{}"]
 
 
 def test_reasoning_that_a_class_holds_back() -> None:
