@@ -239,6 +239,13 @@ def test_a_function_that_is_too_late_keeps_nobody_waiting() -> None:
     assert time.monotonic() - begun < 3
 
 
+def test_replies_can_be_written_whatever_a_tool_returns() -> None:
+    returned = {"text": "a\ud800", "more": "é<|end|>"}
+    (reply,) = replies_of(lambda _: returned, "{}")
+    text = render([call("c0"), reply.message()])
+    assert json.loads(parse(text.encode()).messages[1].body)["content"] == returned
+
+
 def test_threads_are_used_again() -> None:
     seen: set[int] = set()
     for _ in range(30):

@@ -81,7 +81,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.error is None else self.error.get("code")
 
     def message(self) -> Message:
-        """The reply as a message of the conversation."""
+        """The reply as a message of the conversation. Its body can be written in UTF-8, whatever the tool returned."""
         envelope = {"ok": self.ok, "content": self.content, "error": self.error, "provenance": self.provenance}
         return Message(
             role="tool",
@@ -90,7 +90,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
             recipient="assistant",
             channel="commentary",
             constrain="json",
-            body=json.dumps(envelope, ensure_ascii=False, separators=(",", ":"), allow_nan=False),
+            body=_as_json(envelope),
         )
 
 
@@ -282,6 +282,17 @@ def _failure(error: BaseException) -> OpenChatMLError:
     except Exception:  # its text cannot be had
         said = type(error).__name__
     return error_for(TOOL_FAILED, said)
+
+
+def _as_json(envelope: dict[str, Any]) -> str:
+    options: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False}
+    written = json.dumps(envelope, ensure_ascii=False, **options)
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate can only be escaped.
+        return json.dumps(envelope, **options)
+    return written
 
 
 def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
