@@ -162,6 +162,17 @@ def test_many_optional_arguments_do_not_multiply() -> None:
     assert Grammar.from_structural_tag(tag).accepts(text)
 
 
+def test_markers_in_grammar_text_are_named() -> None:
+    found = {
+        name
+        for name, fmt in FORMATS.items()
+        if name in SHIPPED
+        and isinstance(made := tag_of(fmt, "auto"), tuple)
+        and any("the markers" in reason for reason in made[1].embedded.values())
+    }
+    assert found == {"gemma4", "minimax-m3", "shape two_objects"}
+
+
 FRAMED = [name for name in CALLING if has_fixed_frame(FORMATS[name])]
 
 

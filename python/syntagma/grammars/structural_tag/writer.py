@@ -165,7 +165,10 @@ class _Writer:
 
     def _embed(self, grammar: Printable, part: str) -> Node:
         reason = _embeddable()[part]
-        node = {"type": "grammar", "grammar": _four_digits(grammar.to_gbnf().text)}
+        printed = grammar.to_gbnf()
+        if printed.preserved_tokens:
+            reason += f"; the markers {', '.join(printed.preserved_tokens)} in it are text"
+        node = {"type": "grammar", "grammar": _four_digits(printed.text)}
         self.embedded[id(node)] = reason
         self._kept.append(node)
         return node
