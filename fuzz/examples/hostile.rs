@@ -3,7 +3,8 @@
 //! `cargo run --release -p syntagma-fuzz --example hostile -- [seconds] [seed] [milliseconds]` makes inputs for so many
 //! seconds (60), and prints those on which one stage takes more than so many milliseconds of processor time (500) or
 //! the process grows by more than 100 MiB. Inputs are built from what is dear: wide classes, counts in counts, conditions
-//! on the text around, intersections, complements, long alternations, deep nesting. `-- --file FILE KIND` times one.
+//! on the text around, intersections, complements, long alternations, deep nesting, and every keyword of a schema that
+//! multiplies (`attack`). `-- --file FILE KIND` times one, `-- --attacks` each of the schemas that multiply in some sizes.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -11,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use syntagma_engine::{GrammarCompiler, GrammarMatcher, Vocabulary, VocabularyParts};
+use syntagma_fuzz::attacks;
 use syntagma_fuzz::noise::Noise;
 use syntagma_fuzz::usage::{peak_memory, processor_time};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
@@ -22,7 +24,7 @@ type Parse = fn(&str, &Limits) -> Result<Grammar, Error>;
 /// A language: its name, its reader, and who makes inputs.
 type Kind = (&'static str, Parse, fn(&mut Noise) -> String);
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     (
         "rust",
         |text, limits| regex::parse(text, regex::Dialect::Rust, limits).map(Grammar::from_regex),
@@ -58,6 +60,11 @@ const KINDS: [Kind; 7] = [
         |text, limits| json_schema::parse(text, &json_schema::Options::default(), limits),
         schema,
     ),
+    (
+        "attack",
+        |text, limits| json_schema::parse(text, &json_schema::Options::default(), limits),
+        attacks::draw,
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -73,6 +80,20 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         println!("{}", told(&run(&text, parse)));
+        return ExitCode::SUCCESS;
+    }
+    if arguments == ["--attacks"] {
+        for (name, make) in attacks::ATTACKS {
+            for size in attacks::SIZES {
+                let text = make(size);
+                let stages = run(&text, KINDS[7].1);
+                let (bytes, peak) = (text.len(), peak_memory() >> 10);
+                println!(
+                    "{name} {size}, {bytes} bytes: {}peak {peak} MiB",
+                    told(&stages)
+                );
+            }
+        }
         return ExitCode::SUCCESS;
     }
     let number = |at: usize, default: u64| {

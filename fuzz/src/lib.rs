@@ -8,6 +8,7 @@
 //! `make fuzz` runs every target for a while; `corpus/` holds where it begins, `regressions/` what it found.
 #![forbid(unsafe_code)]
 
+pub mod attacks;
 pub mod mutate;
 pub mod noise;
 pub mod targets;

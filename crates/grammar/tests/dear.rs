@@ -184,7 +184,7 @@ fn limits_of_patterns_have_places() {
         ("E-LIMIT-REGEX-REPETITION", 18)
     );
     assert_eq!(
-        offset(rust(&"a".repeat(10_000))),
+        offset(rust(&"a".repeat(70_000))),
         ("E-LIMIT-REGEX-BYTES", 8_192)
     );
 }

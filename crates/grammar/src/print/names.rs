@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 
 use crate::ir::{ExprId, Grammar, RuleId};
-use crate::maps::{IdMap, SeededSet};
+use crate::maps::{IdMap, SeededMap, SeededSet};
 
 /// Names rules as they are met, and hands them out in that order.
 pub(super) struct Names<'g> {
@@ -11,6 +11,8 @@ pub(super) struct Names<'g> {
     ids: IdMap<*const Grammar, usize>,
     known: IdMap<(usize, RuleId), String>,
     taken: SeededSet<String>,
+    /// The last number that a name was given.
+    numbers: SeededMap<String, usize>,
     /// Rules in the order in which they are met.
     met: Vec<(usize, RuleId)>,
     handed_out: usize,
@@ -26,6 +28,7 @@ impl<'g> Names<'g> {
             ids: IdMap::default(),
             known: IdMap::default(),
             taken: SeededSet::default(),
+            numbers: SeededMap::default(),
             met: vec![(0, grammar.start())],
             handed_out: 0,
             identifier,
@@ -76,10 +79,10 @@ impl<'g> Names<'g> {
     pub(super) fn fresh(&mut self, wanted: &str) -> String {
         let base = (self.identifier)(wanted);
         let mut name = base.clone();
-        let mut number = 2;
         while !self.taken.insert(name.clone()) {
+            let number = self.numbers.entry(base.clone()).or_insert(1);
+            *number += 1;
             name = format!("{base}-{number}");
-            number += 1;
         }
         name
     }

@@ -95,6 +95,7 @@ impl Lowering<'_> {
         }
         for &branch in choice.choice.branches.iter() {
             let branch = self.schemas.single(branch)?;
+            self.spend(conjunction.size())?;
             if branch
                 .members
                 .iter()
@@ -163,7 +164,7 @@ impl Lowering<'_> {
         for left in 0..branches.len() {
             for right in left + 1..branches.len() {
                 self.spend(1)?;
-                let both = branches[left].1.joined(&branches[right].1);
+                let both = self.schemas.joined(&branches[left].1, &branches[right].1)?;
                 if !self.schemas.impossible(&both)? {
                     overlaps[left].push(right);
                     overlaps[right].push(left);
@@ -183,7 +184,7 @@ impl Lowering<'_> {
                 let pointer = &choice.choice.pointer;
                 let negation = self.schemas.locations.negation(ids[other], pointer);
                 let fails = self.schemas.conjunction([negation])?;
-                branches[own].1 = branches[own].1.joined(&fails);
+                branches[own].1 = self.schemas.joined(&branches[own].1, &fails)?;
             }
         }
         Ok(())

@@ -122,11 +122,12 @@ impl Lowering<'_> {
                 if one.max.is_none_or(|max| counts[which] < max) {
                     let mut more = counts.clone();
                     more[which] += 1;
-                    next.push((item.joined(&matching), more));
+                    next.push((self.schemas.joined(&item, &matching)?, more));
                 }
-                let left = failing
-                    .as_ref()
-                    .map_or(item.clone(), |failing| item.joined(failing));
+                let left = match &failing {
+                    Some(failing) => self.schemas.joined(&item, failing)?,
+                    None => item,
+                };
                 next.push((left, counts));
             }
             ways = next;

@@ -24,6 +24,8 @@ const ITEMS: u64 = 8;
 /// Enumerations with more values are not looked at.
 const VALUES: usize = 256;
 
+/// Choices that are looked up for a step.
+const LOOKED_UP: usize = 8;
 /// Steps for a question.
 const QUESTION: usize = 8;
 
@@ -47,6 +49,7 @@ impl Schemas<'_> {
         if depth == 0 || conjunction.members.is_empty() {
             return Ok(false);
         }
+        self.work(conjunction.size())?;
         if let Some(&known) = self.impossible.get(conjunction) {
             return Ok(known);
         }
@@ -74,7 +77,8 @@ impl Schemas<'_> {
             let mut others = simple.as_ref().unwrap_or(conjunction).clone();
             others.members.retain(|member| *member != id);
             let positive = self.single(positive)?;
-            if self.impossible(&others.joined(&positive))? {
+            let both = self.joined(&others, &positive)?;
+            if self.impossible(&both)? {
                 simple = Some(others);
             }
         }
@@ -86,6 +90,7 @@ impl Schemas<'_> {
         for &id in &conjunction.members {
             if let Some(positive) = self.locations.get(id).negates {
                 let positive = self.single(positive)?;
+                self.work(conjunction.size())?;
                 let mut members = positive.members.iter();
                 if members.all(|member| conjunction.members.contains(member)) {
                     return Ok(true);
@@ -213,6 +218,7 @@ impl Schemas<'_> {
         let mut evaluation = None;
         for &owner in &conjunction.members {
             let member = self.keywords(owner)?;
+            self.work(member.choices.len() / LOOKED_UP)?;
             for (index, choice) in member.choices.iter().enumerate() {
                 let index = index as u16;
                 if choice.branches.len() > BRANCHES

@@ -9,6 +9,9 @@ use super::schemas::Schemas;
 use crate::error::Error;
 use crate::maps::IdSet;
 
+/// Members that are looked at for a step.
+const LOOKED_AT: usize = 8;
+
 /// One `unevaluatedProperties` or `unevaluatedItems`.
 pub(super) struct Unevaluated {
     /// What holds for all that is not evaluated.
@@ -121,6 +124,7 @@ impl Schemas<'_> {
         let mut seen: IdSet<LocationId> = IdSet::default();
         let mut work = vec![conjunction.members[owner]];
         while let Some(id) = work.pop() {
+            self.work(1 + conjunction.members.len() / LOOKED_AT)?;
             // Nothing is evaluated by what must not hold.
             if self.locations.get(id).negates.is_some() || !seen.insert(id) {
                 continue;
@@ -135,6 +139,7 @@ impl Schemas<'_> {
                 let mut any = false;
                 for &branch in choice.branches.iter() {
                     let inside = self.conjunction([branch])?;
+                    self.work(inside.size())?;
                     if inside.members.iter().all(|member| present.contains(member)) {
                         any = true;
                         work.push(branch);

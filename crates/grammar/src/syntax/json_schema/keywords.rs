@@ -7,9 +7,9 @@ use std::rc::Rc;
 use crate::json::Value;
 
 use super::decimal::Decimal;
-use super::locations::LocationId;
+use super::locations::{LocationId, POINTERS};
 use super::number::Bound;
-use crate::maps::hash_of;
+use crate::maps::{SeededSet, hash_of};
 
 /// A set of JSON types. Numbers are two: integers and all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -335,6 +335,11 @@ impl Keywords {
             + self.contains.len()
             + self.has.len()
             + self.choices.len()
+            + self
+                .widened
+                .iter()
+                .map(|(pointer, _)| 1 + pointer.len() / POINTERS)
+                .sum::<usize>()
     }
 
     /// Whether it asks what other keywords evaluate.
@@ -393,14 +398,67 @@ pub(super) fn tighter(left: Option<Bound>, right: Option<Bound>, upper: bool) ->
     }
 }
 
+/// Listed values, to be asked for one.
+pub(super) struct Listed<'v> {
+    texts: SeededSet<&'v str>,
+    numbers: SeededSet<Decimal>,
+    others: Vec<&'v Value>,
+}
+
+impl<'v> Listed<'v> {
+    pub(super) fn of(values: &'v [Value]) -> Self {
+        let mut listed = Self {
+            texts: SeededSet::default(),
+            numbers: SeededSet::default(),
+            others: Vec::new(),
+        };
+        for value in values {
+            match (value, number(value)) {
+                (Value::String(text), _) => _ = listed.texts.insert(text),
+                (_, Some(number)) => _ = listed.numbers.insert(number),
+                _ => listed.others.push(value),
+            }
+        }
+        listed
+    }
+
+    /// How many values one is compared with.
+    pub(super) fn compared(&self, value: &Value) -> usize {
+        if value.is_string() {
+            0
+        } else {
+            self.others.len()
+        }
+    }
+
+    pub(super) fn has(&self, value: &Value) -> bool {
+        match (value, number(value)) {
+            (Value::String(text), _) => self.texts.contains(text.as_str()),
+            (_, Some(number)) => self.numbers.contains(&number),
+            _ => self.others.iter().any(|other| equal(value, other)),
+        }
+    }
+}
+
+/// The number that a value is, if its exponent is within reach.
+fn number(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Number(number) => Decimal::parse(number.as_str()),
+        _ => None,
+    }
+}
+
 /// Whether two JSON values are equal: numbers by value, objects whatever their order. Recursion is bounded by the depth of
 /// the document.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
-            let (left, right) = (left.to_string(), right.to_string());
+            let (left, right) = (left.as_str(), right.as_str());
+            // Whole numbers other than zero have one spelling without a point and an exponent.
+            let one_spelling = |text: &str| text != "-0" && !text.contains(['.', 'e', 'E']);
             left == right
-                || matches!((Decimal::parse(&left), Decimal::parse(&right)), (Some(left), Some(right)) if left == right)
+                || !(one_spelling(left) && one_spelling(right))
+                    && matches!((Decimal::parse(left), Decimal::parse(right)), (Some(left), Some(right)) if left == right)
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()

@@ -10,6 +10,7 @@ use super::keywords::Keywords;
 use super::same::{Hashes, Under, same, under};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
+use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
 
 /// A subschema: one of the document, or one that a rewriting made.
@@ -57,6 +58,24 @@ pub(super) struct Locations<'d> {
     scopes: Vec<BTreeMap<String, String>>,
 }
 
+/// Bytes of pointers that are written or looked up for a step: names of properties may be long, and stand in the pointer of
+/// all that is below them.
+pub(super) const POINTERS: usize = 32;
+
+/// Scopes that are compared for a step.
+const SCOPES: usize = 4;
+
+/// Pays for so many bytes of pointers.
+pub(super) fn pay_for_pointers(bytes: usize, fuel: &mut Fuel) -> Result<(), Error> {
+    fuel.spend(bytes / POINTERS)
+}
+
+/// Pays for looking up every beginning of a pointer.
+pub(super) fn pay_for_beginnings(pointer: &str, fuel: &mut Fuel) -> Result<(), Error> {
+    let steps = 1 + pointer.matches('/').count() / POINTERS;
+    pay_for_pointers(pointer.len().saturating_mul(steps), fuel)
+}
+
 /// A JSON pointer with one more step.
 pub(super) fn below(pointer: &str, name: &str) -> String {
     if name.contains(['~', '/']) {
@@ -68,7 +87,7 @@ pub(super) fn below(pointer: &str, name: &str) -> String {
 }
 
 impl<'d> Locations<'d> {
-    pub(super) fn new(document: &'d Value, draft: Draft) -> Self {
+    pub(super) fn new(document: &'d Value, draft: Draft, fuel: &mut Fuel) -> Result<Self, Error> {
         let mut locations = Self {
             document,
             tracks_evaluation: false,
@@ -83,21 +102,21 @@ impl<'d> Locations<'d> {
             dynamic: SeededMap::default(),
             scopes: vec![BTreeMap::new()],
         };
-        locations.index(draft);
+        locations.index(draft, fuel)?;
         // References mean the same everywhere in one resource, and what is evaluated depends on where it is asked.
         if locations.bases.len() == 1 && !locations.tracks_evaluation {
             locations.hashes = Hashes::of(document);
         }
-        locations
+        Ok(locations)
     }
 
     /// Finds every `$id` and anchor, without recursion.
-    fn index(&mut self, draft: Draft) {
+    fn index(&mut self, draft: Draft, fuel: &mut Fuel) -> Result<(), Error> {
         let root = String::new();
         if !self.has_names() {
             self.bases.insert(root.clone(), root.clone());
             self.by_uri.insert(root.clone(), root);
-            return;
+            return Ok(());
         }
         // (value, its pointer, the URI and the pointer of its resource)
         let mut work = vec![(self.document, root.clone(), root.clone(), root.clone())];
@@ -108,8 +127,15 @@ impl<'d> Locations<'d> {
         loop {
             let next = work.pop().or_else(|| unknown.pop());
             let Some((value, pointer, mut base, mut resource)) = next else {
-                return;
+                return Ok(());
             };
+            let children = match value {
+                Value::Object(members) => members.len(),
+                Value::Array(items) => items.len(),
+                _ => 0,
+            };
+            let written = pointer.len() + base.len() + resource.len();
+            pay_for_pointers(written.saturating_mul(children + 2), fuel)?;
             match value {
                 Value::Object(members) => {
                     self.tracks_evaluation |= members.contains_key("unevaluatedProperties")
@@ -161,6 +187,7 @@ impl<'d> Locations<'d> {
                         let place = (member, pointer, base.clone(), resource.clone());
                         let kind = under(name);
                         if let (Under::Named, Value::Object(named)) = (kind, member) {
+                            pay_for_pointers(written.saturating_mul(named.len()), fuel)?;
                             work.extend(named.iter().map(|(name, member)| {
                                 let pointer = below(&place.1, name);
                                 (member, pointer, base.clone(), resource.clone())
@@ -287,10 +314,16 @@ impl<'d> Locations<'d> {
     }
 
     /// Where subschemas stand that are read as another one that says the same, by the pointer of that one.
-    pub(super) fn twins(&self) -> SeededMap<Rc<str>, Vec<String>> {
+    pub(super) fn twins(&self, fuel: &mut Fuel) -> Result<SeededMap<Rc<str>, Vec<String>>, Error> {
         let mut twins: SeededMap<Rc<str>, Vec<String>> = SeededMap::default();
         let mut work = vec![(self.document, String::new())];
         while let Some((value, pointer)) = work.pop() {
+            let children = match value {
+                Value::Object(members) => members.len(),
+                Value::Array(items) => items.len(),
+                _ => 0,
+            };
+            pay_for_pointers(pointer.len().saturating_mul(children + 2), fuel)?;
             for scope in (0..self.scopes.len() as u32).map(Scope) {
                 let id = self.by_value.get(&(std::ptr::from_ref(value), scope));
                 if let Some(known) = id.map(|&id| &self.get(id).pointer)
@@ -319,7 +352,7 @@ impl<'d> Locations<'d> {
                 _ => {}
             }
         }
-        twins
+        Ok(twins)
     }
 
     /// The scope within the resource that a pointer lies in: the first resource to have a dynamic anchor keeps it.
@@ -397,6 +430,31 @@ impl<'d> Locations<'d> {
             resource = &resource[..resource.rfind('/').unwrap_or(0)];
         }
         resource.to_owned()
+    }
+
+    /// Pays for finding the scope within a resource.
+    pub(super) fn pay_for_scope(&self, fuel: &mut Fuel) -> Result<(), Error> {
+        if self.dynamic.is_empty() {
+            Ok(())
+        } else {
+            fuel.spend(1 + self.scopes.len() / SCOPES)
+        }
+    }
+
+    /// Pays for following a reference from the subschema at a pointer.
+    pub(super) fn pay_for_reference(
+        &self,
+        reference: &str,
+        pointer: &str,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        self.pay_for_scope(fuel)?;
+        pay_for_pointers(reference.len(), fuel)?;
+        if self.bases.len() == 1 {
+            pay_for_pointers(pointer.len(), fuel)
+        } else {
+            pay_for_beginnings(pointer, fuel)
+        }
     }
 
     /// What `reference`, under `keyword` of the subschema at `pointer`, refers to.

@@ -35,6 +35,8 @@ pub(super) struct Lowering<'d> {
     negative_rules: usize,
     /// Ways on from member to member, in objects in any order.
     pub(super) ways: u64,
+    /// Ways on from digit to digit, in multiples.
+    pub(super) digits: usize,
 }
 
 /// Rules that hold parts of negations: more are not worth it.
@@ -57,6 +59,7 @@ impl<'d> Lowering<'d> {
             negative: SeededMap::default(),
             negative_rules: 0,
             ways: 0,
+            digits: 0,
         })
     }
 
@@ -190,6 +193,7 @@ impl<'d> Lowering<'d> {
         let Some(place) = self.spelling.inside(container) else {
             return Ok(self.nothing());
         };
+        self.spend(conjunction.size())?;
         let simple = self.schemas.without_idle_negations(conjunction)?;
         let rule = self.rule(simple.as_ref().unwrap_or(conjunction), place);
         Ok(self.builder.reference(rule))

@@ -278,7 +278,7 @@ impl Lowering<'_> {
             let mut value = value.clone();
             for (bit, asked) in shape.has.iter().enumerate() {
                 if set >> bit & 1 == 1 {
-                    value = value.joined(asked);
+                    value = self.schemas.joined(&value, asked)?;
                 }
             }
             let then = State {

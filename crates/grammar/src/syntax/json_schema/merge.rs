@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::evaluated::Unevaluated;
 use super::keywords::{
-    Choice, Contains, Has, Holds, Keywords, Multiple, Pattern, Types, equal, tighter,
+    Choice, Contains, Has, Holds, Keywords, Listed, Multiple, Pattern, Types, tighter,
 };
 use super::locations::LocationId;
 use super::number::Bound;
@@ -28,10 +28,15 @@ pub(super) const SUBSETS: usize = 8;
 const FEW: usize = 16;
 /// Steps for putting demands together.
 const MERGED: usize = 16;
-/// Comparisons of listed values for a step.
-const COMPARISONS: usize = 8;
+/// Comparisons of listed arrays and objects for a step.
+const COMPARISONS: usize = 2;
 /// So many members are compared with as many others; more are hashed.
-const COMPARED: usize = 64;
+const COMPARED: usize = 4_096;
+/// Members of a conjunction that are copied, hashed or compared for a step.
+const COPIED: usize = 4;
+/// What asking a member for a property counts for, and bytes of its name that count for as much as a member.
+const ASKED: usize = 1;
+const HASHED: usize = 64;
 
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -43,10 +48,15 @@ pub(super) struct Conjunction {
 }
 
 impl Conjunction {
-    /// Both conjunctions at once.
-    pub(super) fn joined(&self, right: &Self) -> Self {
+    /// Steps for copying it or looking it up.
+    pub(super) fn size(&self) -> usize {
+        1 + (self.members.len() + self.made.len()) / COPIED
+    }
+
+    /// Both conjunctions at once; [`Schemas::joined`] pays for it.
+    fn joined(&self, right: &Self) -> Self {
         let mut joined = self.clone();
-        if joined.members.len().max(right.members.len()) <= COMPARED {
+        if joined.members.len().saturating_mul(right.members.len()) <= COMPARED {
             for id in &right.members {
                 if !joined.members.contains(id) {
                     joined.members.push(*id);
@@ -240,6 +250,16 @@ impl Schemas<'_> {
         })
     }
 
+    /// Both conjunctions at once.
+    pub(super) fn joined(
+        &mut self,
+        left: &Conjunction,
+        right: &Conjunction,
+    ) -> Result<Conjunction, Error> {
+        self.work(left.size() + right.size())?;
+        Ok(left.joined(right))
+    }
+
     /// The conjunction of one subschema, which is often asked for again.
     pub(super) fn single(&mut self, id: LocationId) -> Result<Rc<Conjunction>, Error> {
         let at = id.0 as usize;
@@ -293,7 +313,7 @@ impl Schemas<'_> {
             [branch] => self.single(branch)?,
             _ => Rc::new(self.conjunction(branches.iter().copied())?),
         };
-        let mut chosen = conjunction.joined(&branches);
+        let mut chosen = self.joined(conjunction, &branches)?;
         chosen.make((choice.owner, choice.index));
         Ok(chosen)
     }
@@ -350,16 +370,8 @@ impl Schemas<'_> {
             let member = self.keywords(id)?;
             all.types = all.types.and(member.types);
             self.work(member.copied())?;
-            if let (Some(values), Some(others)) = (&all.values, &member.values) {
-                self.work(values.len().saturating_mul(others.len()) / COMPARISONS)?;
-            }
             all.values = match (all.values.take(), &member.values) {
-                (Some(values), Some(others)) => Some(
-                    values
-                        .into_iter()
-                        .filter(|value| others.iter().any(|other| equal(value, other)))
-                        .collect(),
-                ),
+                (Some(values), Some(others)) => Some(self.common(values, others)?),
                 (values, others) => values.or_else(|| others.clone()),
             };
             all.excluded.extend(member.excluded.iter().cloned());
@@ -404,8 +416,24 @@ impl Schemas<'_> {
         Ok(all)
     }
 
+    /// The values that equal one of the others.
+    fn common(&mut self, values: Vec<Value>, others: &[Value]) -> Result<Vec<Value>, Error> {
+        let listed = Listed::of(others);
+        let mut common = Vec::new();
+        for value in values {
+            self.work(1 + listed.compared(&value) / COMPARISONS)?;
+            if listed.has(&value) {
+                common.push(value);
+            }
+        }
+        Ok(common)
+    }
+
     /// What the value of property `name` must satisfy.
     pub(super) fn property(&mut self, demands: &Demands, name: &str) -> Result<Conjunction, Error> {
+        let scopes = demands.unevaluated.iter().map(|one| 1 + one.scope.len());
+        let asked = demands.members.len().min(FEW) + scopes.sum::<usize>();
+        self.work(asked.saturating_mul(ASKED + name.len() / HASHED) / COPIED)?;
         let mut parts: Vec<LocationId> = Vec::new();
         if demands.members.len() <= FEW {
             for member in &demands.members {
@@ -456,6 +484,11 @@ impl Schemas<'_> {
 
     /// What the item at a position must satisfy.
     pub(super) fn item(&mut self, demands: &Demands, at: usize) -> Result<Conjunction, Error> {
+        let scopes = demands
+            .unevaluated_items
+            .iter()
+            .map(|one| 1 + one.scope.len());
+        self.work((demands.members.len() + scopes.sum::<usize>()) / COPIED)?;
         let mut parts: Vec<LocationId> = demands
             .members
             .iter()

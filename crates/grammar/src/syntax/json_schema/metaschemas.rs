@@ -4,7 +4,9 @@
 
 use crate::json::{self, Map, Value};
 
-use super::locations::below;
+use super::locations::{below, pay_for_pointers};
+use crate::error::Error;
+use crate::limits::Fuel;
 
 /// The meta-schemas of one version.
 struct Version {
@@ -52,8 +54,10 @@ const VERSIONS: [Version; 5] = [
 /// A document that holds the meta-schemas it refers to.
 pub(super) struct Bundled {
     pub(super) document: Value,
-    /// Where the meta-schemas of a version stand, and the references of the document to that version.
-    added: Vec<(String, Vec<String>)>,
+    /// The member that holds the meta-schemas, where there are any.
+    member: String,
+    /// Where the meta-schemas of a version stand, and what their URIs begin with.
+    added: Vec<(String, &'static str)>,
 }
 
 impl Bundled {
@@ -75,38 +79,92 @@ impl Bundled {
                 Some((at.to_string(), schema))
             });
             let pointer = below(&below("", &member), &at.to_string());
-            added.push((pointer, references(&document, version.uri)));
+            added.push((pointer, version.uri));
             metaschemas.push((at.to_string(), Value::Object(files.collect())));
         }
         if let (Value::Object(root), false) = (&mut document, metaschemas.is_empty()) {
             root.insert(
-                member,
+                member.clone(),
                 Value::Object(metaschemas.into_iter().collect::<Map>()),
             );
         }
-        Self { document, added }
+        Self {
+            document,
+            member,
+            added,
+        }
     }
 
     /// What is said of places, each named by where it stands in the user's document: what lies in a meta-schema, by the
     /// references to it.
-    pub(super) fn in_document(&self, told: Vec<(String, String)>) -> Vec<(String, String)> {
+    pub(super) fn in_document(
+        &self,
+        told: Vec<(String, String)>,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<(String, String)>, Error> {
         let mut placed = Vec::new();
+        // By version, once somebody asks.
+        let mut known: Vec<Option<Vec<String>>> = vec![None; self.added.len()];
         for (pointer, reason) in told {
-            let version = self.added.iter().find(|(at, _)| {
+            let version = self.added.iter().position(|(at, _)| {
                 pointer
                     .strip_prefix(at.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             });
             match version {
                 None => placed.push((pointer, reason)),
-                Some((_, references)) => {
-                    placed.extend(references.iter().map(|at| (at.clone(), reason.clone())));
+                Some(version) => {
+                    if known[version].is_none() {
+                        known[version] = Some(self.references(self.added[version].1, fuel)?);
+                    }
+                    for at in known[version].iter().flatten() {
+                        pay_for_pointers(2 * (at.len() + reason.len()), fuel)?;
+                        placed.push((at.clone(), reason.clone()));
+                    }
                 }
             }
         }
         let mut seen = crate::maps::SeededSet::default();
         placed.retain(|place| seen.insert(place.clone()));
-        placed
+        Ok(placed)
+    }
+
+    /// The pointers of references to URIs that begin so; the root's where the references are relative ones.
+    fn references(&self, uri: &str, fuel: &mut Fuel) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        let mut work = vec![(&self.document, String::new())];
+        while let Some((value, pointer)) = work.pop() {
+            match value {
+                Value::Object(members) => {
+                    let at_root = pointer.is_empty();
+                    let own = |name: &str| !(at_root && name == self.member);
+                    for (name, member) in members.iter().rev().filter(|(name, _)| own(name)) {
+                        let refers = name.ends_with("Ref") || name == "$ref";
+                        match member {
+                            Value::Object(_) | Value::Array(_) => {
+                                pay_for_pointers(pointer.len() + name.len(), fuel)?;
+                                work.push((member, below(&pointer, name)));
+                            }
+                            Value::String(text) if refers && text.starts_with(uri) => {
+                                pay_for_pointers(pointer.len() + name.len(), fuel)?;
+                                found.push(below(&pointer, name));
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Value::Array(items) => {
+                    pay_for_pointers(pointer.len().saturating_mul(items.len()), fuel)?;
+                    let items = items.iter().enumerate().rev();
+                    work.extend(items.map(|(at, item)| (item, format!("{pointer}/{at}"))));
+                }
+                _ => {}
+            }
+        }
+        if found.is_empty() {
+            found.push(String::new());
+        }
+        Ok(found)
     }
 }
 
@@ -136,39 +194,6 @@ fn names(document: &Value, uri: &str) -> bool {
         }
     }
     false
-}
-
-/// The pointers of references to URIs that begin so; the root's where the references are relative ones.
-fn references(document: &Value, uri: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut work = vec![(document, String::new())];
-    while let Some((value, pointer)) = work.pop() {
-        match value {
-            Value::Object(members) => {
-                for (name, member) in members.iter().rev() {
-                    let refers = name.ends_with("Ref") || name == "$ref";
-                    match member {
-                        Value::Object(_) | Value::Array(_) => {
-                            work.push((member, below(&pointer, name)));
-                        }
-                        Value::String(text) if refers && text.starts_with(uri) => {
-                            found.push(below(&pointer, name));
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            Value::Array(items) => {
-                let items = items.iter().enumerate().rev();
-                work.extend(items.map(|(at, item)| (item, format!("{pointer}/{at}"))));
-            }
-            _ => {}
-        }
-    }
-    if found.is_empty() {
-        found.push(String::new());
-    }
-    found
 }
 
 #[cfg(test)]

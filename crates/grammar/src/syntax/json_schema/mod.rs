@@ -166,7 +166,7 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
     let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
     let (mut lowering, start) = loop {
-        let mut schemas = Schemas::new(&bundled.document, options, limits, read);
+        let mut schemas = Schemas::new(&bundled.document, options, limits, read)?;
         schemas.left_out.clone_from(&left_out);
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
@@ -178,7 +178,8 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
         };
         read = lowering.schemas.read;
     };
-    let pointers = bundled.in_document(lowering.schemas.told());
+    let told = lowering.schemas.told()?;
+    let pointers = bundled.in_document(told, &mut lowering.schemas.read.fuel)?;
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(
             "{} keyword(s) of the schema cannot be enforced",

@@ -16,6 +16,19 @@ use crate::maps::IdMap;
 const STATES: usize = 20_000;
 /// The largest remainder that is kept.
 const REMAINDERS: u64 = 10_000;
+/// Steps for a state.
+const STATE: usize = 8;
+/// Ways from state to state of all automata of a schema together.
+const WAYS: usize = 200_000;
+/// Single numbers that are excluded.
+const EXCLUDED: usize = 256;
+/// Marks that a state keeps for a step.
+const MARKS: usize = 4;
+/// What is left of a remainder where all digits that count are read: a multiple of what it should be of, and of nothing else.
+const MULTIPLE: u64 = u64::MAX - 1;
+const OTHER: u64 = u64::MAX - 2;
+/// Behind the last digit that any multiple has stood one that is not zero.
+const BEYOND: u64 = u64::MAX;
 
 /// A number that what is read is compared with, by size.
 struct Mark {
@@ -31,7 +44,8 @@ struct Reader {
     /// (factor, negated), times `10^places`.
     factors: Vec<(u64, bool)>,
     places: usize,
-    marks: Vec<Mark>,
+    /// What the sizes of numbers without and with a minus are compared with.
+    marks: [Vec<Mark>; 2],
     types: Types,
 }
 
@@ -61,11 +75,14 @@ struct State {
     remainder: u64,
     /// Whether a digit behind the point is no zero.
     fraction: bool,
+    /// Whether there is a minus; forgotten with the marks.
+    negative: bool,
+    /// One for each mark; none once no digit can make a difference to any of them.
     compared: Vec<Compared>,
 }
 
 impl Reader {
-    fn start(&self) -> State {
+    fn start(&self, negative: bool) -> State {
         let equal = Compared {
             order: Ordering::Equal,
             digits: 0,
@@ -74,8 +91,13 @@ impl Reader {
             phase: Phase::Start,
             remainder: 0,
             fraction: false,
-            compared: vec![equal; self.marks.len()],
+            negative,
+            compared: vec![equal; self.marks[usize::from(negative)].len()],
         }
+    }
+
+    fn marks(&self, state: &State) -> &[Mark] {
+        &self.marks[usize::from(state.negative)]
     }
 
     /// What follows a digit; None where none may.
@@ -96,13 +118,13 @@ impl Reader {
                 return None;
             }
             if digit != b'0' {
-                next.remainder = u64::MAX;
+                next.remainder = BEYOND;
             }
         } else {
             next.remainder = (state.remainder * 10 + u64::from(digit - b'0')) % self.modulus;
         }
         next.fraction |= !inside && digit != b'0';
-        for (compared, mark) in next.compared.iter_mut().zip(&self.marks) {
+        for (compared, mark) in next.compared.iter_mut().zip(self.marks(state)) {
             let digits = if inside { &mark.int } else { &mark.frac };
             let other = digits.get(compared.digits);
             if compared.order == Ordering::Equal {
@@ -122,7 +144,38 @@ impl Reader {
                 compared.order = Ordering::Greater;
             }
         }
-        Some(next)
+        self.settled(next)
+    }
+
+    /// The state without what no digit can change any more; None where no number can end.
+    fn settled(&self, mut state: State) -> Option<State> {
+        let read = match state.phase {
+            Phase::Point => Some(0),
+            Phase::Frac(count) => Some(count),
+            _ => None,
+        };
+        if read == Some(self.places) && state.remainder < self.modulus {
+            let fits = self.divides(state.remainder, 0);
+            state.remainder = if fits { MULTIPLE } else { OTHER };
+        }
+        let inside = matches!(state.phase, Phase::Zero | Phase::Int);
+        let mut open = false;
+        for (compared, mark) in state.compared.iter().zip(self.marks(&state)) {
+            let decided = if inside {
+                compared.order == Ordering::Greater && compared.digits >= mark.int.len()
+            } else {
+                compared.order != Ordering::Equal
+            };
+            if decided && !(mark.allowed)(compared.order) {
+                return None;
+            }
+            open |= !decided;
+        }
+        if !open {
+            state.compared = Vec::new();
+            state.negative = false;
+        }
+        Some(state)
     }
 
     fn behind(&self, count: usize) -> Phase {
@@ -141,13 +194,13 @@ impl Reader {
         }
         let mut next = state.clone();
         next.phase = Phase::Point;
-        for (compared, mark) in next.compared.iter_mut().zip(&self.marks) {
+        for (compared, mark) in next.compared.iter_mut().zip(self.marks(state)) {
             *compared = Compared {
                 order: int_order(*compared, mark),
                 digits: 0,
             };
         }
-        Some(next)
+        self.settled(next)
     }
 
     /// Whether a number may end here.
@@ -168,7 +221,7 @@ impl Reader {
             && state
                 .compared
                 .iter()
-                .zip(&self.marks)
+                .zip(self.marks(state))
                 .all(|(compared, mark)| {
                     let order = if inside {
                         int_order(*compared, mark)
@@ -187,7 +240,10 @@ impl Reader {
     }
 
     fn divides(&self, remainder: u64, missing: usize) -> bool {
-        let remainder = (remainder != u64::MAX)
+        if matches!(remainder, MULTIPLE | OTHER) {
+            return remainder == MULTIPLE;
+        }
+        let remainder = (remainder != BEYOND)
             .then(|| (0..missing).fold(remainder, |remainder, _| remainder * 10 % self.modulus));
         self.factors
             .iter()
@@ -224,46 +280,58 @@ impl Lowering<'_> {
             }
             factors.push((factor, multiple.negated));
         }
+        // What is no multiple anyway need not be excluded.
         let excluded: Vec<Decimal> = demands
             .excluded
             .iter()
             .filter(|value| value.is_number())
             .filter_map(|value| Decimal::parse(&value.to_string()))
+            .filter(|value| {
+                demands.multiples.iter().all(|multiple| {
+                    let is_one = value.is_multiple_of(&multiple.factor);
+                    is_one.is_none_or(|is_one| is_one != multiple.negated)
+                })
+            })
             .collect();
-        let mut signs = Vec::new();
-        for negative in [false, true] {
-            let Some(marks) = marks(demands, &excluded, negative) else {
-                continue;
-            };
-            let reader = Reader {
-                modulus,
-                factors: factors.clone(),
-                places,
-                marks,
-                types: demands.types,
-            };
-            let Some(size) = self.automaton(&reader)? else {
-                return Ok(None);
-            };
-            signs.push(if negative {
+        if excluded.len() > EXCLUDED {
+            return Ok(None);
+        }
+        let [positive, negative] =
+            [false, true].map(|negative| marks(demands, &excluded, negative));
+        let signs: Vec<bool> = [(&positive, false), (&negative, true)]
+            .into_iter()
+            .filter_map(|(marks, sign)| marks.is_some().then_some(sign))
+            .collect();
+        let reader = Reader {
+            modulus,
+            factors,
+            places,
+            marks: [positive.unwrap_or_default(), negative.unwrap_or_default()],
+            types: demands.types,
+        };
+        let Some(sizes) = self.automaton(&reader, &signs)? else {
+            return Ok(None);
+        };
+        let mut parts = Vec::with_capacity(signs.len());
+        for (negative, size) in signs.into_iter().zip(sizes) {
+            parts.push(if negative {
                 let minus = self.builder.literal(b"-");
                 self.builder.seq(vec![minus, size])
             } else {
                 size
             });
         }
-        Ok(Some(self.builder.alt(signs)))
+        Ok(Some(self.builder.alt(parts)))
     }
 
-    /// One rule a state from which a number can still end.
-    fn automaton(&mut self, reader: &Reader) -> Result<Option<ExprId>, Error> {
-        let mut numbers: IdMap<State, usize> = IdMap::default();
-        let mut states = vec![reader.start()];
-        numbers.insert(reader.start(), 0);
+    /// One rule a state from which a number can still end; the size of a number of each sign.
+    fn automaton(&mut self, reader: &Reader, signs: &[bool]) -> Result<Option<Vec<ExprId>>, Error> {
+        let mut states: Vec<State> = signs.iter().map(|&sign| reader.start(sign)).collect();
+        let mut numbers: IdMap<State, usize> = states.iter().cloned().zip(0..).collect();
         let mut ways: Vec<Vec<(usize, ByteSet)>> = Vec::new();
         while let Some(state) = states.get(ways.len()).cloned() {
-            self.spend(1)?;
-            if states.len() > STATES {
+            self.spend(STATE + 11 * state.compared.len() / MARKS)?;
+            if states.len() > STATES || self.digits > WAYS {
                 return Ok(None);
             }
             let digits = (b'0'..=b'9').map(|digit| (digit, reader.digit(&state, digit)));
@@ -280,6 +348,7 @@ impl Lowering<'_> {
                     None => own.push((to, ByteSet::byte(byte))),
                 }
             }
+            self.digits += own.len();
             ways.push(own);
         }
         let ends: Vec<bool> = states.iter().map(|state| reader.accepts(state)).collect();
@@ -298,7 +367,10 @@ impl Lowering<'_> {
             let body = self.builder.alt(parts);
             self.builder.define(rules[at], body);
         }
-        Ok(Some(self.builder.reference(rules[0])))
+        let starts = rules.iter().take(signs.len());
+        Ok(Some(
+            starts.map(|&rule| self.builder.reference(rule)).collect(),
+        ))
     }
 }
 

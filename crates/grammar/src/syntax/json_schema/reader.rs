@@ -10,10 +10,13 @@ use super::formats::{self, Known};
 use super::keywords::{
     Choice, Contains, Holds, Keywords, Multiple, Pattern, Properties, Source, Types, equal, tighter,
 };
-use super::locations::{LocationId, Locations, Scope, below};
+use super::locations::{LocationId, Locations, Scope, below, pay_for_pointers};
 use super::number::Bound;
 use crate::error::Error;
+use crate::limits::Fuel;
 
+/// Keywords that a subschema has at most, or nearly.
+const KEYWORDS: usize = 40;
 /// So many members are looked through; in more, keywords are looked up.
 const FEW: usize = 8;
 
@@ -33,14 +36,15 @@ struct Reader<'r, 'd> {
     scope: Scope,
     members: &'d Map,
     out: Keywords,
+    fuel: &'r mut Fuel,
 }
 
 /// The keywords of a subschema of the document.
 pub(super) fn read<'d>(
     locations: &mut Locations<'d>,
     draft: Draft,
-    id: LocationId,
-    value: &'d Value,
+    (id, value): (LocationId, &'d Value),
+    fuel: &mut Fuel,
 ) -> Result<Keywords, Error> {
     let location = locations.get(id);
     let (pointer, scope) = (Rc::clone(&location.pointer), location.scope);
@@ -50,12 +54,18 @@ pub(super) fn read<'d>(
         Value::Object(members) => members,
         _ => return Err(invalid(&pointer, "a schema is an object or a boolean")),
     };
+    // Most keywords write one pointer.
+    pay_for_pointers(
+        pointer.len().saturating_mul(members.len().min(KEYWORDS)),
+        fuel,
+    )?;
     let mut reader = Reader {
         locations,
         pointer,
         scope,
         members,
         out: Keywords::default(),
+        fuel,
     };
     let mut references = 0;
     for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
@@ -65,6 +75,9 @@ pub(super) fn read<'d>(
         let Value::String(target) = value else {
             return Err(invalid(&reader.sub(key), "a reference is a string"));
         };
+        reader
+            .locations
+            .pay_for_reference(target, &reader.pointer, reader.fuel)?;
         let target = reader
             .locations
             .resolve(target, &reader.pointer, reader.scope, key)?;
@@ -118,6 +131,8 @@ impl<'d> Reader<'_, 'd> {
         if !value.is_object() && !value.is_boolean() {
             return Err(invalid(&pointer(), "a schema is an object or a boolean"));
         }
+        pay_for_pointers(self.pointer.len(), self.fuel)?;
+        self.locations.pay_for_scope(self.fuel)?;
         Ok(self.locations.at(|| pointer().into(), value, self.scope))
     }
 
@@ -453,6 +468,7 @@ impl<'d> Reader<'_, 'd> {
         pointer: &str,
         keyword: &str,
     ) -> Result<(), Error> {
+        pay_for_pointers(2 * pointer.len(), self.fuel)?;
         let name: Rc<str> = name.into();
         let mut required = vec![Rc::clone(&name)];
         let mut includes = Vec::new();

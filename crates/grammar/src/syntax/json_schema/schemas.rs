@@ -9,7 +9,7 @@ use crate::json::Value;
 use super::circles::Circles;
 use super::formats;
 use super::keywords::{Keywords, Pattern, Source};
-use super::locations::{LocationId, Locations};
+use super::locations::{LocationId, Locations, pay_for_beginnings, pay_for_pointers};
 use super::matching;
 use super::merge::{Conjunction, Demands};
 use super::notation::Notation;
@@ -21,6 +21,9 @@ use crate::ir::Regex;
 use crate::limits::{Fuel, Limits};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
 use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
+
+/// Steps for reading a subschema.
+const READ: usize = 8;
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
@@ -64,11 +67,11 @@ impl<'d> Schemas<'d> {
         document: &'d Value,
         options: &Options,
         limits: &'d Limits,
-        read: Patterns,
-    ) -> Self {
+        mut read: Patterns,
+    ) -> Result<Self, Error> {
         let draft = options.draft.unwrap_or_else(|| Draft::of(document));
-        Self {
-            locations: Locations::new(document, draft),
+        Ok(Self {
+            locations: Locations::new(document, draft, &mut read.fuel)?,
             draft,
             options: options.clone(),
             limits,
@@ -83,7 +86,7 @@ impl<'d> Schemas<'d> {
             questions: 0,
             impossible: SeededIndexMap::default(),
             singles: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn pointer(&self, id: LocationId) -> String {
@@ -96,24 +99,30 @@ impl<'d> Schemas<'d> {
     }
 
     /// What is not enforced, at every subschema that says so.
-    pub(super) fn told(&mut self) -> Vec<(String, String)> {
+    pub(super) fn told(&mut self) -> Result<Vec<(String, String)>, Error> {
         let mut told = std::mem::take(&mut self.report);
         if told.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let twins = self.locations.twins();
+        let fuel = &mut self.read.fuel;
+        let twins = self.locations.twins(fuel)?;
         let mut next = 0;
         while let Some((pointer, reason)) = told.get_index(next).cloned() {
             next += 1;
+            pay_for_beginnings(&pointer, fuel)?;
             // Above the keyword itself, whose own place may be that of a subschema.
             for (end, _) in pointer.match_indices('/') {
-                let others = twins.get(&pointer[..end]).into_iter().flatten();
-                told.extend(
-                    others.map(|other| (format!("{other}{}", &pointer[end..]), reason.clone())),
-                );
+                let Some(others) = twins.get(&pointer[..end]) else {
+                    continue;
+                };
+                for other in others {
+                    let other = format!("{other}{}", &pointer[end..]);
+                    pay_for_pointers(2 * other.len() + reason.len(), fuel)?;
+                    told.insert((other, reason.clone()));
+                }
             }
         }
-        told.into_iter().collect()
+        Ok(told.into_iter().collect())
     }
 
     /// Pays for steps of reading: visited subschemas, compared and copied parts.
@@ -143,7 +152,12 @@ impl<'d> Schemas<'d> {
             self.negated(positive, &pointer)?
         } else {
             let value = location.value.unwrap_or(&Value::Bool(true));
-            keywords_of(&mut self.locations, self.draft, id, value)?
+            keywords_of(
+                &mut self.locations,
+                self.draft,
+                (id, value),
+                &mut self.read.fuel,
+            )?
         };
         if let Some(values) = keywords
             .values
@@ -163,7 +177,7 @@ impl<'d> Schemas<'d> {
                 .at(Place::Pointer(self.pointer(id))));
             }
         }
-        self.work(1 + self.locations.len() - known)?;
+        self.work(READ + self.locations.len() - known)?;
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
