@@ -24,6 +24,8 @@ const ITEMS: u64 = 8;
 /// Enumerations with more values are not looked at.
 const VALUES: usize = 256;
 
+/// Members that are compared with another one for a step.
+const COMPARED: usize = 32;
 /// Choices that are looked up for a step.
 const LOOKED_UP: usize = 8;
 /// Steps for a question.
@@ -90,7 +92,7 @@ impl Schemas<'_> {
         for &id in &conjunction.members {
             if let Some(positive) = self.locations.get(id).negates {
                 let positive = self.single(positive)?;
-                self.work(conjunction.size())?;
+                self.work(conjunction.members.len() / COMPARED)?;
                 let mut members = positive.members.iter();
                 if members.all(|member| conjunction.members.contains(member)) {
                     return Ok(true);
@@ -102,7 +104,7 @@ impl Schemas<'_> {
 
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
         self.questions += 1;
-        self.work(QUESTION + 4 * conjunction.members.len())?;
+        self.work(QUESTION + conjunction.members.len())?;
         // What shares no type needs no further look.
         let mut types = Types::ALL;
         for &id in &conjunction.members {
