@@ -12,25 +12,22 @@ from tests.grammars.walks import accepts, byte_compiler
 
 _ENDLESS = {"$defs": {"r": {"type": "object", "required": ["r"], "properties": {"r": {"$ref": "#/$defs/r"}}}}}
 _REFERENCE = {"$ref": "#/$defs/r"}
+_APART = {"type": "array", "items": {"type": "string", "pattern": "^a"}, "contains": {"pattern": "^b"}}
+_UNNAMED = {
+    "type": "object",
+    "minProperties": 1,
+    "propertyNames": {"pattern": "^a"},
+    "patternProperties": {"^a": False},
+}
+_NONE = {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}
+_NULL = {"type": "null"}
 _CASES: list[tuple[dict[str, Any], str, str]] = [
-    (
-        {"properties": {"k": {"type": "array", "items": {"pattern": "^a", "type": "string"},
-                              "contains": {"pattern": "^b"}}}},
-        '{"k":',
-        '{"j":[]}',
-    ),
-    (
-        {"properties": {"k": {"type": "object", "minProperties": 1, "propertyNames": {"pattern": "^a"},
-                              "patternProperties": {"^a": False}}}},
-        '{"k":{',
-        '{"j":1}',
-    ),
-    ({"type": "array", "prefixItems": [{"type": "null"}], "items": _REFERENCE, **_ENDLESS}, "[null,", "[null]"),
-    ({"type": "array", "items": {"type": ["null", "object"], "allOf": [{"anyOf": [{"type": "null"}, _REFERENCE]}]},
-      **_ENDLESS}, "[null,{", "[null,null]"),
-    ({"additionalProperties": {"allOf": [{"pattern": "^a"}, {"pattern": "^b"}]}, "type": "object"},
-     '{"x":"', '{"x":1}'),
-]  # fmt: skip
+    ({"properties": {"k": _APART}}, '{"k":', '{"j":[]}'),
+    ({"properties": {"k": _UNNAMED}}, '{"k":{', '{"j":1}'),
+    ({"type": "array", "prefixItems": [_NULL], "items": _REFERENCE, **_ENDLESS}, "[null,", "[null]"),
+    ({"type": "array", "items": {"anyOf": [_NULL, _REFERENCE]}, **_ENDLESS}, "[null,{", "[null,null]"),
+    ({"type": "object", "additionalProperties": _NONE}, '{"x":"', '{"x":1}'),
+]
 
 
 @pytest.mark.parametrize(("schema", "dead", "ended"), _CASES, ids=range(len(_CASES)))

@@ -5,6 +5,7 @@ mod reference;
 
 use reference::schemas::{compact, exact, parse, read_as};
 use syntagma_grammar::Limits;
+use syntagma_grammar::ir::Status;
 use syntagma_grammar::syntax::json_schema::{self, Options, Order, Whitespace};
 
 #[test]
@@ -371,4 +372,29 @@ fn the_order_of_properties_tells_subschemas_apart() {
         &[r#"{"x":{"a":1,"b":2},"y":{"b":2,"a":1}}"#],
         &[r#"{"x":{"a":1,"b":2},"y":{"a":1,"b":2}}"#],
     );
+}
+
+/// Of a name that is written twice the last value counts.
+#[test]
+fn a_repeated_name_does_not_stand_in_for_the_one_that_is_asked_for() {
+    let schema = r#"{"type":"object","not":{"additionalProperties":{"type":"string"}}}"#;
+    exact(
+        schema,
+        &[r#"{"x":1}"#, r#"{"y":"s","x":1}"#, r#"{"x":"s","x":1}"#],
+        &["{}", r#"{"x":"s"}"#, r#"{"x":1,"x":"s"}"#],
+    );
+    let grammar = json_schema::parse(schema, &any_order(), &Limits::default()).unwrap();
+    assert_eq!(grammar.report().pointers[0].0, "/not");
+    // A name stays the same whenever it comes.
+    let names = r#"{"type":"object","not":{"propertyNames":{"pattern":"^a"}}}"#;
+    let grammar = json_schema::parse(names, &any_order(), &Limits::default()).unwrap();
+    assert_eq!(grammar.report().status(), Status::Exact);
+    read_as(
+        &any_order(),
+        names,
+        &[r#"{"b":1,"a":2}"#, r#"{"b":1,"b":2}"#],
+        &["{}", r#"{"a":1,"a":2}"#],
+    );
+    let two = r#"{"type":"object","not":{"anyOf":[{"additionalProperties":{"type":"string"}},{"additionalProperties":{"type":"null"}}]}}"#;
+    assert_eq!(parse(two).unwrap().report().pointers[0].0, "/not");
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::json::Value;
 use smallvec::SmallVec;
 
+use super::Order;
 use super::keywords::{Keywords, Types};
 use super::merge::{Conjunction, Demands, counter};
 use super::schemas::Schemas;
@@ -43,6 +44,17 @@ pub(super) struct Lowering<'d> {
 const NEGATIVE_RULES: usize = 5_000;
 /// Questions about conjunctions that are looked into on behalf of negations.
 const QUESTIONS: usize = 30_000;
+
+/// Whether a value holds members that may come in several orders.
+fn has_order(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_order),
+        Value::Object(members) => {
+            members.len() > 1 || members.iter().any(|(_, member)| has_order(member))
+        }
+        _ => false,
+    }
+}
 
 impl<'d> Lowering<'d> {
     pub(super) fn new(schemas: Schemas<'d>) -> Result<Self, Error> {
@@ -239,6 +251,7 @@ impl<'d> Lowering<'d> {
         // Scalars share the blanks before them, and are one table.
         let mut scalars = SeededIndexSet::<Regex>::default();
         let mut words = SeededIndexSet::<Regex>::default();
+        let mut parts = Vec::new();
         for value in values {
             match self.schemas.allows_listed(demands, value)? {
                 Some(false) => continue,
@@ -253,6 +266,9 @@ impl<'d> Lowering<'d> {
                 }
             }
             match value {
+                _ if self.schemas.options.order == Order::Any && has_order(value) => {
+                    parts.push(self.equal(demands, value, place)?);
+                }
                 Value::Array(_) | Value::Object(_) => {
                     words.insert(self.spelling.value(value, place));
                 }
@@ -265,7 +281,27 @@ impl<'d> Lowering<'d> {
             let scalars = Regex::alt(scalars.into_iter().collect());
             words.insert(self.spelling.word(scalars, place.first));
         }
-        Ok(self.spelled(Regex::alt(words.into_iter().collect())))
+        let words = self.spelled(Regex::alt(words.into_iter().collect()));
+        if parts.is_empty() {
+            return Ok(words);
+        }
+        parts.push(words);
+        Ok(self.builder.alt(parts))
+    }
+
+    /// A listed value whose members may come in any order.
+    fn equal(&mut self, demands: &Demands, value: &Value, place: Place) -> Result<ExprId, Error> {
+        let listed = demands.members.iter().zip(&demands.ids);
+        let listed = listed.filter(|(member, _)| member.values.is_some());
+        let id = listed.map(|(_, id)| *id).next();
+        let pointer = id.map_or("".into(), |id| {
+            Rc::clone(&self.schemas.locations.get(id).pointer)
+        });
+        let equal = self.schemas.equal_to(value, &pointer);
+        let equal = self.schemas.locations.made(&pointer, equal);
+        let equal = self.schemas.conjunction([equal])?;
+        let rule = self.rule(&equal, place);
+        Ok(self.builder.reference(rule))
     }
 
     /// A value of any of the types, by the keywords of each.

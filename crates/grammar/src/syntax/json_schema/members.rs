@@ -4,6 +4,9 @@
 //! In the order of the schema, the next listed property says it all, and there are as many rules as properties. In any
 //! order, the set of properties already written does: all of them are kept in mind where that takes few rules, else only
 //! those that are required (a property may then be written again, as RFC 8259 allows), else only some of those.
+//!
+//! Of a name that is written twice the last value counts. So a member that is asked for, and whose name may come again,
+//! comes last in the order of the schema; in any order that is not enforced.
 
 use std::rc::Rc;
 
@@ -32,6 +35,8 @@ struct State {
     written: u64,
     count: u64,
     has: u32,
+    /// Of the members that are asked for, those after which no other member may follow.
+    witness: u32,
 }
 
 /// What is kept in mind of the members written.
@@ -42,6 +47,8 @@ struct Memory {
     max: Option<u64>,
     /// In any order: the bit of each listed property that is kept in mind.
     bits: Option<Vec<Option<u32>>>,
+    /// Of the members that are asked for, those that come last, since their names may come again.
+    witness: u32,
 }
 
 type Rules = (IdMap<State, RuleId>, Vec<(State, RuleId)>);
@@ -63,12 +70,14 @@ impl Lowering<'_> {
             written: 0,
             count: 0,
             has: 0,
+            witness: 0,
         };
         let start = self.state(&mut rules, start);
         let mut parts = Vec::new();
         while let Some((state, rule)) = rules.1.pop() {
             self.spend(1)?;
-            let full = memory.max.is_some_and(|max| state.count >= max);
+            let full =
+                state.has & state.witness != 0 || memory.max.is_some_and(|max| state.count >= max);
             let next = State {
                 count: (state.count + 1).min(memory.cap),
                 ..state
@@ -126,7 +135,10 @@ impl Lowering<'_> {
                     self.member(
                         (shape, place),
                         (key, &other.value, other.has),
-                        next,
+                        State {
+                            witness: memory.witness,
+                            ..next
+                        },
                         &mut rules,
                         &mut parts,
                     )?;
@@ -176,13 +188,26 @@ impl Lowering<'_> {
                 "a property that is repeated counts each time",
             );
         }
+        // Whose value matters: a name is the same whenever it comes.
+        let by_value = shape.has.iter().enumerate();
+        let by_value = by_value.filter(|(_, has)| !has.members.is_empty());
+        let by_value = by_value.fold(0u32, |all, (bit, _)| all | 1 << bit);
+        let unlisted = shape.others.iter().fold(0, |all, other| all | other.has) & by_value;
         let mut memory = Memory {
             cap,
             min,
             max,
             bits: None,
+            witness: if in_order && unlisted.is_power_of_two() {
+                unlisted
+            } else {
+                0
+            },
         };
         if in_order {
+            if unlisted != 0 && memory.witness == 0 {
+                self.blame_repeated(demands, unlisted);
+            }
             return memory;
         }
         let ways = |kept: u64| {
@@ -217,8 +242,24 @@ impl Lowering<'_> {
                 next - 1
             })
         });
-        memory.bits = Some(bits.collect());
+        let bits: Vec<Option<u32>> = bits.collect();
+        let forgotten = shape.listed.iter().zip(&bits);
+        let forgotten = forgotten.filter(|(_, bit)| bit.is_none());
+        let repeatable = forgotten.fold(unlisted, |all, (one, _)| all | one.has);
+        self.blame_repeated(demands, repeatable & by_value);
+        memory.bits = Some(bits);
         memory
+    }
+
+    /// Notes of members that are asked for that a later one of the same name may count instead.
+    fn blame_repeated(&mut self, demands: &Demands, asked: u32) {
+        for (at, has) in demands.has.iter().enumerate().take(32) {
+            if asked >> at & 1 == 1 {
+                let reason =
+                    "a later property of the same name counts instead of the one that is asked for";
+                self.schemas.widen(&has.pointer, reason);
+            }
+        }
     }
 
     /// The rule for what may follow.
@@ -283,6 +324,7 @@ impl Lowering<'_> {
             }
             let then = State {
                 has: then.has | set,
+                witness: then.witness & set,
                 ..then
             };
             let value = self.value(&value, place)?;

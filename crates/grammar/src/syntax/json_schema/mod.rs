@@ -8,7 +8,8 @@
 //! * integers are written without a point; numbers between bounds have an exponent only where it leaves no doubt about the
 //!   bounds, multiples have none;
 //! * a leap second is `23:59:60` in UTC;
-//! * a property that is not listed may be repeated, as RFC 8259 allows; each time counts as one.
+//! * numbers of `enum` and `const` are written as given, as plain integers, and as JavaScript and Python print them;
+//! * a property that is not listed may be repeated, as RFC 8259 allows; each time counts as one, and the last value counts.
 //!
 //! | file | what |
 //! |---|---|

@@ -10,6 +10,7 @@ use super::whitespace::Whitespace;
 use crate::error::Error;
 use crate::ir::{ByteSet, Regex};
 use crate::limits::Limits;
+use crate::maps::SeededIndexSet;
 
 /// Containers within containers that are written with indentation.
 pub(super) const DEEPEST: u32 = 24;
@@ -227,26 +228,63 @@ impl Spelling {
     }
 }
 
-/// A number as it is given, and as a plain integer if it is one.
+/// A number as it is given, as a plain integer if it is one, and as JavaScript and Python print it.
 fn spellings(given: &str) -> Regex {
-    let mut all = vec![Regex::literal(given.as_bytes())];
-    if let Some(number) = Decimal::parse(given).filter(Decimal::is_integer) {
-        let digits = if number.int.is_empty() {
-            b"0".to_vec()
-        } else {
-            number.int.clone()
-        };
-        let plain: Vec<u8> = number
-            .negative
-            .then_some(b'-')
-            .into_iter()
-            .chain(digits)
-            .collect();
-        if plain != given.as_bytes() {
-            all.push(Regex::literal(&plain));
+    let mut all = SeededIndexSet::<Vec<u8>>::default();
+    all.insert(given.as_bytes().to_vec());
+    if let Some(number) = Decimal::parse(given) {
+        if number.is_integer() {
+            let sign: &[u8] = if number.negative { b"-" } else { b"" };
+            let digits: &[u8] = if number.int.is_empty() {
+                b"0"
+            } else {
+                &number.int
+            };
+            all.insert([sign, digits].concat());
+        }
+        if !number.is_zero() {
+            all.extend(printed(&number));
         }
     }
-    Regex::alt(all)
+    let all = all.into_iter().map(|text| Regex::literal(&text));
+    Regex::alt(all.collect())
+}
+
+/// A number that is not zero as JavaScript and Python print it: the smallest and largest with an exponent.
+fn printed(number: &Decimal) -> Vec<Vec<u8>> {
+    let all: Vec<u8> = number.int.iter().chain(&number.frac).copied().collect();
+    let zeros = all.iter().take_while(|&&digit| digit == b'0').count();
+    let last = all.iter().rposition(|&digit| digit != b'0').unwrap_or(0);
+    let digits = &all[zeros..=last];
+    // Of the first digit.
+    let places = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let exponent = places(number.int.len()) - places(zeros) - 1;
+    let sign: &[u8] = if number.negative { b"-" } else { b"" };
+    let point: &[u8] = if digits.len() > 1 { b"." } else { b"" };
+    let with_exponent = |width: usize| {
+        let way = if exponent < 0 { '-' } else { '+' };
+        let exponent = format!("e{way}{:0width$}", exponent.abs());
+        [sign, &digits[..1], point, &digits[1..], exponent.as_bytes()].concat()
+    };
+    let plain = || {
+        let int: &[u8] = if number.int.is_empty() {
+            b"0"
+        } else {
+            &number.int
+        };
+        let point: &[u8] = if number.frac.is_empty() { b"" } else { b"." };
+        [sign, int, point, &number.frac].concat()
+    };
+    let mut ways = Vec::new();
+    // (from, to, digits of an exponent)
+    for (from, to, width) in [(-6, 21, 1), (-4, 16, 2)] {
+        ways.push(if (from..to).contains(&exponent) {
+            plain()
+        } else {
+            with_exponent(width)
+        });
+    }
+    ways
 }
 
 /// Words after one another as one flat concatenation, neighbouring literals joined.
