@@ -38,7 +38,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     tools: int = 1_000
     """tools of one request."""
 
-    regex_bytes: int = 8 * _KIB
+    regex_bytes: int = 64 * _KIB
     """one pattern, bytes."""
     regex_repetition: int = 1_000_000
     """the bound in `{m,n}`; never expanded."""

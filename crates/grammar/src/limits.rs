@@ -38,7 +38,7 @@ impl Default for Limits {
             grammar_bytes: 2 << 20,
             grammar_nesting: 256,
             grammar_alternatives: 200_000,
-            regex_bytes: 8 << 10,
+            regex_bytes: 64 << 10,
             regex_repetition: 1_000_000,
             regex_expansion: 10_000,
             schema_bytes: 2 << 20,

@@ -185,6 +185,26 @@ fn limits_of_patterns_have_places() {
     );
     assert_eq!(
         offset(rust(&"a".repeat(70_000))),
-        ("E-LIMIT-REGEX-BYTES", 8_192)
+        ("E-LIMIT-REGEX-BYTES", 65_536)
     );
+}
+
+#[test]
+fn long_patterns_are_read_or_refused() {
+    let long = |unit: &str, between: &str| {
+        let times = 65_000 / (unit.len() + between.len());
+        vec![unit; times].join(between)
+    };
+    // Alternatives with the same conditions are one.
+    assert!(rust(&long(r"\b", "|")).is_ok());
+    let different = list(4_000, "|", |at| format!("(?={at})"));
+    assert_eq!(code(rust(&different)), "E-REGEX-UNSUPPORTED");
+    assert_eq!(code(rust(&long(r"(?i)\p{L}", ""))), "E-LIMIT-FUEL");
+    for unit in ["a{0,9}", "(?:ab)?", "[a-z]+"] {
+        assert!(rust(&long(unit, "")).is_ok(), "{unit}");
+        let quoted = format!("start ::= #\"{}\";", long(unit, "|"));
+        assert!(rules(&quoted).is_ok(), "{unit}");
+        let pattern = format!(r#"{{"pattern":"{}"}}"#, long(unit, ""));
+        assert!(schema(&pattern).is_ok(), "{unit}");
+    }
 }

@@ -14,6 +14,9 @@ use crate::ir::Regex;
 /// Branches that one pattern may come to.
 const BRANCHES: usize = 64;
 
+/// Alternatives that differ in what they ask of the text around them.
+const ALTERNATIVES: usize = 512;
+
 /// Rounds of a guarded repetition that are written out.
 const ROUNDS: u32 = 16;
 
@@ -39,7 +42,7 @@ pub(super) struct Text {
 }
 
 /// That all that stands on one side is in a language.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Condition {
     side: Side,
     language: Regex,
@@ -130,6 +133,14 @@ impl Text {
                 .fold(self.regex, |regex, one| both(regex, one, None)),
             ..self
         }
+    }
+}
+
+/// Conditions are equal wherever they come from.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        (self.side, self.is_text, self.reach) == (other.side, other.is_text, other.reach)
+            && self.language == other.language
     }
 }
 
@@ -238,19 +249,25 @@ impl Branches {
             all = next;
         }
         let all = all.into_iter().map(normal).collect();
-        Ok(Self(all).joined())
+        Self(all).joined()
     }
 
     /// Any of these.
-    pub(super) fn alternation(parts: Vec<Self>) -> Self {
+    pub(super) fn alternation(parts: Vec<Self>) -> Result<Self, Unsupported> {
         Self(parts.into_iter().flat_map(|part| part.0).collect()).joined()
     }
 
     /// Branches with the same conditions at their ends, and none between, become one.
-    fn joined(self) -> Self {
+    fn joined(self) -> Result<Self, Unsupported> {
         let mut groups: Vec<(Vec<Condition>, Vec<Condition>, Vec<Text>)> = Vec::new();
         let mut others = Vec::new();
         for branch in self.0 {
+            if groups.len() + others.len() > ALTERNATIVES {
+                return Err(Unsupported(
+                    "look-around in so many alternatives is not supported",
+                    branch.iter().find_map(Item::origin),
+                ));
+            }
             match framed(branch) {
                 Ok(Framed {
                     behind,
@@ -280,7 +297,7 @@ impl Branches {
             })
             .collect();
         all.append(&mut others);
-        Self(all)
+        Ok(Self(all))
     }
 
     /// Repeated.
@@ -296,7 +313,7 @@ impl Branches {
         if (min, max) == (1, Some(1)) {
             return Ok(self);
         }
-        let local = Self(self.0.into_iter().map(settled).collect()).joined();
+        let local = Self(self.0.into_iter().map(settled).collect()).joined()?;
         // Conditions alone hold once or as often as one likes.
         if local.0.iter().flatten().all(Item::is_condition) {
             return Ok(if min == 0 {
@@ -308,7 +325,7 @@ impl Branches {
         let looks = local.0.iter().flatten().any(|item| !item.is_text());
         if looks && (min, max) == (0, Some(1)) {
             let none = Self::text(Text::empty());
-            return Ok(Self::alternation(vec![none, local]));
+            return Self::alternation(vec![none, local]);
         }
         let mut branches = local.0;
         if branches.len() == 1 {
@@ -317,7 +334,7 @@ impl Branches {
                     return Ok(Self::text(framed.text.repeated(min, max)));
                 }
                 Ok(framed) if framed.sees_no_farther_than_itself() => {
-                    return Ok(Self(framed.repeated(min, max)).joined());
+                    return Self(framed.repeated(min, max)).joined();
                 }
                 Ok(framed) => branches.push(framed.items()),
                 Err(branch) => branches.push(branch),

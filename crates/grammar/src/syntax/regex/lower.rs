@@ -80,7 +80,7 @@ impl<'a> Lowering<'a> {
             let mut parts = values.split_off(values.len() - children.len());
             let lowered = match node.kind() {
                 HirKind::Concat(_) => Branches::concat(parts)?,
-                HirKind::Alternation(_) => Branches::alternation(parts),
+                HirKind::Alternation(_) => Branches::alternation(parts)?,
                 HirKind::Repetition(repetition) => {
                     let (min, max) = (repetition.min, repetition.max);
                     parts.remove(0).repeated(min, max, &self.anything)?
