@@ -1,5 +1,6 @@
 //! `_engine.Grammar`: a grammar of any source.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -280,10 +281,16 @@ impl Grammar {
         errors::grammar(py, || Ok(syntagma_grammar::print::to_ebnf(&self.0)))
     }
 
-    /// The GBNF text and the markers that stand in it as text.
-    fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
+    /// The GBNF text, the markers that stand in it as text, and whether it names tokens.
+    fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>, bool)> {
         errors::grammar(py, || syntagma_grammar::print::to_gbnf(&self.0))
-            .map(|gbnf| (gbnf.text, gbnf.preserved_tokens))
+            .map(|gbnf| (gbnf.text, gbnf.preserved_tokens, gbnf.names_tokens))
+    }
+
+    fn to_lark(&self, py: Python<'_>, ids: Option<BTreeMap<String, u32>>) -> PyResult<String> {
+        errors::grammar(py, || {
+            syntagma_grammar::print::to_lark(&self.0, ids.as_ref())
+        })
     }
 
     /// The texts of the markers and special tokens in it.

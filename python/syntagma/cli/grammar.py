@@ -28,6 +28,11 @@ def grammar(
     report: Annotated[bool, typer.Option("--report", help="Print what is not enforced, beside other output.")] = False,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
     gbnf: Annotated[bool, typer.Option("--gbnf", help="Print it as GBNF.")] = False,
+    lark: Annotated[bool, typer.Option("--lark", help="Print it as Lark, for llguidance.")] = False,
+    exports: Annotated[
+        bool,
+        typer.Option("--exports", help="Say in which languages of other engines it can be written, and what is lost."),
+    ] = False,
     lnf: Annotated[bool, typer.Option("--lnf", help="Print the normal form that the engine runs.")] = False,
     check: Annotated[
         str | None, typer.Option(help="File with a text to check; prints whether it is accepted, or where and why not.")
@@ -51,6 +56,13 @@ def grammar(
     if gbnf:
         written = read.to_gbnf()
         answer |= {"gbnf": written.text, "preserved_tokens": list(written.preserved_tokens)}
+    if lark:
+        answer["lark"] = read.to_lark()
+    if exports:
+        answer["exports"] = {
+            name: {"status": found.status, "where": dict(found.where), "why": found.why}
+            for name, found in read.exports().items()
+        }
     if cost:
         answer["cost"] = msgspec.to_builtins(cost_of(read, load_tokenizer(tokenizer)))
     if lnf:
@@ -75,11 +87,14 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
         else:
             write(f"{verdict.line}:{verdict.column}: {verdict.message}\n{verdict.excerpt}")
             write(f"in {', '.join(verdict.rules)}; the next character may be: {verdict.expected or 'none'}")
-    shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lnf") if name in answer]
+    shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lark", "lnf") if name in answer]
     for part in shown:
         write(part)
     if answer.get("preserved_tokens"):
         write("# preserved tokens: " + " ".join(answer["preserved_tokens"]))
+    for name, export in answer.get("exports", {}).items():
+        places = "; ".join(f"{place or '/'}: {what}" for place, what in export["where"].items())
+        write(f"{name}: {export['status']}" + (f" ({export['why'] or places})" if export["status"] != "exact" else ""))
     measured = answer.get("cost")
     if measured is not None:
         counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in measured["compiled"].items())
@@ -87,7 +102,7 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
             f"{measured['rules']} rules, compiled in {measured['compile_ms']} ms,"
             f" first mask in {measured['first_mask_ms']} ms ({measured['vocab_size']} tokens); {counts}"
         )
-    if report or (not shown and verdict is None and measured is None):
+    if report or (not shown and verdict is None and measured is None and "exports" not in answer):
         write(answer["status"])
         for pointer, reason in answer["pointers"].items():
             write(f"  {pointer or '/'}: {reason}")

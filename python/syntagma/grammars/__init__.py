@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from syntagma.grammars.checking import Check, Match
 from syntagma.grammars.dialects import Dialect
-from syntagma.grammars.grammar import Gbnf, Grammar
+from syntagma.grammars.exports import Export
+from syntagma.grammars.gbnf import Gbnf
+from syntagma.grammars.grammar import Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
 from syntagma.grammars.report import GrammarWarning, Report, Violation
 from syntagma.grammars.structural_tag import StructuralTag
@@ -13,6 +15,7 @@ __all__ = [
     "Check",
     "Dialect",
     "Draft",
+    "Export",
     "Gbnf",
     "Grammar",
     "GrammarWarning",

@@ -23,6 +23,8 @@ from syntagma.grammars.dialects import (
     notation_of_text,
     read_first,
 )
+from syntagma.grammars.exports import Export, exports_of
+from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
@@ -30,7 +32,7 @@ from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import StructuralTag, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 
-__all__ = ["Gbnf", "Grammar", "Whitespace"]
+__all__ = ["Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
 _MAX_BOUND = 2**32 - 1
@@ -45,21 +47,6 @@ _SCHEMA_GRAMMARS: LruCache[_engine.Grammar] = LruCache(16 << 20)
 def _weight(source: str) -> int:
     """Bytes that the grammar of a schema takes, about: the shortest ones some ten KiB."""
     return (16 << 10) + 16 * len(source)
-
-
-class Gbnf(msgspec.Struct, frozen=True):
-    """A grammar as GBNF, the language of llama.cpp.
-
-    Attributes:
-        text: the source; its start rule is `root`.
-        preserved_tokens: markers that stand in it as text; an engine must let special tokens of these texts match them.
-    """
-
-    text: str
-    preserved_tokens: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class Grammar:
@@ -530,8 +517,39 @@ class Grammar:
         Raises:
             GrammarError: `E-GRAMMAR-UNPRINTABLE`, GBNF cannot say it; the message names what.
         """
-        text, markers = self._inner.to_gbnf()
-        return Gbnf(text, tuple(markers))
+        text, markers, names_tokens = self._inner.to_gbnf()
+        return Gbnf(text, tuple(markers), names_tokens)
+
+    @entry
+    def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str:
+        """The grammar as Lark text in the dialect of llguidance, with the start rule `start`; the same language.
+
+        llguidance's lexer takes the longest match of the terminals that may stand at a place, so every terminal is one
+        character here.
+
+        Args:
+            token_ids: the number of each special token of the vocabulary, by its text: markers that are among them are
+                written as that token, all others as text; `{}` writes all as text. By default a marker is the special
+                token of its text, which must be of the form `<text>`.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNPRINTABLE`, Lark cannot say it; the message names what.
+        """
+        return self._inner.to_lark(None if token_ids is None else _token_ids(token_ids))
+
+    @entry
+    def exports(self, token_ids: Mapping[str, int] | None = None) -> dict[str, Export]:
+        """The grammar in the languages of other engines, each with what of it is not held there.
+
+        Args:
+            token_ids: as in `to_lark`.
+
+        Returns:
+            For `ebnf` (ours), `gbnf` (llama.cpp), `lark` (llguidance), `xgrammar` (its grammar text), `structural_tag`
+            (xgrammar, vLLM, SGLang) and `json_schema` (the schema that the grammar was made from): `exact`, `wider`
+            with where, or `no` with why.
+        """
+        return exports_of(self, token_ids)
 
     @entry
     def to_structural_tag(self, *, limits: Limits | None = None) -> StructuralTag:
@@ -595,3 +613,14 @@ def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} is text, not {type(value).__name__}")
     return value
+
+
+def _token_ids(given: object) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"token_ids maps texts to numbers, {type(given).__name__} does not")
+    ids = {}
+    for text, number in given.items():
+        if not isinstance(text, str) or not isinstance(number, int) or not 0 <= number < 2**32:
+            raise ArgumentError("E-GRAMMAR-TOKENS", f"{text!r}: {number!r} is no text of a token and its number")
+        ids[text] = int(number)
+    return ids

@@ -2,10 +2,13 @@
 
 mod ebnf;
 mod gbnf;
+mod lark;
 mod names;
 mod regex;
+mod rules;
 
 pub use ebnf::to_ebnf;
 pub use gbnf::{Gbnf, to_gbnf};
+pub use lark::to_lark;
 pub(crate) use regex::marker;
 pub use regex::{regex, token};

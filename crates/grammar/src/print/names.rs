@@ -82,7 +82,7 @@ impl<'g> Names<'g> {
         while !self.taken.insert(name.clone()) {
             let number = self.numbers.entry(base.clone()).or_insert(1);
             *number += 1;
-            name = format!("{base}-{number}");
+            name = (self.identifier)(&format!("{base}-{number}"));
         }
         name
     }

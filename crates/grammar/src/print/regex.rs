@@ -121,6 +121,17 @@ impl Terminals {
         }
     }
 
+    /// Whether a sequence has an intersection or complement in it that is certainly empty. Recursion follows the nesting of
+    /// the expression, which the front ends bound.
+    pub(super) fn holds_nothing(&mut self, node: &Regex) -> bool {
+        match node {
+            Regex::Nothing => true,
+            Regex::And(_) | Regex::Not(_) => self.is_nothing(node),
+            Regex::Concat(parts) => parts.iter().any(|part| self.holds_nothing(part)),
+            _ => false,
+        }
+    }
+
     /// Whether an intersection or complement is certainly empty.
     fn is_nothing(&mut self, node: &Regex) -> bool {
         if let Some(&known) = self.nothing.get(node) {

@@ -33,7 +33,6 @@ from syntagma.limits import Limits
 
 __all__ = ["StructuralTag", "write_structural_tag"]
 
-_ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
 _SPACES = re.compile(r"\[ \\t\\n\\r\]\{0,([1-9]\d*)\}(?:\|\\n \{0,(\d+)\})?")
 """whitespace that a number of characters bounds: of any kind, or a line break and its indentation"""
 _MOST_TOKENS = 256
@@ -86,11 +85,6 @@ def _embeddable() -> dict[str, str]:
     text = resources.files(__package__).joinpath("embedded.toml").read_text(encoding="utf-8")
     parts: dict[str, str] = tomllib.loads(text)["parts"]
     return parts
-
-
-def _four_digits(text: str) -> str:
-    """Grammar text whose escapes of two digits have four: some readers take any number after an x."""
-    return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], text)
 
 
 def _most_spaces(pattern: str | None) -> int | None:
@@ -168,7 +162,7 @@ class _Writer:
         printed = grammar.to_gbnf()
         if printed.preserved_tokens:
             reason += f"; the markers {', '.join(printed.preserved_tokens)} in it are text"
-        node = {"type": "grammar", "grammar": _four_digits(printed.text)}
+        node = {"type": "grammar", "grammar": printed.four_digits()}
         self.embedded[id(node)] = reason
         self._kept.append(node)
         return node

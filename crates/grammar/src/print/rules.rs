@@ -1,0 +1,491 @@
+//! A grammar as rules over characters, for languages that have no regular expressions of ours.
+
+use std::fmt::Write as _;
+
+use super::names::Names;
+use super::regex::{Binding, Piece, Terminals, bounds, next_node, push_list};
+use crate::error::Error;
+use crate::ir::automaton::{self, Failure, State};
+use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
+use crate::maps::{IdMap, SeededMap};
+
+/// Nodes of derivatives that one grammar may make.
+const FUEL: usize = 4_000_000;
+
+/// Terminals of a way on are asked so deep in it whether anything matches them.
+const SHALLOW: u32 = 4;
+
+/// What is written more than once gets a name if it has more nodes and bytes.
+const LONG: usize = 256;
+
+/// How a language of grammars writes things.
+pub(super) trait Notation<'g> {
+    /// What people call it.
+    const NAME: &'static str;
+    /// The name of its start rule.
+    const START: &'static str;
+    /// What stands between the name of a rule and its body.
+    const DEFINES: &'static str;
+
+    /// A name that the language can read.
+    fn identifier(name: &str) -> String;
+    /// A text.
+    fn literal(out: &mut String, text: &str, outer: Binding);
+    /// One character of ascending ranges of code points.
+    fn class(out: &mut String, ranges: &[(u32, u32)]);
+    /// A marker.
+    fn marker(
+        &mut self,
+        out: &mut String,
+        text: &'g str,
+        outer: Binding,
+    ) -> Result<(), Unprintable>;
+    /// One of some tokens.
+    fn token(
+        &mut self,
+        out: &mut String,
+        set: &TokenSet,
+        outer: Binding,
+    ) -> Result<(), Unprintable>;
+}
+
+/// The text of a grammar. Intersections and complements are written out as rules where these are few.
+///
+/// # Errors
+/// `E-GRAMMAR-UNPRINTABLE`: what the language cannot say, by name.
+pub(super) fn written<'g, N: Notation<'g>>(
+    grammar: &'g Grammar,
+    notation: &mut N,
+) -> Result<String, Error> {
+    let mut printer = Printer {
+        notation,
+        names: Names::new(grammar, N::START, N::identifier),
+        matching: grammar.matching(),
+        fuel: FUEL,
+        written: SeededMap::default(),
+        classes: SeededMap::default(),
+        named: IdMap::default(),
+        waiting: Vec::new(),
+        extra: String::new(),
+        terminals: Terminals::default(),
+    };
+    let mut text = String::new();
+    while let Some((name, owner, body)) = printer.next_rule() {
+        let _ = write!(text, "{name}{}", N::DEFINES);
+        printer.expr(&mut text, owner, body).map_err(|what| {
+            let language = N::NAME;
+            Error::grammar(
+                "E-GRAMMAR-UNPRINTABLE",
+                format!("{language} cannot say {what}, in the rule {name:?}"),
+            )
+            .with_hint("EBNF can say everything")
+        })?;
+        text.push('\n');
+    }
+    text.push_str(&printer.extra);
+    Ok(text)
+}
+
+/// What cannot be written.
+pub(super) type Unprintable = String;
+
+struct Printer<'g, 'n, N> {
+    notation: &'n mut N,
+    names: Names<'g>,
+    matching: Matching,
+    fuel: usize,
+    /// Regular languages that are written out as rules already, by the name of the first.
+    written: SeededMap<Regex, String>,
+    /// What looked like one character, as a class if it is one.
+    classes: SeededMap<Regex, Option<String>>,
+    /// Expressions that stand in several places, by the names of their rules.
+    named: IdMap<(usize, ExprId), String>,
+    /// Those whose rules are still to be written.
+    waiting: Vec<(String, usize, ExprId)>,
+    /// Rules of what is written out.
+    extra: String,
+    /// Knows which terminals are empty.
+    terminals: Terminals,
+}
+
+impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
+    /// The next rule that is still to be written: its name, the number of its grammar, its body.
+    fn next_rule(&mut self) -> Option<(String, usize, ExprId)> {
+        self.names.next().or_else(|| self.waiting.pop())
+    }
+
+    /// The name of a rule for what would otherwise be written more than once, and is long.
+    fn named(&mut self, owner: usize, id: ExprId) -> Option<String> {
+        if let Some(name) = self.named.get(&(owner, id)) {
+            return Some(name.clone());
+        }
+        if !is_long(self.names.grammar(owner), id) {
+            return None;
+        }
+        let name = self.names.fresh("item");
+        self.waiting.push((name.clone(), owner, id));
+        self.named.insert((owner, id), name.clone());
+        Some(name)
+    }
+
+    /// Whether a terminal that nothing matches stands in a way on, so deep at most.
+    fn is_nothing(&mut self, grammar: &Grammar, id: ExprId, depth: u32) -> bool {
+        match grammar.expr(id) {
+            Expr::Regex(regex) => self.terminals.holds_nothing(regex),
+            Expr::Seq(parts) if depth > 0 => parts
+                .iter()
+                .any(|&part| self.is_nothing(grammar, part, depth - 1)),
+            _ => false,
+        }
+    }
+
+    fn expr(&mut self, out: &mut String, owner: usize, root: ExprId) -> Result<(), Unprintable> {
+        let grammar = self.names.grammar(owner);
+        let mut work = vec![Piece::Node(root, Binding::Alternation)];
+        while let Some((id, outer)) = next_node(out, &mut work) {
+            // A character of several bytes may lie in several expressions.
+            if let Some(regex) = regular(grammar, id) {
+                self.regex(out, &regex, outer)?;
+                continue;
+            }
+            match grammar.expr(id) {
+                &Expr::Repeat {
+                    min,
+                    max: Some(max),
+                    ..
+                } if max < min => return Err("a language without any text".to_owned()),
+                Expr::Empty | Expr::Repeat { max: Some(0), .. } => N::literal(out, "", outer),
+                Expr::Regex(regex) => self.regex(out, regex, outer)?,
+                Expr::Rule(rule) => out.push_str(&self.names.of(owner, *rule)),
+                Expr::Marker(text) => self.notation.marker(out, text, outer)?,
+                Expr::Token(set) => self.notation.token(out, set, outer)?,
+                // A label says nothing about the text.
+                Expr::Capture { inner, .. } => work.push(Piece::Node(*inner, outer)),
+                Expr::Embed(inner) => out.push_str(&self.names.start_of(inner)),
+                // What matches nothing can only be left out.
+                &Expr::Repeat { inner, min: 0, .. } if !self.matching.any(grammar, inner) => {
+                    N::literal(out, "", outer);
+                }
+                Expr::Seq(parts) if parts.is_empty() => N::literal(out, "", outer),
+                Expr::Seq(parts) => list(out, &mut work, parts, " ", outer),
+                Expr::Alt(parts) => {
+                    let parts: Vec<ExprId> = parts
+                        .iter()
+                        .copied()
+                        .filter(|&part| {
+                            self.matching.any(grammar, part)
+                                && !self.is_nothing(grammar, part, SHALLOW)
+                        })
+                        .collect();
+                    if parts.is_empty() {
+                        return Err("a language without any text".to_owned());
+                    }
+                    list(out, &mut work, &parts, " | ", outer);
+                }
+                &Expr::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator: None,
+                } => {
+                    // One repetition right behind another is not read everywhere.
+                    if outer == Binding::Primary {
+                        out.push('(');
+                        work.push(Piece::Text(")"));
+                    }
+                    work.push(Piece::Bounds(min, max));
+                    work.push(Piece::Node(inner, Binding::Primary));
+                }
+                &Expr::Repeat {
+                    inner,
+                    min,
+                    max,
+                    separator: Some(separator),
+                } => {
+                    out.push('(');
+                    work.push(Piece::Text(if min == 0 { ")?" } else { ")" }));
+                    if outer == Binding::Primary && min == 0 {
+                        out.push('(');
+                        work.insert(work.len() - 1, Piece::Text(")"));
+                    }
+                    let named = if max == Some(1) {
+                        None
+                    } else {
+                        self.named(owner, inner)
+                    };
+                    let item = || match &named {
+                        Some(name) => Piece::Name(name.clone()),
+                        None => Piece::Node(inner, Binding::Primary),
+                    };
+                    if max != Some(1) {
+                        let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
+                        work.push(Piece::Bounds(least, most));
+                        work.push(Piece::Text(")"));
+                        work.push(item());
+                        work.push(Piece::Text(" "));
+                        work.push(Piece::Node(separator, Binding::Primary));
+                        work.push(Piece::Text(" ("));
+                    }
+                    work.push(item());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Recursion follows the nesting of the expression, which the front ends bound.
+    fn regex(
+        &mut self,
+        out: &mut String,
+        regex: &Regex,
+        outer: Binding,
+    ) -> Result<(), Unprintable> {
+        if is_visibly_nothing(regex) {
+            return Err("a language without any text".to_owned());
+        }
+        let begin = out.len();
+        match regex {
+            _ if one_character(regex) => {
+                if !self.classes.contains_key(regex) {
+                    let class = self.class(regex);
+                    self.classes.insert(regex.clone(), class);
+                }
+                if let Some(Some(class)) = self.classes.get(regex) {
+                    out.push_str(class);
+                    return Ok(());
+                }
+            }
+            Regex::Literal(bytes) => {
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    N::literal(out, text, outer);
+                    return Ok(());
+                }
+            }
+            Regex::Concat(parts) if parts.is_empty() => {
+                N::literal(out, "", outer);
+                return Ok(());
+            }
+            Regex::Concat(_) | Regex::Alt(_) | Regex::Repeat { .. } => {
+                if self.structure(out, regex, outer).is_ok() {
+                    return Ok(());
+                }
+                out.truncate(begin);
+            }
+            _ => {}
+        }
+        let name = self.rules(regex)?;
+        out.push_str(&name);
+        Ok(())
+    }
+
+    /// What may be one character as a class, if it is.
+    fn class(&mut self, regex: &Regex) -> Option<String> {
+        let states = automaton::over_characters(regex, &mut self.fuel).ok()?;
+        let [start, end] = &states[..] else {
+            return None;
+        };
+        let ends = end.accepting && end.steps.is_empty() && !start.accepting;
+        if !ends || start.steps.iter().any(|&(_, _, to)| to != 1) {
+            return None;
+        }
+        let mut text = String::new();
+        N::class(&mut text, &ranges(start));
+        Some(text)
+    }
+
+    /// Writes an expression part by part; fails where a part is no text of its own.
+    fn structure(
+        &mut self,
+        out: &mut String,
+        regex: &Regex,
+        outer: Binding,
+    ) -> Result<(), Unprintable> {
+        let (parts, between, own) = match regex {
+            Regex::Repeat { inner, min, max } => {
+                if *max == Some(0) {
+                    N::literal(out, "", outer);
+                    return Ok(());
+                }
+                let nested = outer == Binding::Primary;
+                out.push_str(if nested { "(" } else { "" });
+                self.regex(out, inner, Binding::Primary)?;
+                bounds(out, *min, *max);
+                out.push_str(if nested { ")" } else { "" });
+                return Ok(());
+            }
+            Regex::Concat(parts) => (parts, " ", Binding::Sequence),
+            Regex::Alt(parts) => (parts, " | ", Binding::Alternation),
+            _ => return Err(String::new()),
+        };
+        let parts: Vec<&Regex> = parts
+            .iter()
+            .filter(|part| !is_visibly_nothing(part))
+            .collect();
+        if let [only] = parts[..] {
+            return self.regex(out, only, outer);
+        }
+        let nested = own < outer;
+        out.push_str(if nested { "(" } else { "" });
+        for (position, part) in parts.into_iter().enumerate() {
+            out.push_str(if position > 0 { between } else { "" });
+            // A sequence in a sequence needs no parentheses.
+            self.regex(out, part, Binding::Sequence)?;
+        }
+        out.push_str(if nested { ")" } else { "" });
+        Ok(())
+    }
+
+    /// Writes a language out as rules, one a state, and says the name of the first.
+    fn rules(&mut self, regex: &Regex) -> Result<String, Unprintable> {
+        if let Some(name) = self.written.get(regex) {
+            return Ok(name.clone());
+        }
+        let states =
+            automaton::over_characters(regex, &mut self.fuel).map_err(|failure| match failure {
+                Failure::Large => {
+                    "an intersection, complement or set of bytes that needs too many rules"
+                        .to_owned()
+                }
+                Failure::Bytes => "bytes that are no text".to_owned(),
+            })?;
+        if states.iter().all(|state| !state.accepting) {
+            return Err("a language without any text".to_owned());
+        }
+        let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();
+        // The first state has a rule whatever it is: that is what others name.
+        let written = |(at, state): &(usize, &State)| *at == 0 || !is_last(state);
+        for (at, state) in states.iter().enumerate().filter(written) {
+            let name = &names[at];
+            let _ = write!(self.extra, "{name}{}", N::DEFINES);
+            write_state::<N>(&mut self.extra, state, &states, &names);
+            self.extra.push('\n');
+        }
+        self.written.insert(regex.clone(), names[0].clone());
+        Ok(names[0].clone())
+    }
+}
+
+/// Whether it is an end with nothing behind it, which needs no rule.
+fn is_last(state: &State) -> bool {
+    state.accepting && state.steps.is_empty()
+}
+
+fn write_state<'g, N: Notation<'g>>(
+    out: &mut String,
+    state: &State,
+    states: &[State],
+    names: &[String],
+) {
+    let mut by_target: Vec<(usize, Vec<(u32, u32)>)> = Vec::new();
+    for &(first, last, to) in &state.steps {
+        match by_target.iter_mut().find(|(target, _)| *target == to) {
+            Some((_, ranges)) => ranges.push((first, last)),
+            None => by_target.push((to, vec![(first, last)])),
+        }
+    }
+    let mut between = "";
+    for (to, ranges) in by_target {
+        out.push_str(between);
+        between = " | ";
+        N::class(out, &ranges);
+        if !is_last(&states[to]) {
+            let _ = write!(out, " {}", names[to]);
+        }
+    }
+    if state.accepting {
+        out.push_str(between);
+        N::literal(out, "", Binding::Sequence);
+    }
+}
+
+fn ranges(state: &State) -> Vec<(u32, u32)> {
+    let steps = state.steps.iter();
+    steps.map(|&(first, last, _)| (first, last)).collect()
+}
+
+/// Whether an expression is better named than written twice.
+fn is_long(grammar: &Grammar, root: ExprId) -> bool {
+    let mut work = vec![root];
+    let mut weight = 0;
+    while let Some(id) = work.pop() {
+        weight += 1;
+        match grammar.expr(id) {
+            Expr::Regex(regex) => weight += regex.weight() as usize,
+            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
+            Expr::Repeat {
+                inner, separator, ..
+            } => work.extend(std::iter::once(inner).chain(separator)),
+            Expr::Capture { inner, .. } => work.push(*inner),
+            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
+        }
+        if weight > LONG {
+            return true;
+        }
+    }
+    false
+}
+
+/// A sequence or choice of regular languages as one. Recursion follows the nesting, and ends where that is deep.
+fn regular(grammar: &Grammar, id: ExprId) -> Option<Regex> {
+    fn joined(grammar: &Grammar, id: ExprId, depth: u32) -> Option<Regex> {
+        let all = |parts: &[ExprId]| -> Option<Vec<Regex>> {
+            let below = depth.checked_sub(1)?;
+            parts
+                .iter()
+                .map(|&part| joined(grammar, part, below))
+                .collect()
+        };
+        match grammar.expr(id) {
+            Expr::Regex(regex) => Some(regex.clone()),
+            Expr::Seq(parts) => all(parts).map(Regex::concat),
+            Expr::Alt(parts) => all(parts).map(Regex::alt),
+            _ => None,
+        }
+    }
+    joined(grammar, id, 8)
+}
+
+/// Whether an expression may be one character: classes and short strings, put together.
+fn one_character(regex: &Regex) -> bool {
+    let mut work = vec![regex];
+    let mut count = 0;
+    while let Some(node) = work.pop() {
+        count += 1;
+        match node {
+            Regex::Class(_) => {}
+            Regex::Literal(bytes) if (1..=4).contains(&bytes.len()) => {}
+            Regex::Concat(parts) if (1..=4).contains(&parts.len()) => work.extend(&**parts),
+            Regex::Alt(parts) => work.extend(&**parts),
+            _ => return false,
+        }
+        if count > 2_000 {
+            return false;
+        }
+    }
+    !matches!(regex, Regex::Literal(_))
+}
+
+fn list(
+    out: &mut String,
+    work: &mut Vec<Piece<ExprId>>,
+    parts: &[ExprId],
+    between: &'static str,
+    outer: Binding,
+) {
+    if let [only] = parts {
+        work.push(Piece::Node(*only, outer));
+        return;
+    }
+    let alternatives = between != " ";
+    let own = if alternatives {
+        Binding::Alternation
+    } else {
+        Binding::Sequence
+    };
+    if own < outer {
+        out.push('(');
+        work.push(Piece::Text(")"));
+    }
+    // A sequence in a sequence needs no parentheses.
+    push_list(work, parts.iter().copied(), between, Binding::Sequence);
+}

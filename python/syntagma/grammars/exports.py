@@ -1,0 +1,96 @@
+"""What a grammar looks like in the languages of others, and what of it they do not hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from syntagma.errors import GrammarError, LimitError
+from syntagma.grammars.gbnf import Gbnf
+from syntagma.grammars.made import Made, Recorded
+from syntagma.grammars.structural_tag import StructuralTag
+
+__all__ = ["Export", "exports_of"]
+
+
+class Export(msgspec.Struct, frozen=True):
+    """A grammar in another language.
+
+    Attributes:
+        status: `exact`, the same language; `wider`, it accepts more, see `where`; `no`, it cannot be said, see `why`.
+        source: the grammar: text, or for `structural_tag` and `json_schema` plain data; None if there is none.
+        where: what more is accepted: the place (a JSON pointer of the schema or the tag, or a label) → what.
+        why: the reason why it cannot be said; None if it can.
+        preserved_tokens: markers that stand in `source` as text: the engine must let special tokens of these texts
+            match them.
+    """
+
+    status: Literal["exact", "wider", "no"]
+    source: str | dict[str, Any] | bool | None = None
+    where: Mapping[str, str] = {}
+    why: str | None = None
+    preserved_tokens: tuple[str, ...] = ()
+
+
+class _Exported(Protocol):
+    """A grammar, as far as it is exported."""
+
+    _bounds: tuple[tuple[str, str, int], ...]
+    _made: Recorded
+
+    @property
+    def report(self) -> Any: ...
+    def to_ebnf(self) -> str: ...
+    def to_gbnf(self) -> Gbnf: ...
+    def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str: ...
+    def to_structural_tag(self) -> StructuralTag: ...
+
+
+def exports_of(grammar: _Exported, token_ids: Mapping[str, int] | None) -> dict[str, Export]:
+    """A grammar in every language that it can be carried to. See `Grammar.exports`."""
+    wider = dict(grammar.report.pointers)
+    wider |= {label: f"more than {most} {unit} are accepted" for label, unit, most in grammar._bounds}
+
+    def text(source: str, preserved: tuple[str, ...] = ()) -> Export:
+        return Export("wider" if wider else "exact", source, wider, preserved_tokens=preserved)
+
+    def gbnf() -> Export:
+        written = grammar.to_gbnf()
+        return text(written.text, written.preserved_tokens)
+
+    def xgrammar() -> Export:
+        written = grammar.to_gbnf()
+        if written.names_tokens:
+            return Export("no", why="grammar text of xgrammar names no tokens; a structural tag does")
+        return text(written.four_digits(), written.preserved_tokens)
+
+    def tag() -> Export:
+        written = grammar.to_structural_tag()
+        where = {**grammar.report.pointers, **written.wider}
+        return Export("wider" if where else "exact", dict(written), where)
+
+    def json_schema() -> Export:
+        made = Made.of(grammar._made)
+        if made is None or made.how != "schema" or made.value[1].notation is not None:
+            return Export("no", why="the grammar was not made from a JSON Schema")
+        return Export("exact", json.loads(made.value[0]))
+
+    languages: dict[str, Callable[[], Export]] = {
+        "ebnf": lambda: text(grammar.to_ebnf()),
+        "gbnf": gbnf,
+        "lark": lambda: text(grammar.to_lark(token_ids)),
+        "xgrammar": xgrammar,
+        "structural_tag": tag,
+        "json_schema": json_schema,
+    }
+    return {name: _carried(export) for name, export in languages.items()}
+
+
+def _carried(export: Callable[[], Export]) -> Export:
+    try:
+        return export()
+    except (GrammarError, LimitError) as error:
+        return Export("no", why=error.message)

@@ -1,0 +1,114 @@
+"""Grammars in the languages of other engines: the same language, or said what of it is not held."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+import syntagma as sg
+from tests.grammars.test_gbnf_round_trip import _COMPILER, GRAMMARS, _texts
+from tests.grammars.walks import accepts
+
+_WORDS = sg.Grammar.from_ebnf('start ::= ("ab" "cd" | "abc" "x" | #"[a-z]{2,3}é?" "\\t\\"/")+ ;')
+_CALL = sg.Grammar.concat(sg.Grammar.marker("<call>"), sg.Grammar.from_choices(["f", "g"]), sg.Grammar.marker("[END]"))
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_lark_reads_back_as_the_same_language(name: str) -> None:
+    again = _COMPILER.compile(sg.Grammar.from_lark(GRAMMARS[name].to_lark()))
+    compiled = _COMPILER.compile(GRAMMARS[name])
+    for text in _texts(name):
+        assert accepts(again, text) == accepts(compiled, text), text
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_llguidance_agrees(name: str) -> None:
+    guidance = pytest.importorskip("llguidance")
+
+    class Bytes:
+        eos_token_id, bos_token_id, special_token_ids = 256, None, (256,)
+        tokens = (*(bytes([value]) for value in range(256)), b"<end>")
+
+        def __call__(self, text: str | bytes) -> list[int]:
+            return list(text if isinstance(text, bytes) else text.encode())
+
+    tokenizer = guidance.LLTokenizer(guidance.TokenizerWrapper(Bytes()))
+    lark = GRAMMARS[name].to_lark()
+    for text in _texts(name):
+        matcher = guidance.LLMatcher(tokenizer, lark)
+        assert not matcher.get_error()
+        written = list(text.encode())
+        taken = matcher.try_consume_tokens(written) == len(written) and matcher.is_accepting()
+        assert taken == GRAMMARS[name].accepts(text), text
+
+
+def test_every_terminal_is_one_character_so_that_the_longest_match_hides_nothing() -> None:
+    lark = _WORDS.to_lark()
+    assert sg.Grammar.from_lark(lark).accepts('abcdabcxzzé\t"/')
+    texts = re.findall(r'"(?:[^"\\]|\\.)*"', lark)
+    assert texts
+    assert {len(json.loads(text)) for text in texts} <= {0, 1}
+
+
+def test_markers_go_along_as_tokens_or_not_at_all() -> None:
+    with pytest.raises(sg.GrammarError, match=r"\[END\]") as caught:
+        _CALL.to_lark()
+    assert caught.value.code == "E-GRAMMAR-UNPRINTABLE"
+    assert "<call>" in sg.Grammar.marker("<call>").to_lark()
+    assert "<[7]>" in _CALL.to_lark({"<call>": 7, "[END]": 8})
+    assert "<[8]>" in _CALL.to_lark({"<call>": 7, "[END]": 8})
+    assert sg.Grammar.from_lark(_CALL.to_lark({})).accepts("<call>f[END]")
+
+
+@pytest.mark.parametrize("given", [3, "x", {3: 4}, {"a": "b"}, {"a": -1}, {"a": 2**32}])
+def test_wrong_ids_are_typed_errors(given: Any) -> None:
+    with pytest.raises(sg.errors.ArgumentError):
+        _CALL.to_lark(given)
+
+
+def test_exports_say_what_is_held() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    exact = sg.Grammar.from_json_schema(schema).exports()
+    assert {name: export.status for name, export in exact.items()} == {
+        "ebnf": "exact",
+        "gbnf": "exact",
+        "lark": "exact",
+        "xgrammar": "exact",
+        "structural_tag": "exact",
+        "json_schema": "exact",
+    }
+    assert exact["json_schema"].source == schema
+
+
+def test_what_a_schema_does_not_hold_is_said_at_its_pointer() -> None:
+    schema = {"type": "array", "uniqueItems": True}
+    exports = sg.Grammar.from_json_schema(schema).exports()
+    for language in ("ebnf", "gbnf", "lark", "xgrammar"):
+        assert exports[language].status == "wider"
+        assert set(exports[language].where) == {"/uniqueItems"}
+    assert exports["json_schema"].status == "exact"
+
+
+def test_what_cannot_be_said_says_why() -> None:
+    exports = _CALL.exports()
+    assert (exports["lark"].status, exports["json_schema"].status) == ("no", "no")
+    assert "[END]" in str(exports["lark"].why)
+    assert exports["gbnf"].preserved_tokens == ("<call>", "[END]")
+    assert _CALL.exports({"<call>": 7, "[END]": 8})["lark"].status == "exact"
+    tokens = sg.Grammar.token_ids((1, 5)).exports()
+    assert tokens["xgrammar"].status == "no"
+    assert tokens["gbnf"].status == "exact"
+
+
+def test_bounds_are_not_carried_in_text() -> None:
+    bounded = sg.Grammar.labelled("thought", sg.Grammar.from_regex("a*")).bounded("thought", tokens=3)
+    exports = bounded.exports()
+    assert exports["gbnf"].where == {"thought": "more than 3 tokens are accepted"}
