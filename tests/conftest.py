@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-# The environment of `make test-torch` has no hypothesis, and needs none.
+# The environments of `make test-torch` and `make test-engines` have no hypothesis, and need none.
 with contextlib.suppress(ImportError):
     from hypothesis import settings
 

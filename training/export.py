@@ -1,4 +1,4 @@
-"""Writes a checkpoint as a model folder, and as GGUF.
+"""Writes a checkpoint as a model folder, and the folder as GGUF.
 
     python export.py RUN                       into the package's data folder
     python export.py RUN --to FOLDER           somewhere else
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 from tokenizers import Tokenizer
 
-import gguf
 import torch
+from gguf_file import write_gguf
 from rendering import TEMPLATE
 from tokenizer import SPECIAL
 
@@ -65,65 +65,6 @@ def write_folder(run: Path, folder: Path) -> None:
     (folder / SUMS).write_text("".join(sums))
 
 
-def write_gguf(run: Path, path: Path) -> None:
-    """Write one GGUF file that holds weights, tokenizer and chat template."""
-    arrays, config = read_checkpoint(run)
-    tokenizer = json.loads(Tokenizer.from_file(str(run / "tokenizer.json")).to_str())
-    added = {token["id"]: token for token in tokenizer["added_tokens"]}
-    vocabulary = sorted(tokenizer["model"]["vocab"].items(), key=lambda item: item[1])
-    merges = [pair if isinstance(pair, str) else " ".join(pair) for pair in tokenizer["model"]["merges"]]
-    types = gguf.TokenType
-    kinds = [
-        (types.CONTROL if added[token]["special"] else types.USER_DEFINED) if token in added else types.NORMAL
-        for _, token in vocabulary
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    writer = gguf.GGUFWriter(path, "llama")
-    writer.add_name(path.stem)
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_rope_dimension_count(config["head_dim"])
-    writer.add_rope_freq_base(config["rope_theta"])
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
-    writer.add_vocab_size(config["vocab_size"])
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list([text for text, _ in vocabulary])
-    writer.add_token_types(kinds)
-    writer.add_token_merges(merges)
-    ids = {token["content"]: token["id"] for token in added.values()}
-    writer.add_eos_token_id(ids[END_OF_TURN])
-    writer.add_eot_token_id(ids[END_OF_TURN])
-    writer.add_pad_token_id(ids[END_OF_TEXT])
-    writer.add_add_bos_token(False)
-    writer.add_chat_template(TEMPLATE.read_text(encoding="utf-8"))
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
-    for name, array in arrays.items():
-        target = names.get_name(name, try_suffixes=(".weight",))
-        if target is None:
-            raise ValueError(f"GGUF knows no tensor {name}")
-        turned = name.endswith(("q_proj.weight", "k_proj.weight"))
-        rows = _interleaved(array, config["num_attention_heads"]) if turned else array
-        # Vectors stay float32: the readers of GGUF expect that of normalisation weights.
-        writer.add_tensor(target, rows if rows.ndim == 2 else rows.astype(np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-
-
-def _interleaved(weight: NDArray[np.float16], heads: int) -> NDArray[np.float16]:
-    """Rows of each head from halves (first, second) to pairs, the order in which GGUF's Llama turns positions."""
-    rows, width = weight.shape
-    halves = weight.reshape(heads, 2, rows // heads // 2, width)
-    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows, width))
-
-
 def _write(path: Path, value: dict[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n")
 
@@ -137,7 +78,7 @@ def main() -> None:
     arguments = parser.parse_args()
     write_folder(arguments.run, arguments.to)
     if arguments.gguf:
-        write_gguf(arguments.run, arguments.gguf)
+        write_gguf(arguments.to, arguments.gguf)
 
 
 if __name__ == "__main__":

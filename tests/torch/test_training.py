@@ -64,9 +64,11 @@ def test_gguf_holds_vocabulary_template_and_weights(run: Path) -> None:
     import export
     import gguf
     import torch
+    from gguf_file import write_gguf
 
     path = run / "model.gguf"
-    export.write_gguf(run, path)
+    export.write_folder(run, run / "model")
+    write_gguf(run / "model", path)
     reader = gguf.GGUFReader(path)
     fields = {name: field.contents() for name, field in reader.fields.items()}
     assert fields["general.architecture"] == "llama"
@@ -85,10 +87,11 @@ def test_gguf_holds_vocabulary_template_and_weights(run: Path) -> None:
 
 def test_gguf_vocabulary_is_that_of_the_folder(run: Path) -> None:
     import export
+    from gguf_file import write_gguf
     from syntagma.decoding import TokenizerInfo
 
     export.write_folder(run, run / "model")
-    export.write_gguf(run, run / "model.gguf")
+    write_gguf(run / "model", run / "model.gguf")
     folder = TokenizerInfo.from_tokenizer_json(run / "model" / "tokenizer.json")
     file = TokenizerInfo.from_gguf(run / "model.gguf")
     assert [file.token_bytes(i) for i in range(1024)] == [folder.token_bytes(i) for i in range(1024)]
