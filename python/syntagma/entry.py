@@ -20,9 +20,10 @@ import msgspec
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
-__all__ = ["check_argument", "check_fields", "entry", "strict_entry"]
+__all__ = ["check_argument", "check_call", "check_fields", "entry", "own", "strict_entry"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 _MAX_INTEGER = 2**31
 _MAX_LOOKED_AT = 1_000
 """members of a collection that are looked at"""
@@ -42,13 +43,13 @@ def entry(call: _Call) -> _Call:
     @functools.wraps(call)
     def checked(*args: Any, **options: Any) -> Any:
         if first:
-            _check(call, args, options, None)
+            check_call(call, args, options, None)
         try:
             return call(*args, **options)
         except SyntagmaError:
             raise
         except Exception as error:
-            _check(call, args, options, error)
+            check_call(call, args, options, error)
             raise
 
     return typing.cast("_Call", checked)
@@ -63,10 +64,15 @@ def strict_entry(call: _Call) -> _Call:
 
     @functools.wraps(call)
     def checked(*args: Any, **options: Any) -> Any:
-        _check(call, args, options, None)
+        check_call(call, args, options, None)
         return call(*args, **options)
 
     return typing.cast("_Call", checked)
+
+
+def own(value: _Value) -> _Value:
+    """The library's own object where one of a package of `syntagma.compat` was given, which has it as `syntagma`."""
+    return typing.cast("_Value", getattr(value, "syntagma", value))
 
 
 def check_argument(name: str, value: Any, wanted: Any) -> None:
@@ -92,7 +98,14 @@ def check_fields(value: Any) -> None:
             _wrong_type(name, wanted, given, None)
 
 
-def _check(call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception | None) -> None:
+def check_call(
+    call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception | None
+) -> None:
+    """Check the arguments of a call against the annotations of what was called, with what it raised, if it has.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: as `entry`.
+    """
     try:
         bound = inspect.signature(call).bind(*args, **options)
     except TypeError:

@@ -29,7 +29,7 @@ TAG = {
 
 
 def tried(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the first of these exceptions that it raises."""
+    """What a call returns, or which of these exceptions it raises, with `|` between if it is caught as several."""
     try:
         return call()
     except NotImplementedError:
@@ -38,7 +38,7 @@ def tried(call: Callable[[], Any]) -> Any:
         kinds = ("InvalidJSONError", "InvalidStructuralTagError", "DeserializeFormatError", "DeserializeVersionError")
         if type(error).__name__ in kinds:
             return type(error).__name__
-        return next(kind.__name__ for kind in (RuntimeError, TypeError, ValueError) if isinstance(error, kind))
+        return "|".join(kind.__name__ for kind in (RuntimeError, TypeError, ValueError) if isinstance(error, kind))
 
 
 class Scenarios:

@@ -13,7 +13,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.entry import entry
+from syntagma.entry import entry, own
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
@@ -72,8 +72,8 @@ class GrammarCompiler:
         bounds = limits or Limits()
         if cache_bytes is not None:
             bounds = msgspec.structs.replace(bounds, compiler_cache_bytes=cache_bytes)
-        self.info = info
-        self._inner = _engine.GrammarCompiler(info._inner, cache, verify, bounds)
+        self.info = own(info)
+        self._inner = _engine.GrammarCompiler(self.info._inner, cache, verify, bounds)
 
     @entry
     def compile(self, grammar: Grammar) -> _engine.CompiledGrammar:
@@ -83,6 +83,7 @@ class GrammarCompiler:
             GrammarError: `E-GRAMMAR-EMPTY`, nothing matches; or a token that the vocabulary does not have.
             LimitError: `E-LIMIT-…`, too much work.
         """
+        grammar = own(grammar)
         compiled = self._inner.compile(grammar._inner)
         return compiled.bounded(grammar._bounds) if grammar._bounds else compiled
 

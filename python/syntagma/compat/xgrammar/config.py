@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from syntagma.compat.xgrammar.arguments import integer, wrong_value
+
 __all__ = ["get_max_recursion_depth", "get_serialization_version", "max_recursion_depth", "set_max_recursion_depth"]
 
 _DEPTH_LIMIT = 1_000_000
-_VERSION = "syntagma-1"
+_VERSION = "syntagma-2"
 _depth = 10_000
 
 
@@ -21,12 +23,13 @@ def set_max_recursion_depth(max_recursion_depth: int) -> None:
     """Set the number that `get_max_recursion_depth` returns.
 
     Raises:
-        RuntimeError: out of range.
+        WrongTypeError, WrongValueError: no integer, or out of range.
     """
     global _depth  # noqa: PLW0603  # one number for the process is what the name means
-    if not 0 < max_recursion_depth <= _DEPTH_LIMIT:
-        raise RuntimeError(f"max_recursion_depth is within 1 and {_DEPTH_LIMIT}, not {max_recursion_depth}")
-    _depth = max_recursion_depth
+    depth = integer("max_recursion_depth", max_recursion_depth)
+    if not 0 < depth <= _DEPTH_LIMIT:
+        raise wrong_value("max_recursion_depth", f"max_recursion_depth is within 1 and {_DEPTH_LIMIT}, not {depth}")
+    _depth = depth
 
 
 @contextmanager

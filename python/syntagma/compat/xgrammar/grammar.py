@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from syntagma import _engine, grammars
+from syntagma.compat.xgrammar.arguments import checked, integer, wrong_type
 from syntagma.compat.xgrammar.exception import DeserializeFormatError, InvalidJSONError
 from syntagma.compat.xgrammar.schemas import schema_text, strict_schema
 from syntagma.compat.xgrammar.serialization import read, write
@@ -17,10 +19,20 @@ from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.limits import Limits
 
-__all__ = ["Grammar", "SchemaOptions", "StructuralTagItem", "grammar_of_schema", "structural_tag_value"]
+__all__ = [
+    "Grammar",
+    "SchemaOptions",
+    "StructuralTagItem",
+    "grammar_of",
+    "grammar_of_schema",
+    "structural_tag_value",
+]
 
 
+Own: TypeAlias = grammars.Grammar
 _INDENTED = (",", ": ")
+_Bounds = tuple[tuple[str, Literal["tokens", "bytes"], Annotated[int, msgspec.Meta(ge=0, lt=2**32)]], ...]
+"""bounds of labelled parts, as a grammar keeps them"""
 
 
 class SchemaOptions(NamedTuple):
@@ -45,6 +57,15 @@ class Grammar:
         grammar._inner = inner
         return grammar
 
+    @property
+    def syntagma(self) -> grammars.Grammar:
+        """The library's own grammar."""
+        return self._inner
+
+    def _names(self) -> list[str]:
+        """The texts by which it names tokens."""
+        return self._inner._inner.symbol_texts()
+
     def __str__(self) -> str:
         """The grammar as GBNF; as the library's own EBNF where GBNF cannot say it."""
         try:
@@ -59,6 +80,7 @@ class Grammar:
         return hash(self._inner)
 
     @staticmethod
+    @checked
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
         """Read a grammar in GBNF.
 
@@ -69,6 +91,7 @@ class Grammar:
             return Grammar._of(grammars.Grammar.from_gbnf(ebnf_string, start=root_rule_name))
 
     @staticmethod
+    @checked
     def from_json_schema(
         schema: Any,
         *,
@@ -96,13 +119,14 @@ class Grammar:
 
         Raises:
             RuntimeError: a schema that is refused.
-            ValueError: no schema.
+            WrongTypeError, WrongValueError: no schema, or an option of another type.
             NotImplementedError: an indent with separators of one's own.
         """
         options = SchemaOptions(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
         return _printed(grammar_of_schema(schema, options), print_converted_ebnf)
 
     @staticmethod
+    @checked
     def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
         """Texts that a regular expression (ECMA-262) matches as a whole.
 
@@ -114,6 +138,7 @@ class Grammar:
         return _printed(Grammar._of(inner), print_converted_ebnf)
 
     @staticmethod
+    @checked
     def from_lark(
         lark_string: str,
         *,
@@ -137,7 +162,7 @@ class Grammar:
 
         Raises:
             InvalidJSONError, InvalidStructuralTagError: a tag that cannot be read.
-            TypeError: other arguments.
+            WrongTypeError: other arguments.
             NotImplementedError: a format, or an option of one, that is not offered.
         """
         value = structural_tag_value(args, kwargs)
@@ -151,33 +176,62 @@ class Grammar:
             return Grammar._of(grammars.Grammar.from_json_schema({"type": ["object", "array"]}))
 
     @staticmethod
-    def concat(*grammars: Grammar) -> Grammar:
-        """One after another."""
+    def concat(*grammars: Grammar | Own) -> Grammar:
+        """One after another; grammars of the library are taken, too.
+
+        Raises:
+            WrongTypeError: something else.
+        """
         return _joined("concat", grammars)
 
     @staticmethod
-    def union(*grammars: Grammar) -> Grammar:
-        """Any of them."""
+    def union(*grammars: Grammar | Own) -> Grammar:
+        """Any of them; grammars of the library are taken, too.
+
+        Raises:
+            WrongTypeError: something else.
+        """
         return _joined("union", grammars)
 
     def serialize_json(self) -> str:
         """The grammar as JSON text."""
-        ebnf = self._inner.to_ebnf()
-        # The rule to start from is printed first.
-        return write("Grammar", ebnf=ebnf, start=ebnf.partition("::=")[0].strip())
+        version, rules, schema, bounds = self._inner.__getstate__()
+        return write("Grammar", state=version, rules=base64.b64encode(rules).decode(), schema=schema, bounds=bounds)
 
     @staticmethod
     def deserialize_json(json_string: str) -> Grammar:
         """What `serialize_json` wrote.
 
         Raises:
+            WrongTypeError: no text.
             InvalidJSONError, DeserializeFormatError, DeserializeVersionError: other text.
         """
-        ebnf, start = read(json_string, "Grammar", "ebnf", "start")
+        version, rules, schema, bounds = read(json_string, "Grammar", "state", "rules", "schema", "bounds")
+        inner = grammars.Grammar.__new__(grammars.Grammar)
         try:
-            return Grammar._of(grammars.Grammar.from_ebnf(ebnf, start))
-        except SyntagmaError as error:
+            state = (
+                integer("state", version),
+                base64.b64decode(rules, validate=True),
+                schema,
+                msgspec.convert(bounds, _Bounds),
+            )
+            inner.__setstate__(state)
+        except (SyntagmaError, ValueError, TypeError) as error:
             raise DeserializeFormatError(f"the text holds no grammar: {error}") from error
+        return Grammar._of(inner)
+
+
+def grammar_of(value: object, name: str = "grammar") -> Grammar:
+    """A grammar that was given by this name or as the library's own.
+
+    Raises:
+        WrongTypeError: something else.
+    """
+    if isinstance(value, Grammar):
+        return value
+    if isinstance(value, grammars.Grammar):
+        return Grammar._of(value)
+    raise wrong_type(name, "Grammar", value)
 
 
 def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
@@ -190,8 +244,8 @@ def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
     if not any_whitespace and indent is not None and tuple(separators or _INDENTED) != _INDENTED:
         refuse("from_json_schema(indent, separators)")
     text = schema_text(schema)
-    if max_whitespace_cnt is not None and max_whitespace_cnt < 1:
-        raise RuntimeError(f"max_whitespace_cnt is positive, not {max_whitespace_cnt}")
+    if max_whitespace_cnt is not None:
+        max_whitespace_cnt = integer("max_whitespace_cnt", max_whitespace_cnt, 1)
     limits = Limits() if max_whitespace_cnt is None else Limits(json_whitespace=max_whitespace_cnt)
     with errors():
         inner = grammars.Grammar.from_json_schema(
@@ -204,10 +258,10 @@ def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
     return Grammar._of(inner)
 
 
-def _joined(how: str, parts: tuple[Grammar, ...]) -> Grammar:
+def _joined(how: str, parts: tuple[Grammar | Own, ...]) -> Grammar:
     join = grammars.Grammar.concat if how == "concat" else grammars.Grammar.union
     with errors():
-        return Grammar._of(join(*(part._inner for part in parts)))
+        return Grammar._of(join(*(grammar_of(part, f"grammars/{place}")._inner for place, part in enumerate(parts))))
 
 
 def _printed(grammar: Grammar, wanted: bool) -> Grammar:
@@ -221,7 +275,7 @@ def structural_tag_value(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
 
     Raises:
         InvalidJSONError: text that is no JSON.
-        TypeError: other arguments.
+        WrongTypeError: other arguments.
     """
     if len(args) == 2 and all(isinstance(arg, list) for arg in args):
         return StructuralTag.from_legacy_structural_tag(*args).model_dump()
@@ -231,7 +285,7 @@ def structural_tag_value(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
     if isinstance(tag, str):
         try:
             tag = msgspec.json.decode(tag)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise InvalidJSONError(f"the structural tag is no JSON: {error}") from error
         if not isinstance(tag, dict):
             tag = {"format": tag}
@@ -239,4 +293,4 @@ def structural_tag_value(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
         return tag
     if tag is not None and hasattr(tag, "model_dump"):
         return dict(tag.model_dump())
-    raise TypeError("a structural tag is an object, JSON text or a StructuralTag; or give tags and triggers")
+    raise wrong_type("structural_tag", "an object, JSON text or a StructuralTag, or give tags and triggers", tag)

@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-from syntagma import decoding
+from syntagma import _engine, decoding
+from syntagma.compat.xgrammar.arguments import checked, integer, integers, members, number, wrong_type, wrong_value
 from syntagma.compat.xgrammar.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -17,7 +18,9 @@ from syntagma.compat.xgrammar.bitmask import (
     reset_token_bitmask,
 )
 from syntagma.compat.xgrammar.compiler import CompiledGrammar
+from syntagma.compat.xgrammar.exception import WrongTypeError
 from syntagma.compat.xgrammar.support import bitmask_dtype_of, errors, refuse
+from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 __all__ = [
     "BatchGrammarMatcher",
@@ -30,6 +33,7 @@ __all__ = [
 
 
 _Value = TypeVar("_Value")
+_COMPILER = "syntagma.compat.xgrammar.GrammarCompiler: compiled grammars of the library do not tell their stop tokens"
 
 __getattr__ = bitmask_dtype_of(__name__)
 
@@ -38,66 +42,98 @@ class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
     Args:
-        compiled_grammar: the grammar.
+        compiled_grammar: the grammar; `syntagma.CompiledGrammar` is taken, too, but does not tell its stop tokens.
         override_stop_tokens: tokens that end the turn, instead of the vocabulary's.
         terminate_without_stop_token: the text has ended whenever it is complete; stop tokens are not taken.
         max_rollback_tokens: kept for whoever gives it; every step can be taken back.
-        default_temperature: what `temperature` says.
+        default_temperature: what `temperature` says, not negative.
 
     Raises:
-        ValueError: a grammar that is not compiled.
+        WrongTypeError: a grammar that is not compiled, or another argument of another type.
+        WrongValueError: no stop token, a temperature that is negative or not finite, or stop tokens for a compiled
+            grammar of the library.
+        RuntimeError: a stop token that the vocabulary does not have.
     """
 
+    @checked
     def __init__(
         self,
-        compiled_grammar: CompiledGrammar,
+        compiled_grammar: CompiledGrammar | _engine.CompiledGrammar,
         *,
         override_stop_tokens: int | list[int] | None = None,
         terminate_without_stop_token: bool = False,
         max_rollback_tokens: int = -1,
         default_temperature: float | None = None,
     ) -> None:
-        if not isinstance(compiled_grammar, CompiledGrammar):
-            raise ValueError("a matcher takes a compiled grammar")
+        if not isinstance(compiled_grammar, CompiledGrammar | _engine.CompiledGrammar):
+            raise wrong_type(
+                "compiled_grammar", "CompiledGrammar", compiled_grammar, hint="compile it: GrammarCompiler"
+            )
         if max_rollback_tokens != -1:
             warnings.warn(
-                "max_rollback_tokens means nothing: every step can be taken back", DeprecationWarning, stacklevel=2
+                "max_rollback_tokens means nothing: every step can be taken back", DeprecationWarning, stacklevel=3
             )
-        info, compiled = compiled_grammar._tokenizer_info, compiled_grammar._compiled
-        stops = [override_stop_tokens] if isinstance(override_stop_tokens, int) else override_stop_tokens
-        if stops is not None and stops != info.stop_token_ids:
-            # Which tokens end a turn belongs to the vocabulary here: the grammar is compiled for that one.
-            info = info._with_stops(tuple(stops))
-            with errors():
-                compiled = info._compiler().compile(compiled_grammar._grammar._inner)
-        self._info = info
+        stops = _stops(override_stop_tokens)
+        self._stop_token_ids: list[int] | None = None
+        if isinstance(compiled_grammar, CompiledGrammar):
+            compiled, info = _compiled_for(compiled_grammar, stops)
+            self._stop_token_ids = info.stop_token_ids
+        elif stops is not None:
+            raise wrong_value("override_stop_tokens", f"override_stop_tokens needs a grammar of {_COMPILER}")
+        else:
+            compiled = compiled_grammar
+        self._vocab_size = compiled.vocab_size
         self._without_stop = terminate_without_stop_token
-        self._temperature = None if default_temperature is None else float(default_temperature)
+        self._temperature = None if default_temperature is None else number("default_temperature", default_temperature)
         self._inner = decoding.GrammarMatcher(compiled)
 
+    @property
+    def syntagma(self) -> _engine.GrammarMatcher:
+        """The library's own matcher: what one of them takes, the other has taken."""
+        return self._inner
+
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Take a token; False, and nothing changes, where it may not come next or is none."""
+        """Take a token; False, and nothing changes, where it may not come next or is outside of the vocabulary.
+
+        Raises:
+            WrongTypeError: no integer.
+        """
         _print_state(self, debug_print)
-        stop = self._without_stop and token_id in self._info.stop_token_ids
-        if stop or not 0 <= token_id < self._info.vocab_size:
+        if type(token_id) is not int:
+            token_id = integer("token_id", token_id)
+        if not 0 <= token_id < self._vocab_size:
             return False
         with errors():
-            return self._inner.accept_token(token_id)
+            accepted = self._inner.accept_token(token_id)
+            if accepted and self._without_stop and self._inner.is_terminated():
+                self._inner.rollback(1)
+                return False
+        return accepted
 
+    @checked
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
-        """Take text, whole or not at all; one step for `rollback`."""
+        """Take text, whole or not at all; one step for `rollback`.
+
+        Raises:
+            WrongTypeError: neither text nor bytes.
+            WrongValueError: a lone surrogate in the text.
+        """
         _print_state(self, debug_print)
+        if not isinstance(input_str, str | bytes | bytearray):
+            raise wrong_type("input_str", "str or bytes", input_str)
         with errors():
-            return self._inner.accept_bytes(input_str.encode() if isinstance(input_str, str) else input_str)
+            return self._inner.accept_bytes(input_str.encode() if isinstance(input_str, str) else bytes(input_str))
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
         """Write which tokens may come next into row `index`; whether any may not.
 
         Raises:
-            RuntimeError: a bitmask that does not fit, or the text has ended.
+            WrongTypeError: no bitmask, or no integer.
+            WrongValueError: a bitmask that does not fit, or a row that is not there.
+            RuntimeError: the text has ended.
         """
         _print_state(self, debug_print)
-        row = _row(numpy_rows(bitmask), index, self._info.vocab_size)
+        row = _row(numpy_rows(bitmask), index, self._vocab_size)
         return self._fill(row)
 
     def _fill(self, row: Any) -> bool:
@@ -105,7 +141,7 @@ class GrammarMatcher:
             raise RuntimeError("the text has ended: no token comes next")
         with errors():
             self._inner.fill_next_token_bitmask(row)
-        whole, rest = divmod(self._info.vocab_size, 32)
+        whole, rest = divmod(self._vocab_size, 32)
         return bool((row[:whole] != -1).any() or (rest and int(row[whole]) & (1 << rest) - 1 != (1 << rest) - 1))
 
     def traverse_draft_tree(  # noqa: PLR0917  # as there
@@ -131,15 +167,23 @@ class GrammarMatcher:
 
         Returns:
             Whether all was done in time.
+
+        Raises:
+            WrongTypeError, WrongValueError: other tensors, or of other sizes.
+            RuntimeError: no tree.
         """
         start = time.monotonic()
         rows = numpy_rows(token_bitmask)
-        children, siblings, tokens = (
-            [int(value) for value in values] for values in (retrieve_next_token, retrieve_next_sibling, draft_tokens)
-        )
+        children = integers("retrieve_next_token", retrieve_next_token)
+        siblings = integers("retrieve_next_sibling", retrieve_next_sibling)
+        tokens = integers("draft_tokens", draft_tokens)
         if not len(children) == len(siblings) == len(tokens) <= len(rows):
-            raise RuntimeError("a draft tree has one child, sibling, token and row for each node")
+            counts = f"{len(children)} children, {len(siblings)} siblings, {len(tokens)} tokens and {len(rows)} rows"
+            raise wrong_value(
+                "draft_tokens", f"a node of a draft tree has one of each: {counts}", code="E-BITMASK-SIZE"
+            )
         if temperatures is not None:
+            _check_temperatures(temperatures, range(len(tokens)))
             temperatures[:] = -1.0
         work: list[tuple[int, GrammarMatcher]] = [(0, self)] if tokens else []
         seen = set()
@@ -151,7 +195,7 @@ class GrammarMatcher:
             if time_threshold > 0 and time.monotonic() - start > time_threshold:
                 return False
             here = before.fork()
-            row = _row(rows, node, self._info.vocab_size)
+            row = _row(rows, node, self._vocab_size)
             if node and siblings[node] >= 0:
                 work.append((siblings[node], before))
             if (node and not here.accept_token(tokens[node])) or here._inner.is_terminated():
@@ -181,10 +225,11 @@ class GrammarMatcher:
         """Take back the last steps.
 
         Raises:
+            WrongTypeError, WrongValueError: no integer, or a negative one.
             RuntimeError: there were fewer.
         """
         with errors():
-            self._inner.rollback(num_tokens)
+            self._inner.rollback(integer("num_tokens", num_tokens, 0))
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:  # noqa: ARG002
         """Not offered.
@@ -211,7 +256,8 @@ class GrammarMatcher:
     def fork(self) -> GrammarMatcher:
         """A second matcher at the same place."""
         forked = GrammarMatcher.__new__(type(self))
-        forked._info, forked._without_stop = self._info, self._without_stop
+        forked._vocab_size, forked._without_stop = self._vocab_size, self._without_stop
+        forked._stop_token_ids = self._stop_token_ids
         forked._temperature, forked._inner = self._temperature, self._inner.fork()
         return forked
 
@@ -227,8 +273,14 @@ class GrammarMatcher:
 
     @property
     def stop_token_ids(self) -> list[int]:
-        """Tokens that end the turn."""
-        return self._info.stop_token_ids
+        """Tokens that end the turn.
+
+        Raises:
+            WrongValueError: the matcher was made of a compiled grammar of the library.
+        """
+        if self._stop_token_ids is None:
+            raise wrong_value("compiled_grammar", f"stop_token_ids needs a grammar of {_COMPILER}")
+        return list(self._stop_token_ids)
 
     def _debug_print_internal_state(self) -> str:
         with errors():
@@ -242,15 +294,14 @@ class BatchGrammarMatcher:
         max_threads: threads that masks may take; `auto`: half of those that the machine has.
 
     Raises:
-        RuntimeError: less than one thread.
+        WrongTypeError: another word, or no integer.
+        WrongValueError: less than one thread.
     """
 
     def __init__(self, max_threads: int | Literal["auto"] = "auto") -> None:
         if max_threads == "auto":
             max_threads = max(1, (os.cpu_count() or 1) // 2)
-        if not isinstance(max_threads, int) or max_threads < 1:
-            raise RuntimeError(f'max_threads is "auto" or at least 1, not {max_threads!r}')
-        self._threads = max_threads
+        self._threads = integer("max_threads", max_threads, 1)
 
     def batch_fill_next_token_bitmask(
         self,
@@ -262,18 +313,18 @@ class BatchGrammarMatcher:
         """Fill row `indices[i]` (default `i`) for each matcher.
 
         Raises:
-            RuntimeError: a bitmask or indices that do not fit, or a text that has ended.
+            WrongTypeError, WrongValueError: matchers, a bitmask or indices that do not fit.
+            RuntimeError: a text that has ended.
         """
         rows = numpy_rows(bitmask)
-        targets = list(range(len(matchers))) if indices is None else list(indices)
-        if len(targets) != len(matchers):
-            raise RuntimeError(f"there are {len(targets)} indices for {len(matchers)} matchers")
+        matchers = _matchers(matchers)
+        targets = _targets(indices, len(matchers))
         if debug_print or any(matcher._inner.is_terminated() for matcher in matchers):
             for matcher, index in zip(matchers, targets, strict=True):
                 matcher.fill_next_token_bitmask(rows, index, debug_print=debug_print)
             return
         for matcher, index in zip(matchers, targets, strict=True):
-            _row(rows, index, matcher._info.vocab_size)
+            _row(rows, index, matcher._vocab_size)
         with errors():
             inner = [matcher._inner for matcher in matchers]
             decoding.fill_next_token_bitmask_batch(inner, rows, indices=targets, threads=self._threads)
@@ -285,11 +336,11 @@ class BatchGrammarMatcher:
         """Write the temperature of each matcher, -1 for none.
 
         Raises:
-            RuntimeError: sizes that do not fit.
+            WrongTypeError, WrongValueError: no floats of one dimension, or sizes that do not fit.
         """
-        targets = list(range(len(matchers))) if indices is None else list(indices)
-        if len(targets) != len(matchers) or any(not 0 <= at < len(temperatures) for at in targets):
-            raise RuntimeError("each matcher needs one place in the temperatures")
+        matchers = _matchers(matchers)
+        targets = _targets(indices, len(matchers))
+        _check_temperatures(temperatures, targets)
         for matcher, at in zip(matchers, targets, strict=True):
             temperatures[at] = -1.0 if matcher.temperature is None else matcher.temperature
 
@@ -300,7 +351,7 @@ class BatchGrammarMatcher:
         """Take one token on each matcher; whether each was taken.
 
         Raises:
-            RuntimeError: lists of different lengths.
+            WrongTypeError, WrongValueError: no matchers, other values, or lists of different lengths.
         """
         return [matcher.accept_token(token, debug_print=debug_print) for matcher, token in _pairs(matchers, tokens)]
 
@@ -311,7 +362,7 @@ class BatchGrammarMatcher:
         """Take one text on each matcher; whether each was taken.
 
         Raises:
-            RuntimeError: lists of different lengths.
+            WrongTypeError, WrongValueError: no matchers, other values, or lists of different lengths.
         """
         return [matcher.accept_string(text, debug_print=debug_print) for matcher, text in _pairs(matchers, strings)]
 
@@ -320,31 +371,108 @@ class BatchGrammarMatcher:
         """Take back steps on each matcher.
 
         Raises:
-            RuntimeError: lists of different lengths, or a matcher that had fewer steps.
+            WrongTypeError, WrongValueError: no matchers, other numbers, or lists of different lengths.
+            RuntimeError: a matcher that had fewer steps.
         """
-        steps = [num_tokens] * len(matchers) if isinstance(num_tokens, int) else num_tokens
-        for matcher, count in _pairs(matchers, steps):
+        if not isinstance(num_tokens, list | tuple):
+            num_tokens = [integer("num_tokens", num_tokens, 0)] * len(members("matchers", matchers))
+        for matcher, count in _pairs(matchers, num_tokens):
             matcher.rollback(count)
+
+
+def _stops(given: object) -> list[int] | None:
+    """The stop tokens that a call means.
+
+    Raises:
+        WrongTypeError: no integers.
+        WrongValueError: none at all.
+    """
+    if given is None:
+        return None
+    stops = integers("override_stop_tokens", given if isinstance(given, list | tuple) else [given])
+    if not stops:
+        raise wrong_value("override_stop_tokens", "override_stop_tokens is empty: name a token, or give None")
+    return stops
+
+
+def _compiled_for(grammar: CompiledGrammar, stops: list[int] | None) -> tuple[_engine.CompiledGrammar, TokenizerInfo]:
+    """The grammar for a vocabulary that ends with these tokens, and the vocabulary.
+
+    Raises:
+        RuntimeError: a token that the vocabulary does not have.
+    """
+    info = grammar._tokenizer_info
+    if stops is None or stops == info.stop_token_ids:
+        return grammar._compiled, info
+    # Which tokens end a turn belongs to the vocabulary here: the grammar is compiled for that one.
+    info = info._with_stops(tuple(stops))
+    with errors():
+        return info._naming(grammar._grammar._names())._compiler().compile(grammar._grammar._inner), info
 
 
 def _row(rows: Any, index: int, vocab_size: int) -> Any:
     words = -(-vocab_size // 32)
     if rows.shape[1] != words:
-        raise RuntimeError(f"a row of {vocab_size} tokens has {words} words, not {rows.shape[1]}")
-    if not 0 <= index < len(rows):
-        raise RuntimeError(f"row {index} is not among the {len(rows)} rows")
-    return rows[index]
+        message = f"a row of {vocab_size} tokens has {words} words, not {rows.shape[1]}"
+        raise wrong_value("bitmask", message, code="E-BITMASK-SIZE")
+    if not 0 <= integer("index", index) < len(rows):
+        raise wrong_value("index", f"row {index} is not among the {len(rows)} rows", code="E-BITMASK-INDEX")
+    return rows[integer("index", index)]
+
+
+def _matchers(given: Any) -> list[GrammarMatcher]:
+    """The matchers of a batch.
+
+    Raises:
+        WrongTypeError: something else, the library's own matchers included: they do not tell their vocabulary.
+    """
+    matchers = members("matchers", given)
+    for place, matcher in enumerate(matchers):
+        if not isinstance(matcher, GrammarMatcher):
+            raise wrong_type(f"matchers/{place}", "GrammarMatcher", matcher)
+    return matchers
+
+
+def _targets(indices: Any, count: int) -> list[int]:
+    """The row of each matcher.
+
+    Raises:
+        WrongTypeError, WrongValueError: no integers, or not as many.
+    """
+    targets = list(range(count)) if indices is None else integers("indices", indices)
+    if len(targets) != count:
+        raise wrong_value("indices", f"there are {len(targets)} indices for {count} matchers", code="E-BATCH-SIZE")
+    return targets
+
+
+def _check_temperatures(temperatures: Any, targets: Sequence[int]) -> None:
+    """Check that temperatures can be written at these places.
+
+    Raises:
+        WrongTypeError, WrongValueError: no float32 of one dimension, or too few.
+    """
+    dtype = getattr(temperatures, "dtype", None)
+    if dtype is None:
+        raise wrong_type("temperatures", "a tensor or an array of float32", temperatures)
+    if str(dtype).rpartition(".")[2] != "float32":
+        raise WrongTypeError("E-ARGUMENT-TYPE", f"temperatures are float32, not {dtype}", pointer="/temperatures")
+    if temperatures.ndim != 1:
+        raise wrong_value("temperatures", f"temperatures have one dimension, not {temperatures.ndim}")
+    for target in targets:
+        if not 0 <= target < len(temperatures):
+            raise wrong_value("indices", f"place {target} is not among the {len(temperatures)} temperatures")
 
 
 def _pairs(matchers: Sequence[GrammarMatcher], values: Sequence[_Value]) -> list[tuple[GrammarMatcher, _Value]]:
     """Each matcher with its value.
 
     Raises:
-        RuntimeError: lists of different lengths.
+        WrongTypeError, WrongValueError: no matchers, or lists of different lengths.
     """
-    if len(matchers) != len(values):
-        raise RuntimeError(f"there are {len(values)} values for {len(matchers)} matchers")
-    return list(zip(matchers, values, strict=True))
+    known, given = _matchers(matchers), members("values", values)
+    if len(known) != len(given):
+        raise wrong_value("values", f"there are {len(given)} values for {len(known)} matchers", code="E-BATCH-SIZE")
+    return list(zip(known, given, strict=True))
 
 
 def _print_state(matcher: GrammarMatcher, wanted: bool) -> None:

@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from syntagma.compat.xgrammar.arguments import wrong_type
+from syntagma.compat.xgrammar.exception import WrongTypeError
+
 __all__ = ["schema_text", "strict_schema"]
 
 # Where schemas stand that hold of another value than the schema around them.
@@ -23,15 +26,18 @@ def schema_text(schema: Any) -> str:
     """A schema as JSON text.
 
     Raises:
-        ValueError: neither text, nor a dictionary, nor a class with `model_json_schema`.
+        WrongTypeError: neither text, nor a dictionary, nor a class with `model_json_schema`.
     """
     if isinstance(schema, str):
         return schema
     if isinstance(schema, Mapping):
-        return json.dumps(schema)
+        try:
+            return json.dumps(schema)
+        except (TypeError, RecursionError) as error:
+            raise WrongTypeError("E-ARGUMENT-TYPE", f"the schema is no JSON: {error}", pointer="/schema") from error
     if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
         return json.dumps(schema.model_json_schema())
-    raise ValueError("a schema is JSON text, a dictionary or a pydantic model")
+    raise wrong_type("schema", "JSON text, a dictionary or a pydantic model", schema)
 
 
 def strict_schema(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from syntagma.compat.xgrammar.arguments import wrong_type
 from syntagma.compat.xgrammar.config import get_serialization_version
 from syntagma.compat.xgrammar.exception import DeserializeFormatError, DeserializeVersionError, InvalidJSONError
 
@@ -24,10 +25,13 @@ def read(text: str, kind: str, *fields: str) -> list[Any]:
         InvalidJSONError: no JSON.
         DeserializeVersionError: another version.
         DeserializeFormatError: another kind, or a field is missing.
+        WrongTypeError: no text.
     """
+    if not isinstance(text, str):
+        raise wrong_type("json_string", "str", text)
     try:
         value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise InvalidJSONError(f"the text is no JSON: {error}") from error
     if not isinstance(value, dict) or value.get("__KIND__") != kind:
         raise DeserializeFormatError(f"the text is no {kind}")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, dataclass_transform
 
+from syntagma.compat.xgrammar.arguments import wrong_type
 from syntagma.compat.xgrammar.schemas import schema_text
 
 __all__ = [
@@ -59,12 +60,13 @@ class _Model:
         """From plain data; what is not known is left out.
 
         Raises:
-            ValueError: not an object, a field is missing, or a format is not known.
+            WrongTypeError: not an object.
+            ValueError: a field is missing, or a format is not known.
         """
         if isinstance(obj, cls):
             return obj
         if not isinstance(obj, Mapping):
-            raise ValueError(f"{cls.__name__} is made of an object, not {type(obj).__name__}")
+            raise wrong_type(cls.__name__, "an object", obj)
         known = {one.name for one in fields(cls)}
         values = {name: _typed(name, value) for name, value in obj.items() if name in known}
         try:
@@ -297,7 +299,14 @@ class StructuralTag(_Model):
 
     @staticmethod
     def from_legacy_structural_tag(tags: list[StructuralTagItem], triggers: list[str]) -> StructuralTag:
-        """The older form as a structural tag."""
+        """The older form as a structural tag.
+
+        Raises:
+            WrongTypeError: tags of another type, or a schema that is none.
+        """
+        for place, tag in enumerate(tags):
+            if not isinstance(tag, StructuralTagItem):
+                raise wrong_type(f"tags/{place}", "StructuralTagItem", tag)
         return StructuralTag(
             format=TriggeredTagsFormat(
                 triggers=list(triggers),
@@ -317,10 +326,10 @@ class StructuralTag(_Model):
         """From JSON text or an object.
 
         Raises:
-            ValueError: no structural tag.
+            WrongTypeError, ValueError: no structural tag.
         """
         if isinstance(json_str, str):
             return StructuralTag.model_validate_json(json_str)
         if isinstance(json_str, dict):
             return StructuralTag.model_validate(json_str)
-        raise ValueError("a structural tag is JSON text or an object")
+        raise wrong_type("json_str", "JSON text or an object", json_str)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from syntagma.compat.xgrammar.exception import InvalidStructuralTagError
+from syntagma.compat.xgrammar.exception import InvalidStructuralTagError, WrongValueError
 from syntagma.errors import SyntagmaError
 from syntagma.json_pointer import follow
 
@@ -60,6 +60,8 @@ def errors() -> Iterator[None]:
     """The library's errors as `RuntimeError`, which is what xgrammar raises; the error itself is the cause."""
     try:
         yield
+    except WrongValueError:
+        raise
     except SyntagmaError as error:
         raise RuntimeError(str(error)) from error
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from syntagma import decoding, grammars
 from syntagma.compat.xgrammar.bitmask import allocate_token_bitmask, numpy_rows
 from syntagma.compat.xgrammar.compiler import CompiledGrammar, GrammarCompiler
 from syntagma.compat.xgrammar.grammar import Grammar, SchemaOptions, grammar_of_schema
@@ -46,14 +47,16 @@ def _ebnf_to_grammar_no_normalization(ebnf_string: str, root_rule_name: str = "r
     return Grammar.from_ebnf(ebnf_string, root_rule_name=root_rule_name)
 
 
-def _get_matcher_from_grammar(grammar: Grammar | str, **kwargs: Any) -> GrammarMatcher:
+def _get_matcher_from_grammar(grammar: Grammar | grammars.Grammar | str, **kwargs: Any) -> GrammarMatcher:
     """A matcher of text, without tokens."""
     compiled = GrammarCompiler(TokenizerInfo([]), cache_enabled=False).compile_grammar(grammar)
     return GrammarMatcher(compiled, terminate_without_stop_token=True, **kwargs)
 
 
 def _get_matcher_from_grammar_and_tokenizer_info(
-    grammar: Grammar | str, tokenizer_info: TokenizerInfo | None = None, **kwargs: Any
+    grammar: Grammar | grammars.Grammar | str,
+    tokenizer_info: TokenizerInfo | decoding.TokenizerInfo | None = None,
+    **kwargs: Any,
 ) -> GrammarMatcher:
     """A matcher of tokens."""
     info = TokenizerInfo([]) if tokenizer_info is None else tokenizer_info
@@ -61,7 +64,7 @@ def _get_matcher_from_grammar_and_tokenizer_info(
 
 
 def _is_grammar_accept_string(
-    grammar: Grammar | str,
+    grammar: Grammar | grammars.Grammar | str,
     input_str: str,
     *,
     debug_print: bool = False,

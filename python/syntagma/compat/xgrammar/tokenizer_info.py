@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
+import msgspec
+
 from syntagma import decoding
-from syntagma.compat.xgrammar.exception import DeserializeFormatError
+from syntagma.compat.xgrammar.arguments import checked, integer, integers, members, wrong_type, wrong_value
+from syntagma.compat.xgrammar.exception import DeserializeFormatError, WrongValueError
 from syntagma.compat.xgrammar.serialization import read, write
 from syntagma.compat.xgrammar.support import data, errors, refuse
 from syntagma.decoding.vocabularies.token_bytes import byte_fallback, byte_level
@@ -19,7 +22,7 @@ from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface
 from syntagma.decoding.vocabularies.tokens import Tokens
 from syntagma.errors import ArgumentTypeError
 
-__all__ = ["TokenizerInfo", "VocabType"]
+__all__ = ["TokenizerInfo", "VocabType", "tokenizer_info_of"]
 
 
 class VocabType(Enum):
@@ -44,9 +47,12 @@ class TokenizerInfo:
         add_prefix_space: kept for whoever asks; nothing depends on it.
 
     Raises:
+        WrongTypeError: tokens that are neither text nor bytes, or another argument of another type.
+        WrongValueError: a lone surrogate in a text.
         RuntimeError: a `vocab_size` below the number of tokens, or a stop token that is not there.
     """
 
+    @checked
     def __init__(
         self,
         encoded_vocab: Sequence[bytes] | Sequence[str],
@@ -56,6 +62,11 @@ class TokenizerInfo:
         stop_token_ids: list[int] | int | None = None,
         add_prefix_space: bool = False,
     ) -> None:
+        if not isinstance(vocab_type, VocabType):
+            raise wrong_type("vocab_type", "VocabType", vocab_type)
+        if vocab_size is not None:
+            vocab_size = integer("vocab_size", vocab_size)
+        encoded_vocab = members("encoded_vocab", encoded_vocab)
         table = [_spell(token, vocab_type) for token in encoded_vocab]
         stops = _stops(stop_token_ids)
         if stops is None:
@@ -65,12 +76,32 @@ class TokenizerInfo:
 
     def _set(self, tokens: Tokens, vocab_type: VocabType, vocab_size: int | None, add_prefix_space: bool) -> None:
         with errors():
-            self._info = decoding.TokenizerInfo(tokens, vocab_size)
+            inner = decoding.TokenizerInfo(tokens, vocab_size)
+        self._keep(inner, tokens, vocab_type, add_prefix_space)
+
+    def _keep(
+        self, inner: decoding.TokenizerInfo, tokens: Tokens, vocab_type: VocabType, add_prefix_space: bool
+    ) -> None:
+        self._info = inner
         self._tokens = tokens
         self._vocab_type = vocab_type
         self._add_prefix_space = add_prefix_space
         self._by_stops: dict[tuple[int, ...], TokenizerInfo] = {}
+        self._by_added: dict[tuple[int, ...], TokenizerInfo] = {}
+        self._ids: dict[bytes, int] | None = None
         self._compilers: dict[tuple[Any, ...], decoding.GrammarCompiler] = {}
+
+    @property
+    def syntagma(self) -> decoding.TokenizerInfo:
+        """The library's own vocabulary."""
+        return self._info
+
+    @classmethod
+    def _around(cls, inner: decoding.TokenizerInfo) -> TokenizerInfo:
+        """A vocabulary of the library, by this name."""
+        info = cls.__new__(cls)
+        info._keep(inner, inner._tokens, VocabType.RAW, False)
+        return info
 
     @classmethod
     def _of(
@@ -95,6 +126,25 @@ class TokenizerInfo:
             known = self._by_stops[stops] = self._of(tokens, self._vocab_type, self.vocab_size, self._add_prefix_space)
         return known
 
+    def _naming(self, texts: Sequence[str]) -> TokenizerInfo:
+        """The same vocabulary, in which the tokens of these texts can be named; itself where they can be already."""
+        if not texts:
+            return self
+        if self._ids is None:
+            self._ids = {spelled: token for token, spelled in reversed(list(enumerate(self._tokens.table))) if spelled}
+        found = {self._ids[text.encode()] for text in texts if text.encode() in self._ids}
+        known = {self._tokens.table[token] for token in self._tokens.added_token_ids}
+        added = tuple(sorted(token for token in found if self._tokens.table[token] not in known))
+        if not added:
+            return self
+        named = self._by_added.get(added)
+        if named is None:
+            tokens = msgspec.structs.replace(
+                self._tokens, added_token_ids=tuple(sorted({*self._tokens.added_token_ids, *added}))
+            )
+            named = self._by_added[added] = self._of(tokens, self._vocab_type, self.vocab_size, self._add_prefix_space)
+        return named
+
     def _compiler(self) -> decoding.GrammarCompiler:
         """A compiler for matchers with other stop tokens; made once."""
         return self._compilers.setdefault((), decoding.GrammarCompiler(self._info))
@@ -111,15 +161,18 @@ class TokenizerInfo:
             stop_token_ids: tokens that end a turn; None: the tokenizer's `eos_token_id`.
 
         Raises:
-            ValueError: an empty list of stop tokens, or no tokenizer.
+            WrongTypeError: no tokenizer, or another argument of another type.
+            WrongValueError: an empty list of stop tokens.
             RuntimeError: tokens that do not spell what the tokenizer encodes.
             NotImplementedError: a slow tokenizer.
         """
         stops = _stops(stop_token_ids)
         if stops == ():
-            raise ValueError("stop_token_ids cannot be empty")
+            raise wrong_value("stop_token_ids", "stop_token_ids is empty: name a token, or give None")
+        if vocab_size is not None:
+            vocab_size = integer("vocab_size", vocab_size)
         if not hasattr(tokenizer, "get_vocab"):
-            raise ValueError(f"{type(tokenizer).__name__} has no get_vocab: it is no tokenizer")
+            raise wrong_type("tokenizer", "a tokenizer with get_vocab", tokenizer)
         vocabulary = tokenizer.get_vocab()
         if stops is None:
             eos = getattr(tokenizer, "eos_token_id", None)
@@ -197,8 +250,11 @@ class TokenizerInfo:
         """The vocabulary from its tokens and what `dump_metadata` wrote.
 
         Raises:
+            WrongTypeError: no text, or tokens that are neither text nor bytes.
             RuntimeError: no such metadata.
         """
+        if not isinstance(metadata, str):
+            raise wrong_type("metadata", "str", metadata)
         try:
             known = json.loads(metadata)
             return TokenizerInfo(
@@ -208,7 +264,9 @@ class TokenizerInfo:
                 stop_token_ids=known["stop_token_ids"],
                 add_prefix_space=known["add_prefix_space"],
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except WrongValueError:
+            raise
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise RuntimeError(f"the metadata cannot be read: {error}") from error
 
     def serialize_json(self) -> str:
@@ -232,24 +290,46 @@ class TokenizerInfo:
         metadata, vocab, special, added = read(json_string, "TokenizerInfo", *fields)
         try:
             tokens = Tokens(
-                table=[base64.b64decode(token, validate=True) for token in vocab],
-                eos_token_ids=tuple(metadata["stop_token_ids"]),
-                special_token_ids=tuple(special),
-                added_token_ids=tuple(added),
+                table=[base64.b64decode(token, validate=True) for token in members("vocab", vocab)],
+                eos_token_ids=tuple(integers("stop_token_ids", metadata["stop_token_ids"])),
+                special_token_ids=tuple(integers("special_token_ids", special)),
+                added_token_ids=tuple(integers("added_token_ids", added)),
             )
-            kind = VocabType(metadata["vocab_type"])
-            return TokenizerInfo._of(tokens, kind, metadata["vocab_size"], bool(metadata["add_prefix_space"]))
+            kind = VocabType(integer("vocab_type", metadata["vocab_type"]))
+            prefix = metadata["add_prefix_space"]
+            if not isinstance(prefix, bool):
+                raise wrong_type("add_prefix_space", "bool", prefix)
+            return TokenizerInfo._of(tokens, kind, integer("vocab_size", metadata["vocab_size"]), prefix)
         except (ValueError, KeyError, TypeError, RuntimeError, binascii.Error) as error:
             raise DeserializeFormatError(f"the text is no TokenizerInfo: {error}") from error
 
 
+def tokenizer_info_of(value: object, name: str = "tokenizer_info") -> TokenizerInfo:
+    """A vocabulary that was given by this name or as the library's own.
+
+    Raises:
+        WrongTypeError: something else.
+    """
+    if isinstance(value, TokenizerInfo):
+        return value
+    if isinstance(value, decoding.TokenizerInfo):
+        return TokenizerInfo._around(value)
+    raise wrong_type(
+        name, "TokenizerInfo", value, hint="make one of the tokenizer first: TokenizerInfo.from_huggingface"
+    )
+
+
 def _stops(given: object) -> tuple[int, ...] | None:
-    if isinstance(given, int):
-        return (given,)
-    return tuple(given) if isinstance(given, list | tuple) else None
+    if given is None:
+        return None
+    if isinstance(given, list | tuple):
+        return tuple(integers("stop_token_ids", given))
+    return (integer("stop_token_ids", given),)
 
 
 def _spell(token: str | bytes, vocab_type: VocabType) -> bytes:
+    if not isinstance(token, str | bytes):
+        raise wrong_type("encoded_vocab", "text or bytes for every token", token)
     if isinstance(token, bytes):
         if vocab_type is VocabType.RAW:
             return token
