@@ -146,10 +146,11 @@ def _named(parameter: inspect.Parameter, field: str, value: Any) -> list[tuple[s
 
 
 def _wrong_type(name: str, wanted: Any, value: Any, error: Exception | None) -> NoReturn:
-    kind = f"a {type(value).__name__}" if not isinstance(value, type) else "a type"
-    raise ArgumentTypeError(
-        "E-ARGUMENT-TYPE", f"{name} is {_spelled(wanted)}, not {kind}", pointer=f"/{name}"
-    ) from error
+    kind, spelled = type(value).__name__, _spelled(wanted)
+    if kind in spelled.split(" or "):  # two classes of one name
+        kind = f"{type(value).__module__}.{kind}"
+    came = "a type" if isinstance(value, type) else f"a {kind}"
+    raise ArgumentTypeError("E-ARGUMENT-TYPE", f"{name} is {spelled}, not {came}", pointer=f"/{name}") from error
 
 
 def _spelled(wanted: Any) -> str:

@@ -62,6 +62,18 @@ def test_the_library_takes_objects_of_this_package() -> None:
     matcher = sg.GrammarMatcher(compiled)
     assert matcher.accept_bytes(b"12")
     assert matcher.is_accepting()
+    joined = sg.Grammar.concat(grammar, sg.Grammar.repeat(grammar, 1, 2, separator=grammar), OWN)  # type: ignore[arg-type]
+    assert joined == sg.Grammar.concat(
+        grammar.syntagma, sg.Grammar.repeat(grammar.syntagma, 1, 2, separator=grammar.syntagma), OWN
+    )
+    assert sg.Grammar.union(grammar) is grammar.syntagma  # type: ignore[arg-type]
+    assert sg.Grammar.labelled("x", grammar) == sg.Grammar.labelled("x", grammar.syntagma)  # type: ignore[arg-type]
+    for odd in (3, None, COMPILED):
+        with pytest.raises(sg.ArgumentTypeError, match="grammars/0 is Grammar, not a"):
+            sg.Grammar.union(odd)
+    # A class of the same name is told apart.
+    with pytest.raises(sg.ArgumentTypeError, match=r"grammar is Grammar, not a elsewhere\.Grammar"):
+        sg.GrammarCompiler(OWN_INFO).compile(type("Grammar", (), {"__module__": "elsewhere"})())
     # Where the extension takes the object itself, it is asked for by name.
     ours = xgr.GrammarCompiler(INFO).compile_grammar(grammar)
     with pytest.raises(sg.ArgumentTypeError):

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from syntagma import _engine
-from syntagma.entry import entry
+from syntagma.entry import check_argument, entry, own
 from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, SyntagmaError
 from syntagma.grammars.checking import Check, Match, accepts_text, check_text, match_text
 from syntagma.grammars.dialects import (
@@ -362,19 +362,23 @@ class Grammar:
     @classmethod
     def union(cls, *grammars: Grammar) -> Grammar:
         """Any of the grammars."""
-        return grammars[0] if len(grammars) == 1 else cls._of("union", _engine.Grammar.union, grammars)
+        return cls._of("union", _engine.Grammar.union, grammars)
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """One grammar after another; none is the empty text."""
-        return grammars[0] if len(grammars) == 1 else cls._of("concat", _engine.Grammar.concat, grammars)
+        return cls._of("concat", _engine.Grammar.concat, grammars)
 
     @classmethod
     def _of(
         cls, how: How, join: Callable[[list[_engine.Grammar]], _engine.Grammar], grammars: Sequence[Grammar]
     ) -> Grammar:
-        inner = join([grammar._inner for grammar in grammars])
-        return cls(inner, None, _joined(grammars), (how, None, tuple(grammars)))
+        parts = tuple(map(own, grammars))
+        for place, part in enumerate(parts):
+            check_argument(f"grammars/{place}", part, Grammar)
+        if len(parts) == 1:
+            return parts[0]
+        return cls(join([part._inner for part in parts]), None, _joined(parts), (how, None, parts))
 
     @classmethod
     @entry
@@ -388,6 +392,7 @@ class Grammar:
         """
         if min < 0 or (max is not None and max < min):
             raise ArgumentError("E-GRAMMAR-REPEAT", f"between {min} and {max} times is impossible")
+        grammar, separator = own(grammar), own(separator)
         between = None if separator is None else separator._inner
         parts = (grammar,) if separator is None else (grammar, separator)
         made: Recorded = ("repeat", (min, max), parts)
@@ -403,6 +408,7 @@ class Grammar:
     @entry
     def labelled(cls, label: str, grammar: Grammar) -> Grammar:
         """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
+        grammar = own(grammar)
         made: Recorded = ("label", label, (grammar,))
         return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), None, grammar._bounds, made)
 
