@@ -63,7 +63,7 @@ pub(super) struct Bundled {
 impl Bundled {
     /// Adds what `document` refers to.
     pub(super) fn new(mut document: Value) -> Self {
-        let named = VERSIONS.map(|version| names(&document, version.uri));
+        let named = versions(&document);
         let mut added = Vec::new();
         let mut metaschemas = Vec::new();
         let mut member = "$metaschemas".to_owned();
@@ -171,8 +171,9 @@ impl Bundled {
 /// What names a schema, and what refers to one: a relative reference is resolved against such a name.
 const NAMES: [&str; 5] = ["$ref", "$dynamicRef", "$recursiveRef", "$id", "id"];
 
-/// Whether anything in a document names or refers to a URI that begins so.
-fn names(document: &Value, uri: &str) -> bool {
+/// Which versions anything in a document names or refers to.
+fn versions(document: &Value) -> [bool; VERSIONS.len()] {
+    let mut named = [false; VERSIONS.len()];
     let mut work = vec![document];
     while let Some(value) = work.pop() {
         match value {
@@ -181,9 +182,11 @@ fn names(document: &Value, uri: &str) -> bool {
                     match member {
                         Value::Object(_) | Value::Array(_) => work.push(member),
                         Value::String(text)
-                            if text.starts_with(uri) && NAMES.contains(&name.as_str()) =>
+                            if text.starts_with("http") && NAMES.contains(&name.as_str()) =>
                         {
-                            return true;
+                            for (version, named) in VERSIONS.iter().zip(&mut named) {
+                                *named |= text.starts_with(version.uri);
+                            }
                         }
                         _ => {}
                     }
@@ -193,7 +196,7 @@ fn names(document: &Value, uri: &str) -> bool {
             _ => {}
         }
     }
-    false
+    named
 }
 
 #[cfg(test)]
