@@ -46,7 +46,7 @@ def test_answers_under_the_gbnf_of_a_format_are_those_of_its_grammar(llamacpp: A
     grammar = fmt.grammar(TOOLS, tool_choice="required", parallel_tool_calls=False)
     compiled = sg.GrammarCompiler(byte_vocabulary(["<|eos|>"])).compile(grammar)
     # Every token that the grammar allows may come: nothing but the temperature is asked of the sampler.
-    request = {"prompt": PROMPT, "grammar": grammar.to_gbnf().text, "n_predict": 120}
+    request = {"prompt": PROMPT, "grammar": grammar.to_gbnf().text, "n_predict": 240}
     request |= {"temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0}
     for seed in range(ANSWERS):
         choice = llamacpp.handle_completions(request | {"seed": seed})["choices"][0]
