@@ -125,7 +125,11 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"response_format": "json"}, "response_format"),
     ({"response_format": {}}, "response_format.type"),
     ({"response_format": {"type": "xml"}}, "response_format.type"),
-    ({"response_format": {"type": "structural_tag", "structures": []}}, "response_format.triggers"),
+    ({"response_format": {"type": "structural_tag", "structures": []}}, "response_format.structures"),
+    (
+        {"response_format": {"type": "structural_tag", "structures": [{"begin": "<a>", "schema": {}, "end": "</a>"}]}},
+        "response_format.triggers",
+    ),
     ({"response_format": {"type": "json_schema"}}, "response_format.schema"),
     ({"response_format": {"type": "json_schema", "json_schema": {"schema": 5}}}, "response_format.json_schema.schema"),
     ({"response_format": {"type": "grammar"}}, "response_format.grammar"),
