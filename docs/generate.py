@@ -241,9 +241,9 @@ except sg.LimitError as error:
 Work is bounded by *fuel*: units that an input costs, the same on every machine, so that what is accepted here is
 accepted everywhere. Only templates are bounded by time as well.
 
-A unit of `compile_fuel` is about a tenth of a microsecond and at most some hundred bytes, whatever asks for it. With the
-default every attack that is tried (`hostile -- --attacks` in `fuzz/`) ends within a second and 500 MB a stage, so that a
-server can compile what strangers send. What
+A unit of `compile_fuel` is about a tenth of a microsecond and at most some hundred bytes, whatever asks for it.
+With the default every attack that is tried (`hostile -- --attacks` in `fuzz/`) ends within a second and 500 MB a
+stage, so that a server can compile what strangers send. What
 people write takes far less. Of 400 schemas from JSON Schema Store, GitHub and elsewhere the dearest takes a quarter of
 the default to be read (1.3 million units, 26 ms), one in a hundred more than 100,000. Reading a source, its normal form
 and its compilation have an account each.
