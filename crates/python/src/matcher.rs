@@ -101,7 +101,7 @@ impl GrammarMatcher {
             .map_err(|error| from_engine(py, &error))
     }
 
-    #[pyo3(signature = (bitmask, index=Given(0)))]
+    #[pyo3(signature = (bitmask, index=Given(0)), text_signature = "($self, bitmask, index=0)")]
     fn fill_next_token_bitmask(
         &mut self,
         py: Python<'_>,
@@ -204,7 +204,7 @@ impl GrammarMatcher {
             .map_err(|error| from_engine(py, &error))
     }
 
-    #[pyo3(signature = (token_ids, bitmask, parents=Given(None)))]
+    #[pyo3(signature = (token_ids, bitmask, parents=Given(None)), text_signature = "($self, token_ids, bitmask, parents=None)")]
     fn fill_draft(
         &self,
         py: Python<'_>,
@@ -231,7 +231,7 @@ impl GrammarMatcher {
         Ok(masks[1..].iter().map(Option::is_some).collect())
     }
 
-    #[pyo3(signature = (budget=Given(None)))]
+    #[pyo3(signature = (budget=Given(None)), text_signature = "($self, budget=None)")]
     fn shortest_close(
         &self,
         py: Python<'_>,
@@ -254,7 +254,7 @@ impl GrammarMatcher {
         Ok(dict)
     }
 
-    #[pyo3(signature = (token_id=Given(None)))]
+    #[pyo3(signature = (token_id=Given(None)), text_signature = "($self, token_id=None)")]
     fn explain<'py>(
         &self,
         py: Python<'py>,
