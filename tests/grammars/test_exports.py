@@ -63,6 +63,13 @@ def test_markers_go_along_as_tokens_or_not_at_all() -> None:
     assert sg.Grammar.from_lark(_CALL.to_lark({})).accepts("<call>f[END]")
 
 
+def test_tokens_but_some_are_said_by_what_they_lack() -> None:
+    lark = sg.Grammar.token_except(8).to_lark()
+    assert "<[^8]>" in lark
+    assert sg.Grammar.from_lark(lark).to_lark() == lark
+    assert "<[1-5,7]>" in sg.Grammar.token_ids((1, 5), (7, 7)).to_lark()
+
+
 @pytest.mark.parametrize("given", [3, "x", {3: 4}, {"a": "b"}, {"a": -1}, {"a": 2**32}])
 def test_wrong_ids_are_typed_errors(given: Any) -> None:
     with pytest.raises(sg.errors.ArgumentError):

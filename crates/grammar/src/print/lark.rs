@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use super::regex::Binding;
 use super::rules::{Notation, Unprintable, written};
 use crate::error::Error;
-use crate::ir::{Grammar, TokenSet};
+use crate::ir::{Grammar, TokenSet, other_ids};
 
 /// The grammar as Lark; its start rule is `start`.
 ///
@@ -134,30 +134,41 @@ impl<'g> Notation<'g> for InLark<'_> {
     }
 
     fn token(&mut self, out: &mut String, set: &TokenSet, _: Binding) -> Result<(), Unprintable> {
-        let (sign, ids) = match set {
+        let ids = match set {
             TokenSet::Text(text) if self.special(out, text) => return Ok(()),
             TokenSet::Text(text) => {
                 return Err(format!("the token {text:?}, whose number is not known"));
             }
-            TokenSet::Except { ids, texts } if texts.is_empty() => ("^", ids),
             TokenSet::Except { .. } => {
                 return Err("tokens that are named by what they are not".into());
             }
-            TokenSet::Ids(ids) => ("", ids),
+            TokenSet::Ids(ids) => ids,
         };
-        let listed: Vec<String> = ids
-            .iter()
-            .map(|(first, last)| {
-                if first == last {
-                    first.to_string()
-                } else {
-                    format!("{first}-{last}")
-                }
-            })
-            .collect();
-        let _ = write!(out, "<[{sign}{}]>", listed.join(","));
+        // No vocabulary has the last id, and llguidance refuses it: such a set is said by what it lacks.
+        if ids.iter().any(|&(_, last)| last == u32::MAX) {
+            let lacking = other_ids(ids.to_vec());
+            let _ = if lacking.is_empty() {
+                write!(out, "<[*]>")
+            } else {
+                write!(out, "<[^{}]>", listed(&lacking))
+            };
+        } else {
+            let _ = write!(out, "<[{}]>", listed(ids));
+        }
         Ok(())
     }
+}
+
+/// Ranges of ids.
+fn listed(ids: &[(u32, u32)]) -> String {
+    let one = |&(first, last): &(u32, u32)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
+    ids.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
 /// Whether a text is the name of a special token in Lark.

@@ -136,7 +136,8 @@ impl Lowering<'_> {
             self.exclude(&mut branches, choice)?;
             return Ok(branches);
         }
-        // A branch that cannot hold alone may hold beside another one, which evaluates what it asks for.
+        // A branch may be impossible alone and possible together with another one: then the properties that it requires
+        // are evaluated by that one, and `unevaluatedProperties: false` no longer forbids them.
         let ids = choice.choice.branches.iter();
         let mut all: Vec<Branch> = ids
             .map(|&id| Ok((id, self.schemas.chosen(conjunction, choice, &[id])?)))
