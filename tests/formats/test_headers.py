@@ -29,6 +29,8 @@ TOOLS = [{"type": "function", "function": {"name": "tide", "parameters": {"type"
         ('[messages]\nfields = ["<k>"]\nbody = "<b>"\ncolour = "red"\n', "E-FORMAT-KEY", 4),
         ('[messages]\nfields = "<k>"\nbody = "<b>"\n', "E-FORMAT-TYPE", 2),
         ('[messages]\nfields = [" to="]\nbody = "<b>"\n', "E-FORMAT-CONFLICT", None),
+        ('[messages]\nfields = ["<k>"]\nbody = "<|b|>"\nend = "|"\n', "E-FORMAT-CONFLICT", 4),
+        ('[messages]\nfields = ["<k>"]\nbody = "<b>"\nend = ["<e>", "<k"]\n', "E-FORMAT-CONFLICT", 4),
         (HEADERS + 'otherwise = "nowhere"\n', "E-FORMAT-VALUE", 6),
         (HEADERS + 'default = "<moon>full"\n', "E-FORMAT-VALUE", 6),
         (HEADERS + 'default = ["<kind>"]\n', "E-FORMAT-VALUE", 6),

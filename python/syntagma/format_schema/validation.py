@@ -237,6 +237,10 @@ def check_headers(
     """
     if not (messages.end or messages.start) and all(field[0].isspace() for field in messages.fields):
         raise format_error("E-FORMAT-CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")
+    for marker in (*messages.start, *messages.fields, messages.body):
+        if inside := next((end for end in messages.end if end in marker and end != marker), None):
+            message = f"{inside!r} stands inside of {marker!r}: an answer that is cut there could not be read"
+            raise format_error("E-FORMAT-CONFLICT", "/messages/end", message)
     if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
         key = "interrupt" if reasoning.interrupt else "start"
         raise format_error("E-FORMAT-CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
