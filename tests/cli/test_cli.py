@@ -244,7 +244,7 @@ def test_demo_shows_what_a_grammar_is_good_for() -> None:
         (["grammar", "{files}/yes.ebnf", "--regex", "a"], "E-REQUEST-ARGUMENT"),
         (["grammar", "/nowhere.ebnf"], "E-REQUEST-FILE"),
         (["mask", "{files}/yes.ebnf", "--tokenizer", "/nowhere/tokenizer.json"], None),
-        (["serve", "--model", "/nowhere"], "E-MODEL-FILE"),
+        (["serve", "--model", "/nowhere"], "E-MODEL-SOURCE"),
         (["serve", "--enforce", "odd"], "E-REQUEST-ARGUMENT"),
     ],
 )

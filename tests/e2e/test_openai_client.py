@@ -15,8 +15,8 @@ import uvicorn
 from openai import OpenAI
 from pydantic import BaseModel
 
-from syntagma.serving import Settings, create_app
-from syntagma.serving.backends import load
+from syntagma import backends
+from syntagma.serving import ServedModel, Settings, create_app
 
 USER = [{"role": "user", "content": "What is the weather in Lisbon?"}]
 WEATHER: dict[str, Any] = {
@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
 
 @pytest.fixture(scope="module")
 def base_url() -> Iterator[str]:
-    app = create_app(load("embedded"), Settings(max_tokens=200))
+    app = create_app(ServedModel(*backends.load("embedded")), Settings(max_tokens=200))
     server = Server(uvicorn.Config(app, log_level="error"))
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -84,7 +84,7 @@ def test_codec_and_compiler_fit_the_model(model: Model) -> None:
 
 
 @pytest.mark.parametrize("source", ["models/mine", Path("model.gguf"), "https://models.test/mine", ""])
-def test_other_sources_say_what_is_supported(source: str | Path) -> None:
+def test_what_is_no_source_says_what_is(source: str | Path) -> None:
     with pytest.raises(sg.ModelError) as caught:
         sg.load(source)
     assert caught.value.code == "E-MODEL-SOURCE"

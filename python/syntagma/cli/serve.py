@@ -17,7 +17,9 @@ __all__ = ["serve"]
 @reported
 def serve(
     *,
-    model: Annotated[str, typer.Option(help="Model folder, or 'embedded' for the shipped model.")] = "embedded",
+    model: Annotated[
+        str, typer.Option(help="'embedded' for the shipped model, a folder, or BACKEND:REST.")
+    ] = "embedded",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     name: Annotated[str | None, typer.Option(help="The model's name in requests.")] = None,
@@ -39,8 +41,8 @@ def serve(
     try:
         import uvicorn
 
-        from syntagma.serving import Settings, create_app
-        from syntagma.serving.backends import load
+        from syntagma import backends
+        from syntagma.serving import ServedModel, Settings, create_app
     except ImportError as error:
         raise RequestError(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
@@ -54,7 +56,7 @@ def serve(
         thinking_tokens=thinking_tokens,
         complete=complete,
     )
-    served = load(model, name=name)
+    served = ServedModel(*backends.load(model), name=name)
     with _listen(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}/v1"

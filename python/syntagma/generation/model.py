@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Unpack
+from typing import Any, Unpack
 
 import msgspec
 
+from syntagma import backends
 from syntagma.codec import ChatCodec, MessageLike, Turn
 from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.sampling import Sampling
 from syntagma.entry import entry
-from syntagma.errors import ModelError
 from syntagma.events import Event
 from syntagma.generation.generator import Generator
 from syntagma.generation.loop import Generation
@@ -24,8 +24,6 @@ from syntagma.parsing import StreamParser
 from syntagma.request import RequestOptions
 
 __all__ = ["ChatOptions", "Model", "load"]
-
-SHIPPED = "embedded"
 
 
 class ChatOptions(RequestOptions, total=False):
@@ -147,25 +145,18 @@ def _events(generation: Generation, parser: StreamParser, markers: frozenset[str
 
 
 @entry
-def load(source: str | os.PathLike[str]) -> Model:
+def load(source: str | os.PathLike[str], **options: Any) -> Model:
     """Load a model with its codec and its compiler.
 
     Args:
-        source: `"embedded"`: the model that comes with the library. Nothing else can be loaded yet.
+        source: `"embedded"`, the model that comes with the library; a model folder; or `"name:rest"`, which the backend
+            of that name loads. `syntagma.backends` has them.
+        **options: those of the backend.
 
     Raises:
-        ModelError: `E-MODEL-SOURCE`, the source is not supported; `E-MODEL-DEPENDENCY`, the `tokenizers` library is
-            missing (`pip install 'syntagma[embedded]'`).
+        ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing, with the
+            extra that installs it; or another code where the model cannot be loaded.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, an option that the backend does not have.
+        TemplateError, VocabularyError: the model's chat template or vocabulary cannot be used.
     """
-    if source != SHIPPED:
-        raise ModelError(
-            "E-MODEL-SOURCE",
-            f"{str(source)!r} cannot be loaded: folders, GGUF files and URLs are not supported yet",
-            hint=f'load("{SHIPPED}") loads the model that comes with the library; for a model of your own, pass its '
-            "backend and its codec to syntagma.generation.Model",
-        )
-    # The shipped model needs a library of its own.
-    from syntagma.embedded import load as load_shipped
-
-    shipped = load_shipped()
-    return Model(shipped, ChatCodec.from_pretrained(shipped.path))
+    return Model(*backends.load(source, **options))
