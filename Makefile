@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TORCH_VENV := .venv-torch
-ENGINES_VENV := .venv-engines
 BENCH_VENV := .venv-bench
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
+ENGINES ?=
 
 .PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines train build clean toolchain
 
@@ -97,12 +97,6 @@ $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
-$(ENGINES_VENV)/.installed: tests/engines/requirements.txt $(STAMP)
-	$(PYTHON) -m venv $(ENGINES_VENV)
-	$(ENGINES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/engines/requirements.txt pytest
-	$(ENGINES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
-	@touch $@
-
 bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)
 	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH)
 
@@ -112,11 +106,11 @@ tags: $(BENCH_VENV)/.installed ## compare the structural tags of all formats wit
 test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environment of their own
 	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch
 
-test-engines: $(ENGINES_VENV)/.installed ## the tests with other engines, in an environment of their own
-	$(ENGINES_VENV)/bin/python -m pytest tests/engines
+test-engines: build ## the tests with other engines, an environment an engine (ENGINES="transformers mlx": only these)
+	$(BIN)/python -m tests.engines.run $(ENGINES)
 
 train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(TORCH_VENV) $(ENGINES_VENV) $(BENCH_VENV) target build dist
+	rm -rf $(VENV) $(VENV)-engines-* $(TORCH_VENV) $(BENCH_VENV) target build dist

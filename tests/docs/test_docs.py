@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
+from tests.docs.blocks import run_blocks
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_BLOCK = re.compile(r"^( *)```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
+# The pages of engines run in their environments: `tests/engines`.
+RUNNING = [page for page in PAGES if page.parent != ROOT / "docs" / "engines"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*RUNNING, ROOT / "CONTRIBUTING.md"], ids=lambda path: str(path.relative_to(ROOT)))
 def test_blocks_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    names: dict[str, object] = {}
-    for _, block in _BLOCK.findall(page.read_text()):
-        exec(compile(textwrap.dedent(block), str(page), "exec"), names)
+    run_blocks(page)
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
+from syntagma.embedded import EmbeddedModel, load
 from tests.engines.model_files import write_folder, write_gguf
+
+
+@pytest.fixture(scope="session")
+def ours() -> EmbeddedModel:
+    """The shipped model in our own backend."""
+    return load()
 
 
 @pytest.fixture(scope="session", params=["model", "control"])
