@@ -31,11 +31,8 @@ class Drawn:
     model_name = "drawn"
 
     def __init__(self, info: TokenizerInfo) -> None:
-        self.tokenizer_info = info
+        self.tokenizer_info = info.with_encoder(lambda text: [1] * len(text))
         self._logits = np.random.default_rng(0).normal(size=info.vocab_size).astype(np.float32)
-
-    def encode(self, text: str) -> list[int]:
-        return [1] * len(text)
 
     def open(self) -> Session:
         return _Session(self._logits)

@@ -46,23 +46,8 @@ class ScriptedBackend:
         self.tokenizer_info = byte_vocabulary(special)
         self.prompts: list[str] = []
         """all prompts so far, oldest first"""
-        self._special = {text: 256 + number for number, text in enumerate(special)}
         self._script = script
         self._on_step = on_step
-
-    @entry
-    def encode(self, text: str) -> list[int]:
-        """Bytes as token ids; the text of a special token becomes that token."""
-        ids: list[int] = []
-        while text:
-            at, found = min(((begin, one) for one in self._special if (begin := text.find(one)) >= 0), default=(-1, ""))
-            head = text if at < 0 else text[:at]
-            ids += head.encode()
-            if at < 0:
-                break
-            ids.append(self._special[found])
-            text = text[at + len(found) :]
-        return ids
 
     def open(self) -> Session:
         """A new sequence."""
@@ -70,7 +55,8 @@ class ScriptedBackend:
 
     def _plan(self, prompt: str) -> list[int]:
         self.prompts.append(prompt)
-        return self.encode(self._script if isinstance(self._script, str) else self._script(prompt))
+        script = self._script if isinstance(self._script, str) else self._script(prompt)
+        return self.tokenizer_info.encode(script)
 
     def _before(self, generated: int) -> None:
         if self._on_step is not None:

@@ -343,10 +343,8 @@ def test_a_vocabulary_that_cannot_write_what_the_grammar_wants() -> None:
     class Narrow(ScriptedBackend):
         def __init__(self) -> None:
             super().__init__("")
-            self.tokenizer_info = TokenizerInfo.from_tokens([b"a", b"b", b"<end>"], eos_token_ids=[2])
-
-        def encode(self, text: str) -> list[int]:
-            return [0] * len(text)
+            info = TokenizerInfo.from_tokens([b"a", b"b", b"<end>"], eos_token_ids=[2])
+            self.tokenizer_info = info.with_encoder(lambda text: [0] * len(text))
 
     generator = Generator(Narrow())
     assert text_of(generator.start("q", grammar=Grammar.from_ebnf('start ::= "ab"'), options=options())) == "ab"

@@ -1,6 +1,6 @@
-"""The one interface of whatever generates tokens: it encodes text and returns logits.
+"""The one interface of whatever generates tokens: it takes token ids and returns logits.
 
-Sampling, masking and parsing happen outside: a backend computes. `syntagma.generation` drives it.
+Encoding, sampling, masking and parsing happen outside: a backend computes. `syntagma.generation` drives it.
 """
 
 from __future__ import annotations
@@ -49,16 +49,15 @@ class Backend(Protocol):
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
-        """The vocabulary; `tokenizer_info.vocab_size` is the width of the logits."""
+        """The vocabulary; `vocab_size` is the width of the logits, `encode` makes prompts of text.
+
+        Vocabularies that were read from a tokenizer encode; others learn it by `TokenizerInfo.with_encoder`.
+        """
         ...
 
     @property
     def context_length(self) -> int:
         """Tokens of prompt and answer together."""
-        ...
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a rendered prompt: the text of special tokens becomes those tokens; nothing is added."""
         ...
 
     def open(self) -> Session:

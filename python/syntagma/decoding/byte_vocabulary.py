@@ -12,15 +12,20 @@ __all__ = ["byte_vocabulary"]
 
 @entry
 def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
-    """A vocabulary in which the token of a byte has the byte as its id.
+    """A vocabulary in which the token of a byte has the byte as its id. It encodes text.
 
     Args:
         special: texts of special tokens, whose ids begin at 256; the first one ends a turn.
         vocab_size: the width of its rows, if a model has more logits than tokens.
     """
-    return TokenizerInfo.from_tokens(
+    info = TokenizerInfo.from_tokens(
         [bytes([value]) for value in range(256)] + [text.encode() for text in special],
         eos_token_ids=[256],
         special_token_ids=list(range(256, 256 + len(special))),
         vocab_size=vocab_size,
     )
+    return info.with_encoder(_bytes_of)
+
+
+def _bytes_of(text: str) -> list[int]:
+    return list(text.encode())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from syntagma import _engine
+from syntagma.decoding.encoders import ControlTokens, Encoder, SectionEncoder, TokenizerJsonEncoder
 from syntagma.decoding.vocabularies.gguf import read_gguf_tokens
 from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
@@ -16,7 +17,7 @@ from syntagma.errors import ArgumentError, ArgumentTypeError, VocabularyError
 
 __all__ = ["TokenizerInfo"]
 
-_STATE_VERSION = 1
+_STATE_VERSION = 2
 """of what is pickled"""
 
 
@@ -26,12 +27,13 @@ class TokenizerInfo:
     Special tokens never match text: they are allowed only where a grammar demands them, or as the end of the turn.
     """
 
-    __slots__ = ("_inner", "_tokens")
+    __slots__ = ("_encoder", "_inner", "_tokens")
 
     @entry
-    def __init__(self, tokens: Tokens, vocab_size: int | None = None) -> None:
+    def __init__(self, tokens: Tokens, vocab_size: int | None = None, encoder: Encoder | None = None) -> None:
         self._tokens = tokens
         self._inner = _vocabulary(tokens, vocab_size)
+        self._encoder = encoder
 
     @classmethod
     @entry
@@ -78,7 +80,8 @@ class TokenizerInfo:
             VocabularyError: `E-VOCAB-FILE`, `E-VOCAB-MODEL`, `E-VOCAB-TOKEN`, `E-VOCAB-ROUNDTRIP` or `E-VOCAB-EOS`:
                 the file is not readable, not understood, contradicts itself, or names no end-of-sequence token.
         """
-        return cls(read_tokenizer_json(path, eos_token_ids=eos_token_ids), vocab_size)
+        tokens = read_tokenizer_json(path, eos_token_ids=eos_token_ids)
+        return cls(tokens, vocab_size, TokenizerJsonEncoder(ControlTokens(tokens), Path(path)))
 
     @classmethod
     @entry
@@ -103,7 +106,8 @@ class TokenizerInfo:
             ArgumentTypeError: `E-VOCAB-TYPE`, it is neither.
             VocabularyError: as for `tokenizer.json`; `E-VOCAB-ROUNDTRIP`, the tokens do not spell what it encodes.
         """
-        return cls(read_huggingface(tokenizer, eos_token_ids=eos_token_ids), vocab_size)
+        tokens, description = read_huggingface(tokenizer, eos_token_ids=eos_token_ids)
+        return cls(tokens, vocab_size, TokenizerJsonEncoder(ControlTokens(tokens), description))
 
     @classmethod
     @entry
@@ -116,7 +120,8 @@ class TokenizerInfo:
             VocabularyError: `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, the tokens do not spell
                 what it encodes.
         """
-        return cls(read_tiktoken(encoding, eos_token_ids=eos_token_ids), vocab_size)
+        tokens = read_tiktoken(encoding, eos_token_ids=eos_token_ids)
+        return cls(tokens, vocab_size, SectionEncoder(ControlTokens(tokens), encoding.encode_ordinary))
 
     @classmethod
     @entry
@@ -129,7 +134,8 @@ class TokenizerInfo:
             VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or
                 `E-VOCAB-ROUNDTRIP`.
         """
-        return cls(read_sentencepiece(path, eos_token_ids=eos_token_ids), vocab_size)
+        tokens, first, later = read_sentencepiece(path, eos_token_ids=eos_token_ids)
+        return cls(tokens, vocab_size, SectionEncoder(ControlTokens(tokens), first, later))
 
     @property
     def vocab_size(self) -> int:
@@ -171,14 +177,52 @@ class TokenizerInfo:
         """The bytes of the tokens, special ones included."""
         return b"".join(self.token_bytes(token_id) for token_id in token_ids)
 
+    @entry
+    def encode(self, text: str, *, trusted: Sequence[tuple[int, int]] | None = None) -> list[int]:
+        """Token ids of a text; nothing is added at either end.
+
+        Control tokens are the special tokens, the ends of a turn, and the added tokens that are no plain words: their
+        text becomes the token where it is trusted, and is spelled by other tokens elsewhere.
+
+        Args:
+            text: what is encoded.
+            trusted: where control tokens may stand, as half-open ranges of code points, ascending: each must lie wholly
+                in one of them. None: anywhere; `()`: nowhere.
+
+        Raises:
+            VocabularyError: `E-VOCAB-ENCODER`, the vocabulary was made without a way to encode (`with_encoder`);
+                `E-VOCAB-DEPENDENCY`, the `tokenizers` library is missing; `E-VOCAB-FILE`, the tokenizer's file is not
+                readable any more; `E-VOCAB-CONTROL`, plain text is encoded as a control token.
+        """
+        if self._encoder is None:
+            raise VocabularyError(
+                "E-VOCAB-ENCODER",
+                "the vocabulary was made without a way to encode text",
+                hint="info.with_encoder(encode_text) adds one; from_huggingface, from_tokenizer_json and from_tiktoken "
+                "bring one along",
+            )
+        return self._encoder.encode(text, ((0, len(text)),) if trusted is None else trusted)
+
+    @entry
+    def with_encoder(self, encode_text: Callable[[str], Sequence[int]]) -> TokenizerInfo:
+        """The same vocabulary with a function that encodes plain text.
+
+        Args:
+            encode_text: gives the token ids of a text, adds nothing at either end, and reads no special tokens: what
+                looks like one is spelled. The text between two control tokens is given to it. It is pickled with the
+                vocabulary.
+        """
+        encoder = SectionEncoder(ControlTokens(self._tokens), encode_text)
+        return TokenizerInfo(self._tokens, self.vocab_size, encoder)
+
     def __copy__(self) -> TokenizerInfo:
         return self
 
     def __deepcopy__(self, _memo: object) -> TokenizerInfo:
         return self
 
-    def __getstate__(self) -> tuple[int, Tokens, int]:
-        return _STATE_VERSION, self._tokens, self.vocab_size
+    def __getstate__(self) -> tuple[int, Tokens, int, Encoder | None]:
+        return _STATE_VERSION, self._tokens, self.vocab_size, self._encoder
 
     def __setstate__(self, state: object) -> None:
         """Be the vocabulary that was pickled.
@@ -190,8 +234,8 @@ class TokenizerInfo:
         match state:
             case (int(version), *_) if version != _STATE_VERSION:
                 raise ArgumentError("E-STATE-VERSION", f"a vocabulary of version {version} cannot be read here")
-            case (int(), Tokens() as tokens, int(vocab_size)):
-                self._tokens, self._inner = tokens, _vocabulary(tokens, vocab_size)
+            case (int(), Tokens() as tokens, int(vocab_size), encoder) if encoder is None or hasattr(encoder, "encode"):
+                self._tokens, self._inner, self._encoder = tokens, _vocabulary(tokens, vocab_size), encoder
             case _:
                 raise ArgumentError("E-STATE-FORMAT", "this is no pickled vocabulary")
 

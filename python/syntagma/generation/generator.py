@@ -57,7 +57,7 @@ class Generator:
         """Read the prompt and compile the grammar, both at once; iterate over what comes back for the tokens.
 
         Args:
-            prompt: rendered text, or token ids.
+            prompt: text, in which the texts of control tokens are these tokens, or token ids (`Turn.prompt_ids`).
             grammar: what may be written, or what makes it, which then runs beside the reading of the prompt; None:
                 anything.
             grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
@@ -68,7 +68,7 @@ class Generator:
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer; `E-MODEL-PROMPT`, it is empty.
             GrammarError, LimitError: the grammar does not compile.
         """
-        ids = self.backend.encode(prompt) if isinstance(prompt, str) else list(prompt)
+        ids = self.backend.tokenizer_info.encode(prompt) if isinstance(prompt, str) else list(prompt)
         if not ids:
             raise ModelError(
                 "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"

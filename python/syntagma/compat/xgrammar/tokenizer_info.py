@@ -185,7 +185,7 @@ class TokenizerInfo:
             stops = tuple(ids[text] for text in data()["stop_tokens"] if text in ids)
         try:
             with errors():
-                tokens = read_huggingface(tokenizer, eos_token_ids=stops)
+                tokens, _ = read_huggingface(tokenizer, eos_token_ids=stops)
         except RuntimeError as error:
             if isinstance(error.__cause__, ArgumentTypeError):
                 refuse("TokenizerInfo.from_huggingface(slow tokenizer)")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from syntagma.decoding.vocabularies.sentencepiece_model import USER_DEFINED, piece_types, without_leading_space
 from syntagma.decoding.vocabularies.token_bytes import byte_fallback
 from syntagma.decoding.vocabularies.tokenizer_json import tokens_of_json
 from syntagma.decoding.vocabularies.tokens import Tokens
@@ -13,12 +14,15 @@ from syntagma.errors import ArgumentTypeError, VocabularyError
 
 __all__ = ["read_huggingface", "read_sentencepiece", "read_tiktoken"]
 
+EncodeText: TypeAlias = Callable[[str], Sequence[int]]
+"""Plain text to token ids."""
+
 # Spaces, letters of several bytes, an emoji, JSON, line breaks: where spellings differ.
 _PROBES = ("Hello, world", "two  blanks", "Łódź 中文 🙂", "a\n\n\tb", '{"k": [1, -2.5e3, null]}')
 
 
-def read_huggingface(tokenizer: Any, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
-    """The tokens of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`.
+def read_huggingface(tokenizer: Any, *, eos_token_ids: Sequence[int] | None = None) -> tuple[Tokens, str]:
+    """The tokens of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`; with its `tokenizer.json`.
 
     Raises:
         ArgumentTypeError: `E-VOCAB-TYPE`, it is neither.
@@ -34,9 +38,10 @@ def read_huggingface(tokenizer: Any, *, eos_token_ids: Sequence[int] | None = No
     eos = eos_token_ids if eos_token_ids is not None else _ids(getattr(tokenizer, "eos_token_id", None))
     if not eos and eos_token_ids is None:
         raise _no_eos("the tokenizer")
-    tokens = tokens_of_json(backend.to_str(), source=type(tokenizer).__name__, eos_token_ids=eos)
+    description: str = backend.to_str()
+    tokens = tokens_of_json(description, source=type(tokenizer).__name__, eos_token_ids=eos)
     _self_test(tokens, lambda text: backend.encode(text, add_special_tokens=False).ids, type(tokenizer).__name__)
-    return tokens
+    return tokens, description
 
 
 def read_tiktoken(encoding: Any, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
@@ -70,8 +75,12 @@ def read_tiktoken(encoding: Any, *, eos_token_ids: Sequence[int] | None = None) 
     return tokens
 
 
-def read_sentencepiece(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
+def read_sentencepiece(
+    path: str | Path, *, eos_token_ids: Sequence[int] | None = None
+) -> tuple[Tokens, EncodeText, EncodeText]:
     """The tokens of a SentencePiece model file; needs the `sentencepiece` library.
+
+    Also what encodes text at the beginning, and text behind a control token, where no space is put before it.
 
     Raises:
         VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or
@@ -89,6 +98,8 @@ def read_sentencepiece(path: str | Path, *, eos_token_ids: Sequence[int] | None 
         model = SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
         raise VocabularyError("E-VOCAB-FILE", f"is no SentencePiece model: {error}", source=str(path)) from error
+    proto: bytes = model.serialized_model_proto()
+    types = piece_types(proto)
     table, special = [], []
     for token_id in range(model.get_piece_size()):
         piece = model.id_to_piece(token_id)
@@ -105,10 +116,11 @@ def read_sentencepiece(path: str | Path, *, eos_token_ids: Sequence[int] | None 
         table=table,
         eos_token_ids=tuple(eos_token_ids),
         special_token_ids=tuple(special),
-        added_token_ids=tuple(special),
+        added_token_ids=tuple(sorted({*special, *(i for i, kind in enumerate(types) if kind == USER_DEFINED)})),
     )
-    _self_test(tokens, lambda text: model.encode(text, out_type=int), str(path))
-    return tokens
+    _self_test(tokens, model.encode, str(path))
+    later = SentencePieceProcessor(model_proto=without_leading_space(proto))
+    return tokens, model.encode, later.encode
 
 
 def _ids(value: object) -> tuple[int, ...]:
