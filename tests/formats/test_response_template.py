@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 from typing import Any
 
@@ -14,8 +13,8 @@ from hypothesis import strategies as st
 from syntagma import formats
 from syntagma.errors import FormatError
 from syntagma.formats import ChatFormat
-from syntagma.messages import Message, ToolCall
 from tests.formats.cases import TOOLS
+from tests.formats.written import meaning, messages
 
 NAMES = formats.names()
 TRANSFORM = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
@@ -206,29 +205,6 @@ def test_the_anchor_must_be_known() -> None:
     assert "start_anchor" in str(raised.value)
 
 
-def _messages(fmt: ChatFormat) -> list[tuple[Message, str]]:
-    """Messages that the format can write, with their texts."""
-    call = ToolCall(id="call_0", name="weather", arguments='{"place": "Oslo b", "days": 3}')
-    candidates = [
-        Message(content="Yes. 1 < 2."),
-        Message(content="Yes.", reasoning_content="Well."),
-        Message(content="Look.", tool_calls=(call,)),
-        Message(reasoning_content="Well.", tool_calls=(call, call)),
-    ]
-    found = []
-    for message in candidates:
-        try:
-            found.append((message, fmt.write(message, TOOLS)))
-        except FormatError:
-            continue
-    return found
-
-
-def _meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
-    calls = [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
-    return (message.reasoning_content or "").strip(), (message.content or "").strip(), calls
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_there_and_back(name: str) -> None:
     """What the format writes, the format that its own template describes reads the same, as far as it was carried."""
@@ -240,29 +216,43 @@ def test_there_and_back(name: str) -> None:
     assert calls or fmt.spec.tools is None or any("tool" in one.pointer for one in (*lost, *lost_again))
     if fmt.spec.reasoning is not None and (fmt.spec.reasoning.start == "open" or fmt.spec.reasoning.to == "content"):
         return  # only the prompt determines it in a template
-    for message, text in _messages(fmt):
+    for message, text in messages(fmt):
         if calls or not message.tool_calls:
-            assert _meaning(again.parse(text, TOOLS)) == _meaning(message), text
+            assert meaning(again.parse(text, TOOLS)) == meaning(message), text
 
 
-HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
-
-
-@pytest.mark.skipif(not HAS_TRANSFORMERS, reason="transformers is not installed")
 @pytest.mark.parametrize("name", NAMES)
-def test_transformers_reads_what_we_write(name: str) -> None:
-    parsing = pytest.importorskip("transformers.utils.chat_parsing")
+def test_what_the_engines_read(name: str) -> None:
+    """Text is streamed by vLLM and SGLang only where a field has neither `join` nor `repeats`."""
     fmt = formats.get(name)
-    template, _ = fmt.to_response_template(start_anchor="(model)")
-    reasoning = fmt.spec.reasoning
-    opened = reasoning is not None and reasoning.start == "open"
-    prefix = "(model)" + (reasoning.block[0].opener if reasoning is not None and opened else "")
-    for message, text in _messages(fmt):
-        if message.tool_calls and "tool_calls" not in template["fields"]:
-            continue
-        if reasoning is not None and reasoning.to == "content":
-            continue
-        found = parsing.parse_response(text, template, prefix=prefix, tools=TOOLS)
-        calls = [(call["function"]["name"], call["function"]["arguments"]) for call in found.get("tool_calls", [])]
-        read = (found.get("thinking", "").strip(), found.get("content", "").strip(), calls)
-        assert read == _meaning(message), text
+    template, lost = fmt.to_response_template(start_anchor="(model)")
+    texts = [field for key, field in template["fields"].items() if key != "tool_calls"]
+    assert not any({"join", "repeats"} & field.keys() for field in texts)
+    joined, lost_joined = fmt.to_response_template(start_anchor="(model)", join=True)
+    assert all(field["join"] == "" for key, field in joined["fields"].items() if key != "tool_calls")
+    assert {one.pointer for one in lost} - {one.pointer for one in lost_joined} <= {"/content", "/reasoning/repeat"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if formats.get(name).spec.tools is not None])
+def test_what_ends_a_region_is_listed(name: str) -> None:
+    fmt = formats.get(name)
+    template, lost = fmt.to_response_template(start_anchor="(model)")
+    pointers = {one.pointer for one in lost}
+    assert ("/end_of_turn" in pointers) == bool(fmt.spec.end_of_turn)
+    assert ("/tools/call" in pointers) or "tool_calls" not in template["fields"]
+
+
+def test_the_separator_of_calls_comes_back() -> None:
+    fmt = ChatFormat.from_toml(
+        """
+        anchor = "(model)"
+        [tools]
+        call = "<leaf>{name}\\n{arguments}</leaf>"
+        separator = "\\n"
+        """
+    )
+    template, _ = fmt.to_response_template()
+    again, lost = ChatFormat.from_response_template(template)
+    assert lost == ()
+    assert again.spec.tools is not None
+    assert again.spec.tools.separator == "\n"

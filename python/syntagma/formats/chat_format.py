@@ -65,16 +65,23 @@ class ChatFormat:
         spec, lost = read_response_template(template)
         return cls(spec), lost
 
-    def to_response_template(self, *, start_anchor: str | None = None) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
+    @entry
+    def to_response_template(
+        self, *, start_anchor: str | None = None, join: bool = False
+    ) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
         """A `response_template` that reads what the format writes, and what is lost in the translation.
+
+        transformers, vLLM and SGLang read it.
 
         Args:
             start_anchor: where the assistant's turn begins in a prompt; by default `anchor`.
+            join: join the pieces of an answer between which calls stand, and those of reasoning. transformers keeps
+                the last piece otherwise; vLLM and SGLang join them anyway, and refuse a template that asks for it.
 
         Raises:
             FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
         """
-        return write_response_template(self.spec, start_anchor=start_anchor)
+        return write_response_template(self.spec, start_anchor=start_anchor, join=join)
 
     @entry
     def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ _REASONING_FIELDS = ("thinking", "reasoning_content", "reasoning")
 _PARTS = {**dict.fromkeys(_REASONING_FIELDS, "reasoning"), "content": "content", "tool_calls": "tools"}
 _MAX_PAIRS = 16
 _MAX_DEPTH = 16
+_AFTER_A_CALL = re.compile(r"\(\?:\(\?<=(?:\\.|[^()\\])+\)((?:\\.|[^()\\])+)\)\?")
+"""what may stand between calls: an optional text that follows a closer"""
 _Anchor = tuple["str | NamedGroup", ...]
 
 
@@ -112,7 +115,7 @@ class _Translation:
         blocks = [f"{_plain(opener)}{{content}}{_plain(closer)}" for opener, closer in pairs if opener and closer]
         if blocks:
             return ContentSpec(block=_patterns(blocks, ("content",)))
-        drop = tuple(dict.fromkeys(text for pair in pairs for text in map(_plain, pair) if text))
+        drop = tuple(dict.fromkeys(text.lstrip() for pair in pairs for text in map(_plain, pair) if text))
         return ContentSpec(drop=drop) if drop else None
 
     def _text_field(self, field: Mapping[str, Any], pointer: str) -> None:
@@ -141,7 +144,9 @@ class _Translation:
         for path in paths.other:
             self._lose(f"{pointer}/transform{path}", "a call has a name, an id and arguments")
         options = dict(field.get("content_args") or {})
-        section, pairs = _section(field)
+        field, separator = _separated(field)
+        section, pairs = _section(field, self._template["fields"].get("content") or {})
+        section |= separator
         pairs = pairs or self._anchors(field, pointer)
         if parser == "json":
             return msgspec.structs.replace(self._json_calls(field, pointer, paths, pairs, options), **section)
@@ -262,20 +267,41 @@ def _texts(field: Mapping[str, Any], side: str) -> list[_Anchor]:
     return [()] if expression is None else list(anchor_texts(expression))
 
 
-def _section(field: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[_Anchor, _Anchor]]]:
+def _separated(field: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """The field without what stands between calls, and that as a key of `[tools]`."""
+    between = _AFTER_A_CALL.match(field.get("open_pattern") or "")
+    if between is None:
+        return field, {}
+    rest = {**field, "open_pattern": field["open_pattern"][between.end() :]}
+    return rest, {"separator": _plain(anchor_texts(between[1])[0])}
+
+
+def _section(
+    field: Mapping[str, Any], content: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[tuple[_Anchor, _Anchor]]]:
     """The section around calls, as keys of `[tools]`, and the call's own opener and closer.
 
-    A field has a section if its first opener and closer are longer versions of its second ones.
+    A field has a section if its first opener is a longer version of its second one. The section's closer is the rest of
+    a longer closer, or stands behind whitespace among what ends the content.
     """
     openers, closers = _texts(field, "open"), _texts(field, "close")
-    if len(openers) != 2 or len(closers) != 2 or field.get("transform_each"):
+    if len(openers) != 2 or field.get("transform_each"):
         return {}, []
-    (long_open, opener), (long_close, closer) = openers, closers
+    long_open, opener = openers
     before = _without(long_open[0], opener[0], str.removesuffix) if long_open[1:] == opener[1:] else None
-    after = _without(long_close[-1], closer[-1], str.removeprefix) if long_close[:-1] == closer[:-1] else None
+    if before and len(closers) == 2:
+        long_close, closer = closers
+        after = _without(long_close[-1], closer[-1], str.removeprefix) if long_close[:-1] == closer[:-1] else None
+    else:
+        closer, after = closers[0], next(iter(_after_calls(content)), None) if len(closers) == 1 else None
     if not before or not after:
         return {}, []
     return {"section": _patterns([f"{before}{{calls}}{after}", "{calls}"], ("calls",))}, [(opener, closer)]
+
+
+def _after_calls(content: Mapping[str, Any]) -> list[str]:
+    """Closers of the content that stand behind whitespace."""
+    return [text for text in map(_plain, _texts(content, "close")) if text[:1].isspace()]
 
 
 def _without(long: str | NamedGroup, short: str | NamedGroup, cut: Callable[[str, str], str]) -> str | None:

@@ -10,7 +10,6 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
-    ContentSpec,
     Envelope,
     EnvelopeNode,
     EnvelopePlaceholder,
@@ -43,13 +42,15 @@ class _Inexpressible(ValueError):
 
 
 def write_response_template(
-    spec: FormatSpec, *, start_anchor: str | None = None
+    spec: FormatSpec, *, start_anchor: str | None = None, join: bool = False
 ) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
     """The template that reads what the format writes, and what is lost in the translation.
 
     Args:
         spec: the format.
         start_anchor: where the assistant's turn begins in a prompt; by default the format's.
+        join: whether several pieces of an answer, or of reasoning, are joined to one text; transformers does so, vLLM
+            and SGLang refuse such a template.
 
     Raises:
         FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
@@ -68,12 +69,17 @@ def write_response_template(
         spec = _with_openers(spec, spec.messages)
     if spec.reasoning is not None:
         fields["thinking"] = _reasoning(spec.reasoning, lost)
-    fields["content"] = _content(spec.content, spec.turn_ends, lost)
+    fields["content"] = _content(spec, lost)
     if spec.tools is not None:
         try:
-            fields["tool_calls"] = _calls(spec.tools, lost)
+            fields["tool_calls"] = _calls(spec.tools, spec.turn_ends[0] if spec.turn_ends else (), lost)
+            lost.append(NotCarried("/tools/call", "a call ends at its first closer, also inside a string"))
         except _Inexpressible as error:
             lost.append(NotCarried("/tools", str(error)))
+    lost += _lost_of_turn(spec, joined=join)
+    for name in ("thinking", "content") if join else ():
+        if name in fields:
+            fields[name] |= {"repeats": True, "join": ""}
     template = {"version": 1, "defaults": {"role": "assistant"}, "start_anchor": anchor, "fields": fields}
     return template, tuple(lost)
 
@@ -104,17 +110,52 @@ def _reasoning(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
         lost.append(NotCarried("/reasoning/switch", "only the prompt determines what is open"))
     if part.to == "content":
         lost.append(NotCarried("/reasoning/to", "reasoning is a field of its own"))
-    field = {**_sides(part.block, "/reasoning/block", lost), "content": "text", "content_args": _EXACT}
-    return {**field, "repeats": True, "join": ""} if part.repeat else field
+    return {**_sides(part.block, "/reasoning/block", lost), "content": "text", "content_args": _EXACT}
 
 
-def _content(part: ContentSpec | None, turn_ends: Sequence[Sequence[str]], lost: list[NotCarried]) -> dict[str, Any]:
-    field: dict[str, Any] = {"content": "text", "content_args": _EXACT, "repeats": True, "join": ""}
+def _lost_of_turn(spec: FormatSpec, *, joined: bool) -> list[NotCarried]:
+    """What is lost where the turn ends, and where its parts come more than once."""
+    lost = []
+    if spec.turn_ends and (spec.reasoning is not None or spec.tools is not None):
+        lost.append(NotCarried("/end_of_turn", "the end of the turn ends an answer, not reasoning or a call"))
+    if len(spec.turn_ends) > 1:
+        lost.append(NotCarried("/end_of_turn", "the first choice of texts is read"))
+    if spec.tools is not None and not joined:
+        lost.append(NotCarried("/content", "transformers keeps the last text where calls stand between two"))
+    if spec.reasoning is not None and spec.reasoning.repeat and not joined:
+        lost.append(NotCarried("/reasoning/repeat", "transformers keeps the last reasoning"))
+    return lost
+
+
+def _content(spec: FormatSpec, lost: list[NotCarried]) -> dict[str, Any]:
+    field: dict[str, Any] = {"content": "text", "content_args": _EXACT}
+    part = spec.content
     if part is not None and part.block:
         lost.append(NotCarried("/content/block", "text outside the wrapper is not content"))
         return {**_sides(part.block, "/content/block", lost), **field}
-    ends = [*(text for texts in turn_ends[:1] for text in texts), *(part.drop if part is not None else ())]
+    ends = [*(text for texts in spec.turn_ends[:1] for text in texts), *(part.drop if part is not None else ())]
+    after_calls = _after_calls(spec.tools)
+    if after_calls:
+        return {**field, "close_pattern": "|".join([_spaced(after_calls), *map(re.escape, ends)])}
     return {**field, "close": ends[0] if len(ends) == 1 else ends} if ends else field
+
+
+def _after_calls(tools: ToolsSpec | None) -> str:
+    """What closes a section around calls that have closers of their own.
+
+    It cannot be an option of a call's closer: a parser that is given a text in pieces takes that without it.
+    """
+    if tools is None or _is_array(tools.section[0]) or "calls" not in tools.section[0].placeholders:
+        return ""
+    return tools.section[0].closer.strip()
+
+
+def _is_array(section: Pattern) -> bool:
+    return section.opener.rstrip().endswith("[") and section.closer.lstrip().startswith("]")
+
+
+def _spaced(text: str) -> str:
+    return r"\s*" + re.escape(text)
 
 
 def _sides(blocks: Sequence[Pattern], pointer: str, lost: list[NotCarried]) -> dict[str, Any]:
@@ -129,7 +170,7 @@ def _sides(blocks: Sequence[Pattern], pointer: str, lost: list[NotCarried]) -> d
     return sides
 
 
-def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
+def _calls(tools: ToolsSpec, turn_ends: Sequence[str], lost: list[NotCarried]) -> dict[str, Any]:
     lost += [
         NotCarried(f"/tools/{key}", "there is one form of a call, and values are typed by schemas")
         for key in ("also", "types", "item")
@@ -142,13 +183,19 @@ def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
     ]
     section, call = tools.section[0], tools.call[0]
     options = _json_options(tools)
-    if section.opener.endswith("[") and section.closer.startswith("]"):
-        return _array(section, call, tools.envelope, options)
+    if _is_array(section):
+        return _array(section, call, tools.envelope, turn_ends) | {"content_args": options}
     placeholder = "envelope" if "envelope" in call.placeholders else "arguments"
     before, after = _halves(call, placeholder)
-    if not before or not after:
-        raise _Inexpressible("a call that does not begin and end with a marker")
-    field = {**_opener(section.opener, before), **_closer(section.closer, after), "repeats": True}
+    if not before:
+        raise _Inexpressible("a call that does not begin with a marker")
+    if not after:
+        lost.append(NotCarried("/tools/call", "of calls without a closer only one is read where text comes in pieces"))
+    if tools.id:
+        before = _spelled_out(before, tools.id[0])
+        lost.append(NotCarried("/tools/id", "the name is taken from the id, which is not kept"))
+    field = {**_opener(section.opener, tools.separator, before, after), **_closer(section, before, after, turn_ends)}
+    field["repeats"] = True
     groups = {item.name for item in before if isinstance(item, Placeholder)}
     if placeholder == "envelope":
         transform, found = _envelope_transform(tools.envelope[0].root, ("content",))
@@ -163,28 +210,53 @@ def _calls(tools: ToolsSpec, lost: list[NotCarried]) -> dict[str, Any]:
     return {**field, **_arguments(tools, options, lost), "transform": transform}
 
 
-def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], options: dict[str, Any]) -> dict[str, Any]:
+def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], turn_ends: Sequence[str]) -> dict[str, Any]:
     """Calls that are the elements of one JSON array."""
-    opener, closer = section.opener[:-1], section.closer[1:]
+    opener, closer = section.opener.rstrip()[:-1].rstrip(), section.closer.lstrip()[1:].lstrip()
     if call.text != "{envelope}":
         raise _Inexpressible("an array whose elements have markers")
-    if not opener or not closer:
-        raise _Inexpressible("calls that do not begin and end with a marker")
+    if not opener:
+        raise _Inexpressible("calls that do not begin with a marker")
     transform, _ = _envelope_transform(envelopes[0].root, ())
-    field = {"open": opener, "close": closer, "content": "json", "content_args": options}
-    return {**field, "transform": transform, "transform_each": True}
+    close = {"close": closer} if closer else {"close_pattern": _output_end(turn_ends)}
+    return {"open": opener, **close, "content": "json", "transform": transform, "transform_each": True}
 
 
-def _opener(section: str, before: list[Literal | Placeholder]) -> dict[str, Any]:
-    if not section and len(before) == 1 and isinstance(before[0], Literal):
-        return {"open": before[0].text}
-    return {"open_pattern": _optional(section) + _expression(before)}
+def _opener(
+    section: str, separator: str, before: list[Literal | Placeholder], after: list[Literal | Placeholder]
+) -> dict[str, Any]:
+    """The opener of a call, with what stands between it and the section's opener or the call before it.
+
+    Whitespace at the inner edges of a call's markers is left to the parser of its content, which passes over it.
+    """
+    closer = after[-1].text.strip() if after and isinstance(after[-1], Literal) else ""
+    between = f"(?:(?<={re.escape(closer)}){_expression([Literal(separator)])})?" if closer and separator else ""
+    if not section and not between and len(before) == 1 and isinstance(before[0], Literal):
+        return {"open": before[0].text.rstrip()}
+    return {"open_pattern": between + _optional(section) + _expression(before)}
 
 
-def _closer(section: str, after: list[Literal | Placeholder]) -> dict[str, Any]:
-    if not section and len(after) == 1 and isinstance(after[0], Literal):
-        return {"close": after[0].text}
-    return {"close_pattern": _expression(after) + _optional(section)}
+def _closer(
+    section: Pattern, before: list[Literal | Placeholder], after: list[Literal | Placeholder], turn_ends: Sequence[str]
+) -> dict[str, Any]:
+    """The closer of a call; one that has none ends before the next opener, or with the output."""
+    if not after:
+        if section.closer or not isinstance(before[0], Literal):
+            raise _Inexpressible("a call that does not end with a marker")
+        return {"close_pattern": f"(?={_expression(before[:1])})|{_output_end(turn_ends)}"}
+    if len(after) == 1 and isinstance(after[0], Literal):
+        return {"close": after[0].text.strip()}
+    return {"close_pattern": _expression(after)}
+
+
+def _output_end(turn_ends: Sequence[str]) -> str:
+    """An expression for the end of the turn or of the output."""
+    return "|".join([*map(re.escape, turn_ends), r"\Z"])
+
+
+def _spelled_out(items: list[Literal | Placeholder], id_pattern: Pattern) -> list[Literal | Placeholder]:
+    """The items with what an id consists of in its place."""
+    return [part for item in items for part in (id_pattern.items if item == Placeholder("id") else (item,))]
 
 
 def _optional(section: str) -> str:

@@ -1,0 +1,36 @@
+"""Messages as a format writes them, for readers that are not its own parser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from syntagma.errors import FormatError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
+from tests.formats.cases import TOOLS
+
+__all__ = ["meaning", "messages"]
+
+
+def messages(fmt: ChatFormat) -> list[tuple[Message, str]]:
+    """Messages that the format can write, with their texts."""
+    call = ToolCall(id="call_0", name="weather", arguments='{"place": "Oslo b", "days": 3}')
+    candidates = [
+        Message(content="Yes. 1 < 2."),
+        Message(content="Yes.", reasoning_content="Well."),
+        Message(content="Look.", tool_calls=(call,)),
+        Message(reasoning_content="Well.", tool_calls=(call, call)),
+    ]
+    found = []
+    for message in candidates:
+        try:
+            found.append((message, fmt.write(message, TOOLS)))
+        except FormatError:
+            continue
+    return found
+
+
+def meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
+    calls = [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
+    return (message.reasoning_content or "").strip(), (message.content or "").strip(), calls
