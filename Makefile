@@ -12,7 +12,7 @@ PORT ?= 8000
 BENCH ?=
 ENGINES ?=
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines response-templates train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -108,6 +108,10 @@ test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environ
 
 test-engines: build ## the tests with other engines, an environment an engine (ENGINES="transformers mlx": only these)
 	$(BIN)/python -m tests.engines.run $(ENGINES)
+
+response-templates: build ## what transformers, vLLM and SGLang read with our response templates; writes a page of docs/
+	$(BIN)/python -m tests.engines.run --install transformers vllm sglang
+	for engine in transformers vllm sglang; do $(VENV)-engines-$$engine/bin/python -m tests.engines.response_templates; done
 
 train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py

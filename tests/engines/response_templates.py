@@ -3,7 +3,8 @@
     python -m tests.engines.response_templates                writes the page of docs/
     python -m tests.engines.response_templates --show hermes  prints the cases that an engine reads otherwise
 
-It needs transformers, vLLM and SGLang: `make response-templates` runs it in an environment that has them.
+What an engine reads is counted where it is installed; other columns of the page stay as they are.
+`make response-templates` runs it in the environment of each engine.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -229,29 +233,47 @@ names and arguments. Versions: {versions}. Streamed means one character at a tim
 """
 
 
-def page(readers: dict[str, Engine]) -> str:
-    """The page of docs/."""
-    rows: dict[str, list[int]] = {}
-    for one in cases():
-        row = rows.setdefault(one.fmt.name or "", [0] * (len(readers) + 1))
-        row[0] += 1
-        for column, read in enumerate(readers.values(), 1):
-            row[column] += other(read, one.fmt, one.case) is None
-    total = [sum(column) for column in zip(*rows.values(), strict=True)]
-    libraries = dict.fromkeys(module for module, _ in ENGINES.values())
+def page() -> str:
+    """The page of docs/, with the columns of the engines that are installed here anew."""
+    columns, versions = _columns(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else ({}, {})
+    for name, (module, make) in ENGINES.items():
+        try:
+            read = make()
+        except ImportError:
+            continue
+        found = columns[name] = dict.fromkeys(formats.names(), 0)
+        for one in cases():
+            found[one.fmt.name or ""] += other(read, one.fmt, one.case) is None
+        versions[module] = _version(module)
+    counts = Counter(one.fmt.name or "" for one in cases())
     head = _HEAD.format(
-        versions=", ".join(f"{name} {version_of(name)}" for name in libraries),
-        names=" | ".join(readers),
-        rules="---|" * len(readers),
+        versions=", ".join(f"{name} {number}" for name, number in versions.items()),
+        names=" | ".join(ENGINES),
+        rules="---|" * len(ENGINES),
     )
-    lines = [f"| {name} | {' | '.join(map(str, row))} |" for name, row in sorted(rows.items())]
-    return "\n".join([head + "\n".join([*lines, f"| **all** | {' | '.join(map(str, total))} |"]), "", *_lost(), ""])
+    table = {name: [counts[name], *(columns[engine][name] for engine in ENGINES)] for name in formats.names()}
+    table["**all**"] = [sum(column) for column in zip(*table.values(), strict=True)]
+    rows = [f"| {name} | {' | '.join(map(str, row))} |" for name, row in table.items()]
+    return "\n".join([head + "\n".join(rows), "", *_lost(), ""])
 
 
-def version_of(name: str) -> str:
+def _columns(text: str) -> tuple[dict[str, dict[str, int]], dict[str, str]]:
+    """The columns of a page, and the versions that it names."""
+    table = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.partition("\n## ")[0].splitlines()
+        if "|" in line
+    ]
+    head, _, *rows = table
+    columns = {name: {row[0]: int(row[number]) for row in rows} for number, name in enumerate(head) if name in ENGINES}
+    named = re.search(r"Versions: (.+?)\. ", text.replace("\n", " "))
+    pairs = [pair.split() for pair in named[1].split(",")] if named else []
+    return columns, {pair[0]: pair[1] for pair in pairs}
+
+
+def _version(name: str) -> str:
     """The version of an installed library, also of one that is only a folder of sources."""
-    module = importlib.import_module(name)
-    return str(getattr(module, "__version__", None) or version(name))
+    return str(getattr(importlib.import_module(name), "__version__", None) or version(name))
 
 
 def _lost() -> Iterator[str]:
@@ -278,10 +300,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", metavar="FORMAT", choices=formats.names())
     shown = parser.parse_args().show
-    readers = {name: engine(name) for name in ENGINES}
     if not shown:
-        PAGE.write_text(page(readers))
+        PAGE.write_text(page(), encoding="utf-8")
         return
+    readers = {name: make() for name, (module, make) in ENGINES.items() if find_spec(module) is not None}
     for one in cases():
         for name, read in readers.items() if one.fmt.name == shown else ():
             if (found := other(read, one.fmt, one.case)) is not None:

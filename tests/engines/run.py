@@ -3,8 +3,10 @@
     python -m tests.engines.run              every engine
     python -m tests.engines.run NAME …       some of them
     python -m tests.engines.run --list       their names
+    python -m tests.engines.run --install …  only make the environments
 
-An engine is a file `tests/engines/requirements/NAME.txt`; its tests are `tests/engines/test_NAME.py`,
+An engine is a file `tests/engines/requirements/NAME.txt`, and `NAME.bare` beside it where a library is installed
+without what it asks for, since only parts of it are used; its tests are `tests/engines/test_NAME.py`,
 `tests/engines/test_NAME_*.py` and what is in `tests/engines/NAME/`. Its environment is `.venv-engines-NAME`, made anew
 when what it needs has changed. An engine that does not install is skipped, with pip's reason; where tests
 fail, the exit status is 1.
@@ -58,6 +60,11 @@ def engines() -> list[str]:
     return sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
 
 
+def home_of(name: str) -> Path:
+    """The environment of an engine."""
+    return ROOT / f".venv-engines-{name}"
+
+
 def tests_of(name: str) -> list[Path]:
     """The test files of an engine."""
     alone = HERE / f"test_{name}.py"
@@ -73,7 +80,7 @@ def run(name: str) -> Outcome:
     def outcome(verdict: str, detail: str) -> Outcome:
         return Outcome(name, verdict, detail, time.monotonic() - began)
 
-    home = ROOT / f".venv-engines-{name}"
+    home = home_of(name)
     refusal = install(name, home)
     if refusal is not None:
         return outcome("skipped", f"does not install here: {refusal}")
@@ -96,15 +103,17 @@ def run(name: str) -> Outcome:
 
 def install(name: str, home: Path) -> str | None:
     """Make the environment unless it is there and still right; pip's last line if it cannot be made."""
-    requirements = REQUIREMENTS / f"{name}.txt"
-    wanted = hashlib.sha256(requirements.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    requirements, bare = REQUIREMENTS / f"{name}.txt", REQUIREMENTS / f"{name}.bare"
+    read = [path.read_bytes() for path in (requirements, bare, ROOT / "pyproject.toml") if path.exists()]
+    wanted = hashlib.sha256(b"".join(read)).hexdigest()
     stamp = home / _STAMP
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return None
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", home], check=True)
     pip = [_python(home), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for arguments in (["-r", str(requirements), *NEEDED], ["--editable", ".[all]"]):
+    without = [["--no-deps", "-r", str(bare)]] if bare.exists() else []
+    for arguments in (["-r", str(requirements), *NEEDED], *without, ["--editable", ".[all]"]):
         try:
             done = subprocess.run([*pip, *arguments], cwd=ROOT, check=False, timeout=PIP_SECONDS, capture_output=True)
         except subprocess.TimeoutExpired:
@@ -141,6 +150,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="an engine; without names all of them")
     parser.add_argument("--list", action="store_true", help="only print their names")
+    parser.add_argument("--install", action="store_true", help="only make the environments")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(engines())
     if unknown:
@@ -149,6 +159,10 @@ def main() -> int:
     if arguments.list:
         print("\n".join(names))
         return 0
+    if arguments.install:
+        refused = {name: reason for name in names if (reason := install(name, home_of(name)))}
+        print(*(f"{name}: {reason}" for name, reason in refused.items()), sep="\n")
+        return int(bool(refused))
     outcomes = []
     for name in names:
         print(f"== {name}", flush=True)
