@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import syntagma as sg
 from syntagma.constraints import build_grammar
 from syntagma.errors import ArgumentError, FormatError, LimitError, RequestError, UnsupportedSchema
 from syntagma.format_schema import FormatSpec, Markers, StartState, read_toml
@@ -94,6 +95,10 @@ def test_nothing_can_be_required_of_no_tools(tools: Any) -> None:
         ({"type": "json_schema", "json_schema": {"name": "x", "schema": {}, "strict": True}}, "schema"),
         ({"type": "json_schema", "schema": True}, "schema"),
         ({"type": "grammar", "grammar": "start ::= 'a';"}, "grammar"),
+        ({"type": "grammar", "grammar": "root ::= 'a'", "syntax": "gbnf", "start": "root"}, "grammar"),
+        ({"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b"}}, "grammar"),
+        ({"type": "regex", "regex": "a|b"}, "grammar"),
+        ({"type": "choice", "choice": ["a", "b"]}, "choice"),
         ({"type": "structural_tag", "format": {"type": "any_text"}}, "structural_tag"),
     ],
 )
@@ -111,12 +116,44 @@ def test_response_formats(value: Any, kind: str) -> None:
         ({"type": "json_schema", "json_schema": {"name": "x"}}, "/json_schema/schema"),
         ({"type": "json_schema", "schema": "{"}, "/schema"),
         ({"type": "grammar"}, "/grammar"),
+        ({"type": "grammar", "grammar": {"syntax": "lark"}}, "/grammar/definition"),
+        ({"type": "grammar", "grammar": {"syntax": "bnf", "definition": "a"}}, "/grammar/syntax"),
+        ({"type": "grammar", "grammar": "start: A", "syntax": "json_schema"}, "/syntax"),
+        ({"type": "grammar", "grammar": "start: A", "start": 1}, "/start"),
+        ({"type": "regex", "pattern": "a"}, "/regex"),
+        ({"type": "choice", "choice": "abc"}, "/choice"),
+        ({"type": "choice", "choice": []}, "/choice"),
+        ({"type": "choice", "choice": ["a", None]}, "/choice/1"),
     ],
 )
 def test_response_formats_that_are_refused(value: Any, pointer: str) -> None:
     with pytest.raises(RequestError) as caught:
         read_response_format(value)
     assert (caught.value.code, caught.value.pointer) == ("E-REQUEST-RESPONSE-FORMAT", f"/response_format{pointer}")
+
+
+@pytest.mark.parametrize(
+    ("response_format", "accepted", "refused"),
+    [
+        ({"type": "regex", "regex": "[0-9]{2}"}, "07", "7"),
+        ({"type": "choice", "choice": ["yes", "no", "a\nb"]}, "a\nb", "maybe"),
+        ({"type": "grammar", "grammar": "top: /a+/", "syntax": "lark", "start": "top"}, "aa", ""),
+        ({"type": "grammar", "grammar": {"syntax": "regex", "definition": "x: y"}}, "x: y", "y"),
+        ({"type": "grammar", "grammar": 'answer ::= "ab"', "syntax": "gbnf", "start": "answer"}, "ab", "a"),
+    ],
+)
+def test_content_is_held_to_patterns_choices_and_grammars(
+    response_format: dict[str, Any], accepted: str, refused: str
+) -> None:
+    grammar = sg.formats.get("hermes").grammar([], response_format=response_format)
+    assert grammar.accepts(accepted)
+    assert not grammar.accepts(refused)
+
+
+def test_an_unknown_type_lists_the_known_ones() -> None:
+    with pytest.raises(RequestError) as caught:
+        read_response_format({"type": "yaml"})
+    assert all(known in (caught.value.hint or "") for known in ("json_schema", "regex", "choice", "structural_tag"))
 
 
 @pytest.mark.parametrize(

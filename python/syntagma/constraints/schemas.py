@@ -143,8 +143,12 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
     if answer.kind == "object":
         return schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits)
     if answer.kind == "grammar":
-        text = answer.grammar
-        return with_pointer_prefix(answer.pointer, lambda: Grammar.from_text(text, limits=limits))
+        return with_pointer_prefix(
+            answer.pointer,
+            lambda: Grammar.from_text(answer.grammar, answer.syntax, start=answer.start, limits=limits),
+        )
+    if answer.kind == "choice":
+        return Grammar.from_choices(answer.choices)
     if answer.tag is not None:
         tag = answer.tag
         return with_pointer_prefix(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))

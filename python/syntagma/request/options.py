@@ -63,7 +63,7 @@ class SharedOptions(TypedDict, total=False):
     Attributes:
         tool_choice: `auto` (the default), `none`, `required`, a tool's name, or one of OpenAI's dictionaries
             (`function`, `allowed_tools`).
-        response_format: OpenAI's dictionary, `{"type": "grammar", "grammar": text}`, or a structural tag. None:
+        response_format: OpenAI's dictionary, or one of those that `syntagma.request.read_response_format` lists. None:
             text.
         reasoning: whether the output begins inside reasoning; see the table in `syntagma.request`. The default,
             `auto`, reads it from the prompt.

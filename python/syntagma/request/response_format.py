@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
 from syntagma.errors import RequestError
 
-__all__ = ["ResponseFormat", "ResponseKind", "read_response_format"]
+__all__ = ["GrammarSyntax", "ResponseFormat", "ResponseKind", "read_response_format"]
 
-ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "structural_tag"]
+ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "choice", "structural_tag"]
+GrammarSyntax: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex"]
+"""the notation of a grammar's text; `auto`: what the text tells"""
 
 
 class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,10 +21,13 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kind: `text`: anything; `object`: a JSON object; `schema`: JSON by `schema`; `grammar`: by `grammar`;
-            `structural_tag`: by `tag`.
+            `choice`: one of `choices`; `structural_tag`: by `tag`.
         schema: JSON Schema, for kind `schema`.
         tag: the structural tag, for kind `structural_tag`.
-        grammar: its text, in any notation that the text tells, for kind `grammar`.
+        grammar: its text, for kind `grammar`.
+        syntax: the notation of `grammar`.
+        start: the rule of `grammar` that the content must match; None: the notation's own.
+        choices: texts, at least one, for kind `choice`.
         strict: refuse a schema that a grammar can only approximate.
         pointer: where the schema or grammar stands in the request.
     """
@@ -30,6 +35,9 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
     kind: ResponseKind = "text"
     schema: Any = None
     grammar: str = ""
+    syntax: GrammarSyntax = "auto"
+    start: str | None = None
+    choices: tuple[str, ...] = ()
     tag: Mapping[str, Any] | None = None
     strict: bool = False
     pointer: str = ""
@@ -45,13 +53,26 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in ("object", "schema")
 
 
-_TEXT = ResponseFormat()
+_TEXT: Final = ResponseFormat()
+_TYPES: Final = ("text", "json_object", "json_schema", "regex", "choice", "grammar", "structural_tag")
+_SYNTAXES: Final[tuple[str, ...]] = get_args(GrammarSyntax)
 
 
 def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
-    """Read OpenAI's `response_format`, `{"type": "grammar", "grammar": text}`, and structural tags.
+    """Read a `response_format`: OpenAI's types, and those that hold the content to a pattern, a choice or a grammar.
 
-    A schema may be given as JSON text, too; a grammar may be in any notation that `Grammar.from_text` tells by itself.
+    | `type` | beside it |
+    |---|---|
+    | `text` | – |
+    | `json_object` | `schema`, optional |
+    | `json_schema` | `json_schema`: `{"schema": …, "strict": …}`; or `schema` |
+    | `regex` | `regex`: a pattern that the whole content matches |
+    | `choice` | `choice`: a list of texts, one of which is the content |
+    | `grammar` | `grammar`: its text, or `{"syntax": …, "definition": text}`; `syntax` and `start`, optional |
+    | `structural_tag` | `format`, or `structures` and `triggers` |
+
+    A schema may be given as JSON text, too. `syntax` is `ebnf`, `gbnf`, `lark`, `regex`, or `auto`, the default: what
+    `Grammar.from_text` tells by itself.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
@@ -59,29 +80,55 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
     if value is None:
         return _TEXT
     if not isinstance(value, Mapping):
-        raise _bad_format("a response format is an object", "")
-    kind = value.get("type")
-    if kind == "text":
-        return _TEXT
-    if kind == "json_object":
-        if value.get("schema") is None:
-            return ResponseFormat(kind="object")
-        return _schema(value, "/schema")
-    if kind == "json_schema":
-        inner = value.get("json_schema")
-        if isinstance(inner, Mapping):
-            return _schema(inner, "/json_schema/schema")
-        return _schema(value, "/schema")
-    if kind == "grammar":
-        grammar = value.get("grammar")
-        if not isinstance(grammar, str):
-            raise _bad_format("a grammar is text", "/grammar")
-        return ResponseFormat(kind="grammar", grammar=grammar, pointer="/response_format/grammar")
-    if kind == "structural_tag":
-        if not {"format", "structures", "structural_tag"} & value.keys():
-            raise _bad_format("a structural tag has a format", "/format")
-        return ResponseFormat(kind="structural_tag", tag=value, pointer="/response_format")
-    raise _bad_format(f"unknown type {kind!r}", "/type")
+        raise _bad_format(f"a response format is an object, not {type(value).__name__}", "")
+    match value.get("type"):
+        case "text":
+            return _TEXT
+        case "json_object":
+            return ResponseFormat(kind="object") if value.get("schema") is None else _schema(value, "/schema")
+        case "json_schema":
+            inner = value.get("json_schema")
+            return _schema(inner, "/json_schema/schema") if isinstance(inner, Mapping) else _schema(value, "/schema")
+        case "regex":
+            pattern = _text(value.get("regex"), "a pattern", "/regex")
+            return ResponseFormat(kind="grammar", grammar=pattern, syntax="regex", pointer="/response_format/regex")
+        case "choice":
+            return _choice(value.get("choice"))
+        case "grammar":
+            return _grammar(value)
+        case "structural_tag":
+            if not {"format", "structures", "structural_tag"} & value.keys():
+                raise _bad_format("a structural tag has a format", "/format")
+            return ResponseFormat(kind="structural_tag", tag=value, pointer="/response_format")
+        case unknown:
+            raise _bad_format(f"unknown type {unknown!r}", "/type", hint=f"it is one of {', '.join(_TYPES)}")
+
+
+def _choice(choices: Any) -> ResponseFormat:
+    if isinstance(choices, str) or not isinstance(choices, Sequence) or not choices:
+        raise _bad_format("a choice is a list of at least one text", "/choice")
+    texts = tuple(_text(one, "each choice", f"/choice/{index}") for index, one in enumerate(choices))
+    return ResponseFormat(kind="choice", choices=texts, pointer="/response_format/choice")
+
+
+def _grammar(holder: Mapping[str, Any]) -> ResponseFormat:
+    inner = holder.get("grammar")
+    pointer, name = "", "grammar"
+    if isinstance(inner, Mapping):
+        holder, pointer, name = inner, "/grammar", "definition"
+    grammar = _text(holder.get(name), "a grammar", f"{pointer}/{name}")
+    syntax = holder.get("syntax")
+    if syntax is not None and syntax not in _SYNTAXES:
+        hint = f"it is one of {', '.join(_SYNTAXES)}"
+        raise _bad_format(f"unknown syntax {syntax!r}", f"{pointer}/syntax", hint=hint)
+    start = holder.get("start")
+    return ResponseFormat(
+        kind="grammar",
+        grammar=grammar,
+        syntax=cast("GrammarSyntax", syntax or "auto"),
+        start=None if start is None else _text(start, "the name of a rule", f"{pointer}/start"),
+        pointer=f"/response_format{pointer}/{name}",
+    )
 
 
 def _schema(holder: Mapping[str, Any], pointer: str) -> ResponseFormat:
@@ -98,5 +145,11 @@ def _schema(holder: Mapping[str, Any], pointer: str) -> ResponseFormat:
     )
 
 
-def _bad_format(message: str, pointer: str) -> RequestError:
-    return RequestError("E-REQUEST-RESPONSE-FORMAT", message, pointer=f"/response_format{pointer}")
+def _text(value: Any, what: str, pointer: str) -> str:
+    if not isinstance(value, str):
+        raise _bad_format(f"{what} is text, not {type(value).__name__}", pointer)
+    return value
+
+
+def _bad_format(message: str, pointer: str, hint: str | None = None) -> RequestError:
+    return RequestError("E-REQUEST-RESPONSE-FORMAT", message, pointer=f"/response_format{pointer}", hint=hint)
