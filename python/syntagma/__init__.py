@@ -26,6 +26,7 @@ from syntagma.decoding import (
 from syntagma.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BatchError,
     FormatError,
     GrammarError,
     LimitError,
@@ -51,6 +52,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "Backend",
+    "BatchError",
     "Budgets",
     "ChatCodec",
     "ChatFormat",
@@ -88,6 +90,7 @@ __all__ = [
     "allocate_token_bitmask",
     "analyze",
     "apply_token_bitmask_inplace",
+    "batch",
     "errors",
     "events",
     "fill_next_token_bitmask_batch",
@@ -98,7 +101,7 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from syntagma import openchatml
+    from syntagma import batch, openchatml
     from syntagma.decoding.sampling import Sampling
     from syntagma.generation import GenerationOptions, Generator, Model, load
 
@@ -110,6 +113,7 @@ _LATER = {
     "Generator": "syntagma.generation",
     "Model": "syntagma.generation",
     "Sampling": "syntagma.decoding.sampling",
+    "batch": "syntagma.batch",
     "load": "syntagma.generation",
     "openchatml": "syntagma.openchatml",
 }
@@ -121,4 +125,4 @@ def __getattr__(name: str) -> _typing.Any:
     from importlib import import_module
 
     module = import_module(_LATER[name])
-    return module if name == "openchatml" else getattr(module, name)
+    return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)

@@ -13,6 +13,7 @@
     │   └── UnsupportedSchema   a JSON Schema that is refused, with pointers    E-SCHEMA-…
     ├── VocabularyError         a tokenizer that cannot be understood           E-VOCAB-…
     ├── MatcherError            a matcher that failed and stays failed          E-MATCH-…
+    ├── BatchError              a file that a batch cannot read or write        E-BATCH-…
     ├── ModelError              a model that cannot be loaded                   E-MODEL-…
     └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
 
@@ -28,6 +29,7 @@ from typing import Any
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "BatchError",
     "FormatError",
     "GrammarError",
     "LimitError",
@@ -187,6 +189,10 @@ class VocabularyError(SyntagmaError):
 
 class MatcherError(SyntagmaError):
     """A matcher that failed; it remains unusable."""
+
+
+class BatchError(SyntagmaError):
+    """A file of rows that cannot be read, written or gone on with; `line` is the number of the row, if there is one."""
 
 
 class ModelError(SyntagmaError):

@@ -21,7 +21,18 @@ DATA = PACKAGE / "formats" / "data"
 READING = ("parsing", "constraints", "analysis", "formats", "format_schema", "serving")
 # Words that name a format and mean something plain as well.
 PLAIN = frozenset((ROOT / "tests" / "shape" / "plain_words.txt").read_text().split())
-OPTIONAL = ("torch", "typer", "rich", "starlette", "uvicorn", "tokenizers", "safetensors", "transformers", "tiktoken")
+OPTIONAL = (
+    "torch",
+    "typer",
+    "rich",
+    "starlette",
+    "uvicorn",
+    "tokenizers",
+    "safetensors",
+    "transformers",
+    "tiktoken",
+    "pyarrow",
+)
 # Public methods and properties of one class, constructors aside: the customary bound (pylint's max-public-methods).
 MOST_METHODS = 20
 _MARKER = re.compile(r"<[^<>\s]+>|\[[A-Z][A-Z_/]+\]")

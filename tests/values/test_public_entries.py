@@ -132,6 +132,9 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "special": dict,
     "conversation": lambda: {"messages": []},
     "run": lambda: lambda _: None,
+    "dialect": lambda: "gbnf",
+    "stage": lambda: sg.batch.Parse(sg.ChatFormat.from_toml(FORMAT)),
+    "row": lambda: {"generated_text": "Hello"},
 }
 """right values of arguments, by the argument's name; any other gets a word"""
 
@@ -165,6 +168,9 @@ SUBJECTS: dict[type, Callable[[], Any]] = {
     ocm.ToolRouter: lambda: ocm.ToolRouter({}),
     ocm.harmony.TokenReader: lambda: ocm.harmony.TokenReader(lambda _: b"a", {}),
     sg.testing.ScriptedBackend: RIGHT["backend"],
+    sg.batch.Constrain: lambda: sg.batch.Constrain(RIGHT["fmt"](), "gbnf"),
+    sg.batch.Parse: lambda: sg.batch.Parse(RIGHT["fmt"]()),
+    sg.batch.Render: lambda: sg.batch.Render(RIGHT["template"]()),
 }
 """values whose methods are called; any other class is called without arguments"""
 

@@ -6,6 +6,7 @@ import typer
 
 from syntagma import __version__
 from syntagma.cli.analyze import analyze
+from syntagma.cli.batch import batch
 from syntagma.cli.demo import demo
 from syntagma.cli.formats import formats
 from syntagma.cli.grammar import grammar
@@ -29,7 +30,8 @@ app = typer.Typer(
 )
 for verb in (analyze, formats, render, parse, grammar, mask, serve, demo):
     app.command()(verb)
-app.add_typer(openchatml)
+for group in (batch, openchatml):
+    app.add_typer(group)
 
 
 def _version(asked: bool) -> None:

@@ -7,11 +7,12 @@ import os
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
 from syntagma import _engine
+from syntagma.decoding.pickling import refusal
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.entry import entry, own
 from syntagma.grammars import Grammar
@@ -74,6 +75,9 @@ class GrammarCompiler:
             bounds = msgspec.structs.replace(bounds, compiler_cache_bytes=cache_bytes)
         self.info = own(info)
         self._inner = _engine.GrammarCompiler(self.info._inner, cache, verify, bounds)
+
+    def __reduce__(self) -> NoReturn:
+        refusal("a GrammarCompiler", "pickle the TokenizerInfo, and make a compiler where it is used")(self)
 
     @entry
     def compile(self, grammar: Grammar) -> _engine.CompiledGrammar:

@@ -1,0 +1,46 @@
+"""Names of columns: every stage has standard ones, and takes other names for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from syntagma.entry import check_argument
+from syntagma.errors import ArgumentError
+
+__all__ = ["Columns"]
+
+
+class Columns:
+    """The names that the columns of a stage have in the data."""
+
+    def __init__(self, standard: Iterable[str], given: Mapping[str, str] | None) -> None:
+        """Read other names.
+
+        Args:
+            standard: the standard names of a stage's columns.
+            given: standard name → name in the data; None: the standard ones.
+
+        Raises:
+            ArgumentError: `E-BATCH-NAME`, the stage has no such column, or two get one name.
+        """
+        known = tuple(dict.fromkeys(standard))
+        check_argument("columns", given, Mapping[str, str] | None)
+        names = dict(given or {})
+        unknown = sorted(names.keys() - set(known))
+        if unknown:
+            raise ArgumentError(
+                "E-BATCH-NAME",
+                f"the stage has no column {unknown[0]!r}",
+                hint=f"its columns are {', '.join(known)}",
+                pointer=f"/columns/{unknown[0]}",
+            )
+        self._names = {name: names.get(name, name) for name in known}
+        twice = [name for at, name in enumerate(names) if names[name] in [names[one] for one in list(names)[:at]]]
+        if twice:
+            raise ArgumentError(
+                "E-BATCH-NAME", f"two columns get the name {names[twice[0]]!r}", pointer=f"/columns/{twice[0]}"
+            )
+
+    def __getitem__(self, standard: str) -> str:
+        """The name in the data."""
+        return self._names[standard]

@@ -1,0 +1,104 @@
+"""`Constrain`: the grammar of each row's turn, in the language of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args
+
+from syntagma.batch.asked import REQUEST, asked_by, prompt_of
+from syntagma.batch.stage import Kind, Stage
+from syntagma.batch.values import json_of
+from syntagma.constraints import build_grammar
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, GrammarError
+from syntagma.format_schema import StartState
+from syntagma.formats import ChatFormat
+from syntagma.grammars.lru_cache import LruCache
+from syntagma.messages import ToolLike
+from syntagma.parsing import StreamParser
+from syntagma.request import RequestOptions, ResolvedRequest, resolve_request
+
+__all__ = ["Constrain", "Dialect"]
+
+Dialect: TypeAlias = Literal["ebnf", "gbnf", "lark", "structural_tag", "xgrammar"]
+_CACHE_BYTES = 64 << 20
+_ENTRY_BYTES = 32 << 10
+"""about what the text of a grammar takes"""
+
+
+class Constrain(Stage):
+    """Writes what the model may answer in each row, for engines that hold a grammar while they generate.
+
+    Columns that are read, by their standard names, where a row has them: `tools`, `tool_choice`, `response_format`,
+    `prompt`, `prompt_start` and `template_kwargs`, as structures or as JSON text. Columns that are written: `grammar`
+    (text; JSON text for `structural_tag`), `grammar_status` (`exact`; `wider`, it accepts more; `free`, the row asks
+    for nothing and has no grammar), `preserved_tokens` (special tokens that the grammar spells as text) and `error`.
+
+    Args:
+        fmt: the format that the model writes.
+        dialect: the language: `gbnf` for llama.cpp, `lark` for llguidance, `xgrammar`, `structural_tag`, or `ebnf`, our
+            own.
+        tools: the tools of rows that bring none.
+        columns: standard name → name in the data.
+        **options: see `syntagma.request.RequestOptions`.
+
+    Raises:
+        ArgumentError: `E-BATCH-DIALECT`, no such language; `E-BATCH-NAME`, an unknown column in `columns`; or as
+            `ChatFormat.grammar`.
+    """
+
+    needs = None
+    reads: ClassVar[tuple[str, ...]] = ("prompt", "prompt_start", *REQUEST)
+    results: ClassVar[Mapping[str, Kind]] = {"grammar": "text", "grammar_status": "text", "preserved_tokens": "texts"}
+
+    @entry
+    def __init__(
+        self,
+        fmt: ChatFormat,
+        dialect: Dialect,
+        *,
+        tools: Sequence[ToolLike] | None = None,
+        columns: Mapping[str, str] | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> None:
+        super().__init__(columns)
+        if dialect not in get_args(Dialect):
+            raise ArgumentError(
+                "E-BATCH-DIALECT", f"dialect={dialect!r}", hint=f"one of {', '.join(get_args(Dialect))}"
+            )
+        self._format, self._dialect = fmt, dialect
+        self._options: dict[str, Any] = {**options, "tools": tools}
+        self._cache: LruCache[dict[str, Any]] = LruCache(_CACHE_BYTES)
+        # What is wrong with the options is said now, not in every row; a choice may name tools that rows bring.
+        resolve_request(**self._options, for_reading=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_cache"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._cache = LruCache(_CACHE_BYTES)
+
+    def _identity(self) -> list[Any]:
+        return [self._format.to_toml(), self._dialect, self._options]
+
+    def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        asked = asked_by(given, self._options)
+        request = resolve_request(asked.pop("tools"), **asked)
+        if not request.constrains:
+            return {"grammar": None, "grammar_status": "free", "preserved_tokens": []}
+        start = StreamParser.from_request(self._format, request, prompt=prompt_of(given)).start_state
+        # Rows of one task ask for the same: what tells two requests apart is what their columns say.
+        key = json_of([given[name] for name in REQUEST]), start
+        return self._cache.get(key, _ENTRY_BYTES + len(key[0]), lambda: self._written(request, start))
+
+    def _written(self, request: ResolvedRequest, start: StartState) -> dict[str, Any]:
+        export = build_grammar(self._format.spec, request, start).exports()[self._dialect]
+        if export.status == "no":
+            raise GrammarError("E-BATCH-DIALECT", f"the grammar cannot be written as {self._dialect}: {export.why}")
+        source = export.source if isinstance(export.source, str) else json_of(export.source).decode()
+        return {
+            "grammar": source,
+            "grammar_status": export.status,
+            "preserved_tokens": list(export.preserved_tokens),
+        }

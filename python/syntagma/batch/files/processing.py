@@ -1,0 +1,159 @@
+"""What is done with one chunk: rows out of it, through the stage, and back into bytes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.batch.files.form import FileForm, arrow
+from syntagma.batch.files.reading import LINE_BYTES, Chunk
+from syntagma.batch.files.work import table_bytes, table_of
+from syntagma.batch.stage import Stage
+from syntagma.batch.values import json_of, plain
+
+__all__ = ["Block", "Job", "process"]
+
+Problem: TypeAlias = Mapping[str, str]
+"""code and message of an error"""
+
+
+class Block(msgspec.Struct, frozen=True):
+    """What came of one chunk.
+
+    Attributes:
+        rows: how many rows it had.
+        good: how many of them were processed.
+        output: the processed rows, as the target's file holds them.
+        bad: lines of the side file.
+        misfit: where no row had the column that is needed: what the first one's error says.
+    """
+
+    rows: int
+    good: int
+    output: bytes
+    bad: bytes
+    misfit: str | None = None
+
+    @property
+    def bad_rows(self) -> int:
+        """How many rows were not processed."""
+        return self.rows - self.good
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What is done with every chunk.
+
+    Attributes:
+        stage: the step.
+        source: the name of the file that is read.
+        source_form: its form.
+        target_form: the form of the file that is written.
+    """
+
+    stage: Stage
+    source: str
+    source_form: FileForm
+    target_form: FileForm
+
+
+def process(job: Job, chunk: Chunk) -> Block:
+    """The rows of a chunk, processed.
+
+    Raises:
+        ArgumentError: `E-BATCH-MISSING`, a Parquet file lacks the column that is needed.
+    """
+    return _process_lines(job, chunk) if job.source_form.rows == "jsonl" else _process_table(job, chunk)
+
+
+def _process_lines(job: Job, chunk: Chunk) -> Block:
+    column = job.stage.error_column
+    good: list[dict[str, Any]] = []
+    bad: list[bytes] = []
+    problems: list[Problem] = []
+    for number, text, row, unread in _rows(chunk):
+        found = job.stage.row(row) if unread is None else {column: unread}
+        problem = found.pop(column)
+        if problem is None:
+            good.append(found)
+        else:
+            problems.append(problem)
+            bad.append(_bad_row(job, number, problem, {"text": text} if row is None else {"data": row}))
+    rows = len(good) + len(bad)
+    return Block(rows, len(good), _written(job, good), b"".join(bad), None if good else _misfit(problems))
+
+
+def _rows(chunk: Chunk) -> Iterator[tuple[int, str, Any, Problem | None]]:
+    """Number, text, value and error of each line that is not blank; the value is None where there is an error."""
+    for at, line in enumerate(chunk.data.split(b"\n")):
+        raw = line.strip()
+        if chunk.first + at == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        if raw:
+            row, message = _decoded(raw) if at not in chunk.too_long else (None, f"more than {LINE_BYTES:,} bytes")
+            problem = None if message is None else {"code": "E-BATCH-LINE", "message": message}
+            yield chunk.first + at, "" if message is None else raw.decode("utf-8", "replace"), row, problem
+
+
+def _decoded(raw: bytes) -> tuple[Any, str | None]:
+    try:
+        row = _DECODER.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return None, f"not JSON: {error}"
+    return (row, None) if isinstance(row, dict) else (None, "a line holds one JSON object")
+
+
+def _misfit(problems: list[Problem]) -> str | None:
+    read = [problem for problem in problems if problem["code"] != "E-BATCH-LINE"]
+    missing = [problem for problem in read if problem["code"] == "E-BATCH-MISSING"]
+    return missing[0]["message"] if missing and len(missing) == len(read) else None
+
+
+def _bad_row(job: Job, number: int, problem: Problem, row: Mapping[str, Any]) -> bytes:
+    return json_of({"source": job.source, "row": number, "error": problem, **row}) + b"\n"
+
+
+def _process_table(job: Job, chunk: Chunk) -> Block:
+    pa = arrow(job.source)
+    column = job.stage.error_column
+    with pa.ipc.open_stream(chunk.data) as stream:
+        given = stream.read_all()
+    table = job.stage(given)
+    problems = table.column(column).to_pylist()
+    bad_at = [at for at, problem in enumerate(problems) if problem is not None]
+    bad = [
+        _bad_row(job, chunk.first + at, problems[at], {"data": _top(given.slice(at, 1).to_pylist()[0])})
+        for at in bad_at
+    ]
+    good = table.drop_columns([column]).filter([problem is None for problem in problems])
+    if job.target_form.rows == "parquet":
+        output = table_bytes(good) if good.num_rows else b""
+    else:
+        output = _lines(job, map(_top, good.to_pylist()))
+    return Block(len(problems), good.num_rows, output, b"".join(bad))
+
+
+def _top(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table for JSON: what Arrow fills up in structures is left out."""
+    return {name: plain(value) for name, value in row.items()}
+
+
+def _written(job: Job, rows: list[dict[str, Any]]) -> bytes:
+    if job.target_form.rows == "jsonl":
+        return _lines(job, rows)
+    return table_bytes(table_of(rows, job.stage.written)) if rows else b""
+
+
+def _lines(job: Job, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Lines; compressed as a whole of their own, since such wholes can be put one behind the other."""
+    plain_text = b"".join(json_of(row) + b"\n" for row in rows)
+    if not plain_text or job.target_form.compression is None:
+        return plain_text
+    if job.target_form.compression == "gz":
+        return gzip.compress(plain_text, compresslevel=6, mtime=0)
+    return bytes(arrow().Codec("zstd").compress(plain_text, asbytes=True))
+
+
+_DECODER = msgspec.json.Decoder()

@@ -1,0 +1,135 @@
+"""`Parse`: what models wrote, as messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Unpack
+
+import msgspec
+
+from syntagma.batch.asked import REQUEST, asked_by, prompt_of
+from syntagma.batch.stage import Kind, Stage
+from syntagma.batch.values import text_of
+from syntagma.decoding import TokenizerInfo
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError
+from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolLike
+from syntagma.parsing import ParserOptions, ReadingOptions, StreamParser
+from syntagma.request import resolve_request
+
+__all__ = ["Parse", "message_columns"]
+
+
+class Parse(Stage):
+    """Reads a column of raw texts, or of token ids, as messages.
+
+    Columns that are read, by their standard names: `generated_text`; `generated_tokens`, if there is `info`; and, where
+    a row has them, `finish_reason` (the engine's), `prompt`, `prompt_start`, `tools`, `tool_choice`, `response_format`
+    and `template_kwargs`, as structures or as JSON text.
+
+    Columns that are written: `role`, `content`, `reasoning_content`, `tool_calls` (each with `id`, `name`, `arguments`
+    and `complete`), `finish_reason`, `incomplete`, `diagnostics` (each with `code`, `message`, `start` and `end` in
+    code points) and `error`.
+
+    Args:
+        fmt: the format.
+        tools: the tools of rows that bring none; see `ChatFormat.parse`.
+        info: the vocabulary of `generated_tokens`; None: the text is read.
+        columns: standard name → name in the data.
+        **options: see `syntagma.parsing.ParserOptions`; `prompt` is that of rows that bring none. Ids of calls that
+            bring none are made of `id_seed`, the prompt and the text: another run gives the same.
+
+    Raises:
+        ArgumentError: `E-BATCH-NAME`, an unknown column in `columns`; or as `ChatFormat.parser`.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = (
+        "generated_text",
+        "generated_tokens",
+        "finish_reason",
+        "prompt",
+        "prompt_start",
+        *REQUEST,
+    )
+    results: ClassVar[Mapping[str, Kind]] = {
+        "role": "text",
+        "content": "text",
+        "reasoning_content": "text",
+        "tool_calls": "calls",
+        "finish_reason": "text",
+        "incomplete": "flag",
+        "diagnostics": "diagnostics",
+    }
+
+    @entry
+    def __init__(
+        self,
+        fmt: ChatFormat,
+        *,
+        tools: Sequence[ToolLike] | None = None,
+        info: TokenizerInfo | None = None,
+        columns: Mapping[str, str] | None = None,
+        **options: Unpack[ParserOptions],
+    ) -> None:
+        super().__init__(columns)
+        self.needs = "generated_text" if info is None else "generated_tokens"
+        self._format, self._info = fmt, info
+        self._seed, self._prompt = options.get("id_seed") or "", options.get("prompt")
+        fields = {*ReadingOptions.__struct_fields__, "prompt"}
+        reading: dict[str, Any] = {name: value for name, value in options.items() if name in fields - {"prompt"}}
+        self._reading = ReadingOptions(**{**reading, "keep_raw": False})
+        self._options: dict[str, Any] = {name: value for name, value in options.items() if name not in fields}
+        self._options["tools"] = tools
+        self._request = resolve_request(**self._options, for_reading=True)
+
+    def _identity(self) -> list[Any]:
+        vocabulary = None if self._info is None else [self._info.vocab_size, self._info.eos_token_ids]
+        return [self._format.to_toml(), self._options, self._reading, self._seed, self._prompt, self.needs, vocabulary]
+
+    def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        prompt = prompt_of(given) or self._prompt
+        if self._info is None:
+            text = text_of(given["generated_text"], self._columns["generated_text"])
+            parser = self._parser(given, prompt, text)
+            parser.feed(text)
+        else:
+            ids = _ids(given["generated_tokens"], self._columns["generated_tokens"])
+            parser = self._parser(given, prompt, str(ids))
+            parser.feed_tokens(ids, self._info)
+        reason = given.get("finish_reason")
+        parser.finish(reason if isinstance(reason, str) else None)
+        return {**message_columns(parser.message), "finish_reason": parser.finish_reason}
+
+    def _parser(self, given: Mapping[str, Any], prompt: str | None, text: str) -> StreamParser:
+        request = self._request
+        if any(given[name] is not None for name in REQUEST):
+            asked = asked_by(given, self._options)
+            request = resolve_request(asked.pop("tools"), **asked, for_reading=True)
+        seed = f"{self._seed}\n{prompt or ''}\n{text}"
+        reading = msgspec.structs.replace(self._reading, id_seed=seed)
+        return StreamParser.from_request(self._format, request, prompt=prompt, reading=reading)
+
+
+def message_columns(message: Message) -> dict[str, Any]:
+    """The columns of a message."""
+    return {
+        "role": message.role,
+        "content": message.content,
+        "reasoning_content": message.reasoning_content,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments, "complete": call.complete}
+            for call in message.tool_calls
+        ],
+        "incomplete": message.incomplete,
+        "diagnostics": [
+            {"code": one.code, "message": one.message, "start": one.span[0], "end": one.span[1]}
+            for one in message.diagnostics
+        ],
+    }
+
+
+def _ids(value: Any, column: str) -> list[int]:
+    if not isinstance(value, list | tuple) or not all(isinstance(one, int) for one in value):
+        raise ArgumentError("E-BATCH-COLUMN", f"{column} is a list of token ids", pointer=f"/{column}")
+    return list(value)

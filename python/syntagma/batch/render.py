@@ -1,0 +1,75 @@
+"""`Render`: conversations as prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Unpack
+
+from syntagma.batch.asked import REQUEST, asked_by
+from syntagma.batch.stage import Kind, Stage
+from syntagma.batch.values import from_json
+from syntagma.codec import ChatCodec
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError
+from syntagma.templates import ChatTemplate, RenderOptions
+
+__all__ = ["Render"]
+
+
+class Render(Stage):
+    """Renders a column of conversations as prompts.
+
+    Columns that are read, by their standard names: `messages`, and, where a row has them, `tools`, `documents` and
+    `template_kwargs`, as structures or as JSON text. Columns that are written: `prompt`, `prompt_start` (where the
+    assistant's turn begins in it, in code points) and `error`.
+
+    Args:
+        codec: brings messages and tools into the form that the template wants; or a template, which gets them as they
+            are.
+        columns: standard name → name in the data.
+        **options: see `syntagma.templates.RenderOptions`; `tools` are those of rows that bring none.
+
+    Raises:
+        ArgumentError: `E-BATCH-NAME`, an unknown column in `columns`; `E-CODEC-TEMPLATE`, the codec has no template.
+    """
+
+    needs = "messages"
+    reads: ClassVar[tuple[str, ...]] = ("messages", "documents", *REQUEST)
+    results: ClassVar[Mapping[str, Kind]] = {"prompt": "text", "prompt_start": "count"}
+
+    @entry
+    def __init__(
+        self,
+        codec: ChatCodec | ChatTemplate,
+        *,
+        columns: Mapping[str, str] | None = None,
+        **options: Unpack[RenderOptions],
+    ) -> None:
+        super().__init__(columns)
+        if isinstance(codec, ChatCodec) and codec.template is None:
+            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
+        self._renders = codec
+        self._options: dict[str, Any] = dict(options)
+
+    def _identity(self) -> list[Any]:
+        renders = self._renders
+        if isinstance(renders, ChatTemplate):
+            return [renders.source, self._options]
+        source = renders.template.source if renders.template is not None else None
+        return [source, renders.format.to_toml(), renders.capabilities, self._options]
+
+    def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        messages = from_json(given["messages"], self._columns["messages"])
+        asked = asked_by(given, self._options)
+        whole: RenderOptions = {
+            **{name: asked[name] for name in RenderOptions.__annotations__ if name in asked},  # type: ignore[typeddict-item]
+        }
+        if given["documents"] is not None:
+            whole["documents"] = from_json(given["documents"], self._columns["documents"])
+        renders = self._renders
+        prompt = (
+            renders.render(messages, **whole)
+            if isinstance(renders, ChatCodec)
+            else renders.render_prompt(messages, **whole)
+        )
+        return {"prompt": str(prompt), "prompt_start": prompt.start}

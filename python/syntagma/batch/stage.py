@@ -1,0 +1,124 @@
+"""What the stages of a batch have in common: one row, many rows in any form, and rows that cannot be processed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from syntagma.batch.columns import Columns
+from syntagma.batch.tables import columns_of, is_row, rows_in, with_columns
+from syntagma.batch.values import plain
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, SyntagmaError
+
+__all__ = ["ERROR", "Kind", "Stage"]
+
+Kind: TypeAlias = Literal["text", "count", "flag", "texts", "ids", "mask", "calls", "diagnostics", "error"]
+"""what a column of results holds"""
+
+ERROR = "error"
+"""standard name of the column that says why a row could not be processed"""
+
+
+class Stage:
+    """A step over rows. It can be pickled, and called with rows in any form.
+
+    Attributes:
+        needs: standard name of the column without which no row can be processed; None: there is none.
+        reads: standard names of all columns that are read.
+        results: standard names of the columns that are written, and what they hold.
+    """
+
+    needs: str | None
+    reads: ClassVar[tuple[str, ...]]
+    results: ClassVar[Mapping[str, Kind]]
+
+    def __init__(self, columns: Mapping[str, str] | None) -> None:
+        self._columns = Columns((*self.reads, *self.results, ERROR), columns)
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch with columns of results. Its form stays: what comes in as a table goes out as one.
+
+        A row that cannot be processed stops nothing: its results are null, and the column `error` has the code and the
+        message.
+
+        Args:
+            batch: an Arrow table or record batch, a pandas DataFrame, a dictionary of columns, a list of rows, or one
+                row as a dictionary. Members of structures that are null count as missing, as Arrow writes them; JSON
+                text keeps them.
+
+        Raises:
+            ArgumentError: `E-BATCH-MISSING`, a table lacks the column that is needed.
+            ArgumentTypeError: `E-BATCH-FORM`, it is none of these.
+        """
+        needed = None if self.needs is None else self._columns[self.needs]
+        if is_row(batch, needed):
+            return self._joined({name: plain(value) for name, value in batch.items()}, batch)
+        if isinstance(batch, list | tuple):
+            return [self(one) for one in batch]
+        names = {standard: self._columns[standard] for standard in self.reads}
+        given = columns_of(batch, names.values(), needed=needed)
+        found = self._answers({name: plain(one[at]) for name, one in given.items()} for at in range(rows_in(batch)))
+        kinds = self.written
+        return with_columns(batch, {name: [row[name] for row in found] for name in kinds}, kinds)
+
+    @entry
+    def row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """One row with its results; it is taken as it is, null members of structures included."""
+        return self._joined(row, row)
+
+    @property
+    def written(self) -> dict[str, Kind]:
+        """The columns that are written, by their names in the data, and what they hold."""
+        kinds: dict[str, Kind] = {**self.results, ERROR: "error"}
+        return {self._columns[name]: kind for name, kind in kinds.items()}
+
+    @property
+    def error_column(self) -> str:
+        """The name of the column with errors, in the data."""
+        return self._columns[ERROR]
+
+    def identity(self) -> list[Any]:
+        """What tells the stage from another one, as plain data: a run over a file goes on only with an equal one."""
+        return [type(self).__qualname__, self.written, *self._identity()]
+
+    def _identity(self) -> list[Any]:
+        raise NotImplementedError
+
+    def _joined(self, read: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+        return {**row, **self._answers([read])[0]}
+
+    def _answers(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The results of each row, under their names in the data."""
+        return [self._named(self._answer_or_error(row)) for row in rows]
+
+    def _answer_or_error(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            given = {standard: row.get(self._columns[standard]) for standard in self.reads}
+            if self.needs is not None and self._columns[self.needs] not in row:
+                raise self._missing(self.needs, row)
+            return self._answer(given)
+        except SyntagmaError as error:
+            return {ERROR: {"code": error.code, "message": error.message}}
+        except Exception as error:  # one row, whatever is wrong with it, must not end a batch of millions
+            return {ERROR: {"code": "E-BATCH-ROW", "message": f"unexpected {type(error).__name__}: {error}"}}
+
+    def _missing(self, standard: str, row: Mapping[str, Any]) -> ArgumentError:
+        needed = self._columns[standard]
+        return ArgumentError(
+            "E-BATCH-MISSING",
+            f"the row has no column {needed!r}, only {', '.join(map(str, row)) or 'none'}",
+            hint=f"name another one: columns={{{standard!r}: …}}",
+            pointer=f"/{needed}",
+        )
+
+    def _named(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._columns[name]: answer.get(name) for name in (*self.results, ERROR)}
+
+    def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The results of a row, by standard names.
+
+        Raises:
+            SyntagmaError: the row cannot be processed.
+        """
+        raise NotImplementedError

@@ -1,0 +1,72 @@
+"""Values of columns as plain Python: what Arrow, NumPy and pandas hold, and JSON text in place of a structure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from syntagma.errors import ArgumentError
+
+__all__ = ["from_json", "json_of", "plain", "text_of"]
+
+
+def plain(value: Any) -> Any:
+    """A value without classes of NumPy or pandas; members of structures that are null are left out.
+
+    Arrow gives every structure of a column the same members, and null to those that were not there.
+    """
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items() if not _is_missing(one)}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return None if _is_missing(value) else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is null, as Python, NumPy or pandas spell it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def text_of(value: Any, column: str) -> str:
+    """A value that is text.
+
+    Raises:
+        ArgumentError: `E-BATCH-COLUMN`, it is no text.
+    """
+    if not isinstance(value, str):
+        kind = "null" if value is None else f"a {type(value).__name__}"
+        raise ArgumentError("E-BATCH-COLUMN", f"{column} is text, not {kind}", pointer=f"/{column}")
+    return value
+
+
+def from_json(value: Any, column: str) -> Any:
+    """A structure that may be given as JSON text.
+
+    Raises:
+        ArgumentError: `E-BATCH-COLUMN`, it is text, but no JSON.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        message = f"{column} is a structure or JSON text: {error}"
+        raise ArgumentError("E-BATCH-COLUMN", message, pointer=f"/{column}") from None
+
+
+def json_of(value: Any) -> bytes:
+    """A value as JSON; what JSON has no word for is written as its text."""
+    return _ENCODER.encode(value)
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=str)

@@ -1,0 +1,209 @@
+"""`syntagma batch`: files of rows, each row parsed, rendered, or given its grammar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+import typer
+
+from syntagma.cli.inputs import load_format, load_template, read_json
+from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.codec import ChatCodec
+from syntagma.errors import RequestError
+from syntagma.formats import ChatFormat
+
+__all__ = ["batch"]
+
+batch = typer.Typer(
+    name="batch",
+    help="Send files of rows through a step: JSON lines or Parquet in, the same out, in constant memory.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Source: TypeAlias = Annotated[str, typer.Argument(help="The rows: .jsonl (also .jsonl.gz, .jsonl.zst) or .parquet.")]
+Target: TypeAlias = Annotated[str, typer.Argument(help="The same rows with results; its name says the form, too.")]
+Format: TypeAlias = Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")]
+Template: TypeAlias = Annotated[str | None, typer.Option(help="Chat template to derive the format from.")]
+Tools: TypeAlias = Annotated[str | None, typer.Option(help="JSON file with the tools of rows that bring none.")]
+Column: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--column", help="NAME=COLUMN: the name that a column has in the files; repeatable.")
+]
+Errors: TypeAlias = Annotated[
+    str | None, typer.Option(help="Side file for rows that cannot be processed; otherwise OUT.errors.jsonl.")
+]
+Workers: TypeAlias = Annotated[int, typer.Option(min=1, help="Processes that work; 1 is this one.")]
+ChunkRows: TypeAlias = Annotated[int, typer.Option(min=1, help="Rows of a chunk, the unit of work of a process.")]
+Overwrite: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", help="Begin anew: replace OUT, and forget where an earlier run stopped.")
+]
+
+
+@batch.command("parse")
+@reported
+def parse(
+    source: Source,
+    target: Target,
+    *,
+    format_: Format = None,
+    template: Template = None,
+    tools: Tools = None,
+    reasoning: Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")] = "auto",
+    column: Column = None,
+    errors: Errors = None,
+    workers: Workers = 1,
+    chunk_rows: ChunkRows = 1000,
+    overwrite: Overwrite = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read what models wrote, in the column generated_text, as messages."""
+    from syntagma.batch import Parse
+
+    stage = Parse(
+        _format(format_, template),
+        tools=_tools(tools),
+        columns=_columns(column),
+        reasoning=reasoning,  # type: ignore[arg-type]  # the stage checks it
+    )
+    _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
+
+
+@batch.command("render")
+@reported
+def render(
+    source: Source,
+    target: Target,
+    *,
+    template: Annotated[str, typer.Option(help="Template file, model folder, GGUF file, or 'embedded'.")],
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Give messages to the template as they are, without analysing it.")
+    ] = False,
+    tools: Tools = None,
+    kwargs: Annotated[str | None, typer.Option(help="JSON file with further template variables.")] = None,
+    generation_prompt: Annotated[bool, typer.Option(help="Open the assistant's turn at the end.")] = True,
+    column: Column = None,
+    errors: Errors = None,
+    workers: Workers = 1,
+    chunk_rows: ChunkRows = 1000,
+    overwrite: Overwrite = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Render conversations, in the column messages, as prompts."""
+    from syntagma.batch import Render
+
+    loaded = load_template(template)
+    variables = {} if kwargs is None else read_json(kwargs)
+    if not isinstance(variables, dict):
+        raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
+    stage = Render(
+        loaded if as_is else ChatCodec.from_template(loaded),
+        tools=_tools(tools),
+        columns=_columns(column),
+        add_generation_prompt=generation_prompt,
+        template_kwargs=variables,
+    )
+    _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
+
+
+@batch.command("constrain")
+@reported
+def constrain(
+    source: Source,
+    target: Target,
+    *,
+    dialect: Annotated[str, typer.Option(help="The engine's language: gbnf, lark, xgrammar, structural_tag or ebnf.")],
+    format_: Format = None,
+    template: Template = None,
+    tools: Tools = None,
+    tool_choice: Annotated[
+        str, typer.Option(help="Of rows that bring none: auto, none, required, or a tool's name.")
+    ] = "auto",
+    column: Column = None,
+    errors: Errors = None,
+    workers: Workers = 1,
+    chunk_rows: ChunkRows = 1000,
+    overwrite: Overwrite = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the grammar of each row's turn, for engines that generate offline."""
+    from syntagma.batch import Constrain
+
+    stage = Constrain(
+        _format(format_, template),
+        dialect,  # type: ignore[arg-type]  # the stage checks it
+        tools=_tools(tools),
+        columns=_columns(column),
+        tool_choice=tool_choice,
+    )
+    _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
+
+
+def _format(name: str | None, template: str | None) -> ChatFormat:
+    if (name is None) == (template is None):
+        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
+    if name is not None:
+        return load_format(name)
+    from syntagma.analysis import analyze
+
+    return analyze(load_template(template or "")).format
+
+
+def _tools(path: str | None) -> Any:
+    return None if path is None else read_json(path)
+
+
+def _columns(given: list[str] | None) -> dict[str, str]:
+    """The columns' names: `NAME=COLUMN` each."""
+    columns = {}
+    for one in given or ():
+        standard, equals, name = one.partition("=")
+        if not equals or not name:
+            raise RequestError("E-REQUEST-ARGUMENT", f"--column is NAME=COLUMN, not {one!r}")
+        columns[standard] = name
+    return columns
+
+
+def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: bool, **options: Any) -> None:
+    from syntagma.batch import process_file
+
+    try:
+        with _progress(source) as progress:
+            summary = process_file(stage, source, target, errors=errors, progress=progress, **options)
+    except KeyboardInterrupt:
+        warn("stopped; the same command goes on")
+        raise typer.Exit(130) from None
+    if as_json:
+        write_json(msgspec.to_builtins(summary))
+        return
+    resumed = f", {summary.resumed_rows:,} of them earlier" if summary.resumed_rows else ""
+    write(f"{summary.target}: {summary.written:,} of {summary.rows:,} rows{resumed}")
+    write(f"{summary.seconds:.1f} s, {summary.rows_per_second:,.0f} rows a second")
+    if summary.errors is not None:
+        write(f"{summary.errors}: {summary.bad_rows:,} rows that could not be processed")
+
+
+@contextmanager
+def _progress(source: str) -> Iterator[Callable[[Any], None] | None]:
+    """Shows how far the run is, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        yield None
+        return
+    columns = Progress.get_default_columns()
+    with Progress(*columns, "{task.fields[rows]}", console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(source, total=1.0, rows="")
+
+        def show(done: Any) -> None:
+            bad = f", {done.bad_rows:,} bad" if done.bad_rows else ""
+            bar.update(task, completed=done.fraction, rows=f"{done.rows:,} rows{bad}")
+
+        yield show
