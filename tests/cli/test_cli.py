@@ -111,13 +111,28 @@ def test_parse(files: Path) -> None:
 
 def test_analyze_and_parse_by_template(files: Path) -> None:
     template = str(files / "made.jinja")
-    text = call("analyze", template)
+    plain = files / "plain.jinja"
+    plain.write_text(TEMPLATE.replace("{%- if opened -%}<note>{%- endif -%}", ""))
+    text = call("analyze", str(plain))
     assert "[tools]" in text
-    assert "certificate" in text
-    analysis = json.loads(call("analyze", template, "--json"))
+    assert "certificate: clean, but:" in text
+    assert "# messages" not in text
+    assert "#   calls 1: works" in call("analyze", str(plain), "--verbose")
+    assert "certificate: not clean" in call("analyze", template, code=1)
+    analysis = json.loads(call("analyze", template, "--json", code=1))
     assert {"format", "chosen", "capabilities", "certificate"} <= set(analysis)
     message = json.loads(call("parse", str(files / "answer.txt"), "--template", template))
     assert message["tool_calls"][0]["function"]["name"] == "weather"
+
+
+def test_analyze_of_what_is_not_clean(tmp_path: Path) -> None:
+    template = tmp_path / "lists.jinja"
+    listed = "{% for message in messages %}<{{ message.role }}>{{ message.content }}<end>{% endfor %}"
+    template.write_text("{{ tools | tojson if tools else '' }}" + listed, encoding="utf-8")
+    text = call("analyze", str(template), code=1)
+    assert "certificate: not clean" in text
+    assert "calls-not-written" in text
+    assert json.loads(call("analyze", str(template), "--json", code=1))["certificate"]["clean"] is False
 
 
 def test_grammar(files: Path) -> None:

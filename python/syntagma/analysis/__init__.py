@@ -7,8 +7,8 @@ A stage imports those before it.
 from __future__ import annotations
 
 from syntagma.analysis.analysis import Analysis, analyze
-from syntagma.analysis.certify.certificate import Certificate, Item
+from syntagma.analysis.certify.certificate import Certificate, Item, Remark, Verdict
 from syntagma.analysis.infer.format import Evidence, Finding
 from syntagma.analysis.probe.capabilities import Capabilities
 
-__all__ = ["Analysis", "Capabilities", "Certificate", "Evidence", "Finding", "Item", "analyze"]
+__all__ = ["Analysis", "Capabilities", "Certificate", "Evidence", "Finding", "Item", "Remark", "Verdict", "analyze"]

@@ -127,11 +127,13 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
     # Proof, and named formats where the derived one has none.
     choice = _Choice(name="derived", format=derived, certificate=None)
     if certify:
-        outputs = TemplateOutputs(renderer, probed.inputs, inferred.frame, seen.prompts, eos_token=template.eos_token)
+        outputs = TemplateOutputs(
+            renderer, probed.certified_inputs, inferred.frame, seen.prompts, eos_token=template.eos_token
+        )
         certifier = Certifier(outputs, probed.id_form, _mentions(probed, template))
         if candidates != "named":
             choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
-        if candidates != "derived" and (choice.certificate is None or not choice.certificate.clean):
+        if candidates != "derived":
             choice = _with_named_formats(choice, certifier, inferred.spec)
     return Analysis(
         format=choice.format,
@@ -157,6 +159,7 @@ def _mentions(probed: ProbeResult, template: ChatTemplate) -> Mentions:
     found = probed.capabilities
     return Mentions(
         calls="tool_calls" in template.source,
+        tools=found.tools,
         reasoning=bool(probed.thinking_variables or found.thinking_switches or found.reasoning),
     )
 
@@ -165,7 +168,12 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
     """The registered format with the best certificate, if it beats the derived one."""
     tried = {_text_of(best.format)} if best.certificate is not None else set()
     for name in names():
-        for candidate in _candidates(get(name), derived):
+        named = get(name)
+        # Headers of messages are never derived: a format that knows them reads what no render shows.
+        in_tie = best.name == "derived" and _has_headers_of(named.spec, derived)
+        if best.certificate is not None and best.certificate.clean and not in_tie:
+            continue
+        for candidate in _candidates(named, derived):
             text = _text_of(candidate)
             if text in tried:
                 continue
@@ -176,13 +184,22 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
-            # Headers of messages are never derived: a format that knows them reads what no render shows.
-            in_tie = best.name == "derived" and candidate.spec.messages is not None
-            if len(certificate.failing) < give_up_after and (
-                known is None or _beats(certificate, known, in_tie=in_tie)
-            ):
+            better = known is None or _beats(certificate, known, in_tie=in_tie)
+            if len(certificate.failing) < give_up_after and better:
                 best = _Choice(name, candidate, certificate)
     return best
+
+
+def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
+    """Whether the derived format writes turns in messages with the headers that the named one knows."""
+    headers, anchor = named.messages, (derived.anchor or "").strip()
+    if headers is None or not any(start.strip() == anchor for start in headers.start):
+        return False
+    blocks = (
+        *(derived.content.block if derived.content else ()),
+        *(derived.reasoning.block if derived.reasoning else ()),
+    )
+    return any(headers.body in block.opener for block in blocks)
 
 
 def _text_of(fmt: ChatFormat) -> str:
@@ -191,13 +208,16 @@ def _text_of(fmt: ChatFormat) -> str:
 
 
 def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:
-    """Whether a certificate is better: by being clean without covering less, or else by its rank.
+    """Whether a certificate is better: nothing that the other reads is lost, and more comes back or less fails.
 
-    `in_tie`: it also is where the ranks are equal.
+    Findings do not count: they speak against how a format was derived, which a named one was not.
+    `in_tie`: it also is better where as much comes back and as much fails.
     """
-    if one.clean:
-        return not other.clean and sum(one.coverage.values()) >= sum(other.coverage.values())
-    return not other.clean and (one.rank > other.rank or (in_tie and one.rank == other.rank))
+    tried = {item.name for item in one.items}
+    if (other.read_back & tried) - one.read_back or sum(one.coverage.values()) < sum(other.coverage.values()):
+        return False
+    gain, relief = len(one.read_back - other.read_back), len(other.failing) - len(one.failing)
+    return relief >= 0 and (gain > 0 or relief > 0 or in_tie)
 
 
 def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:

@@ -8,20 +8,27 @@ import msgspec
 
 from syntagma.analysis.infer.format import Finding
 
-__all__ = ["Certificate", "Item", "Verdict"]
+__all__ = ["Certificate", "Item", "Remark", "Verdict"]
 
-Verdict: TypeAlias = Literal["works", "dropped", "refused", "ambiguous", "other context", "not rendered", "fails"]
+Verdict: TypeAlias = Literal[
+    "works", "altered", "dropped", "refused", "ambiguous", "other context", "not rendered", "fails"
+]
 """What became of a message.
 
 * `works`: it comes back as it was.
+* `altered`: it comes back as the template writes it, and the template writes it otherwise than it was given.
 * `dropped`: what the template writes of it comes back; it does not write all of it.
 * `refused`: it comes back, but the format's grammar does not let a model write it.
-* `ambiguous`: another message with the same calls and the same text is rendered to the same text, and comes back.
+* `ambiguous`: another message is rendered to the same text, and that one comes back.
 * `other context`: it comes back from the middle of a conversation, but not as the last message.
 * `not rendered`: the template refuses it, or shows nothing of it.
 * `fails`: it does not come back.
 """
-_COVERING = ("works", "dropped", "refused", "other context")
+_COVERING = ("works", "altered", "dropped", "refused", "other context")
+_FAILING = ("fails", "refused")
+_LOSING = ("altered", "dropped", "ambiguous", "other context", "not rendered")
+_MAX_NAMED = 3
+"""how many messages a sentence names"""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +39,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         verdict: what became of it.
         shape: what the render shows of it, letters of `RCT`: reasoning, content, tool calls.
         kinds: JSON types of the argument values that it is about.
-        why: what is wrong.
+        why: why it has this verdict, in words that are the same for all messages of which it is true.
+        detail: what was read, and what was expected.
         example: the raw text that shows it.
     """
 
@@ -41,7 +49,31 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     shape: str = ""
     kinds: tuple[str, ...] = ()
     why: str = ""
+    detail: str = ""
     example: str = ""
+
+
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said once about all messages that have the same verdict for the same reason.
+
+    Attributes:
+        verdict: their verdict.
+        why: the reason.
+        names: the names of the messages.
+        detail: what was read and what was expected, of the shortest example.
+        example: the shortest raw text that shows it.
+    """
+
+    verdict: Verdict
+    why: str
+    names: tuple[str, ...]
+    detail: str
+    example: str
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.names[:_MAX_NAMED]) + (", ..." if len(self.names) > _MAX_NAMED else "")
+        why = self.why or "it comes back as it was"
+        return f"{why} ({shown})" if len(self.names) == 1 else f"{why} ({len(self.names)} messages: {shown})"
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,13 +91,50 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def clean(self) -> bool:
-        """No item fails, and nothing was found that speaks against the format."""
-        return not self.findings and all(item.verdict not in ("fails", "refused") for item in self.items)
+        """No item fails or is refused, and nothing was found that speaks against the format.
+
+        A clean certificate may still have `losses`: what the template itself does not write as it was given.
+        """
+        return not self.findings and not self.failing
 
     @property
     def failing(self) -> tuple[Item, ...]:
-        """The items that fail."""
-        return tuple(item for item in self.items if item.verdict == "fails")
+        """The items that fail, or that the grammar refuses."""
+        return tuple(item for item in self.items if item.verdict in _FAILING)
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """The items by verdict and reason, those that fail first; one remark for all that are alike."""
+        alike: dict[tuple[Verdict, str], list[Item]] = {}
+        for item in self.items:
+            alike.setdefault((item.verdict, item.why), []).append(item)
+        made = [
+            Remark(
+                verdict=verdict,
+                why=why,
+                names=tuple(item.name for item in items),
+                detail=min(items, key=lambda item: len(item.example)).detail,
+                example=min((item.example for item in items), key=len),
+            )
+            for (verdict, why), items in alike.items()
+        ]
+        order = (*_FAILING, *_LOSING, "works")
+        return tuple(sorted(made, key=lambda remark: order.index(remark.verdict)))
+
+    @property
+    def losses(self) -> tuple[Remark, ...]:
+        """What the template itself leaves out, changes, refuses, or writes so that two messages look alike."""
+        return tuple(remark for remark in self.remarks if remark.verdict in _LOSING)
+
+    @property
+    def summary(self) -> str:
+        """One sentence: `clean`, `clean, but: ...` with the losses, or `not clean: ...` with what is wrong."""
+        if not self.clean:
+            wrong = [finding.message for finding in self.findings]
+            wrong += [f"{one.verdict}: {one}" for one in self.remarks if one.verdict in _FAILING]
+            return "not clean: " + "; ".join(wrong)
+        said = dict.fromkeys(part for remark in self.losses for part in (remark.why or remark.verdict).split("; "))
+        return "clean, but: " + "; ".join(said) if said else "clean"
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -82,15 +151,15 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return any(letter in item.shape for item in self.items if item.verdict in _COVERING)
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """For comparisons, greater is better: coverage first, then failures, then what the grammar refuses."""
-        refused = sum(item.verdict == "refused" for item in self.items)
-        return (sum(self.coverage.values()), -len(self.failing), -refused)
+    def read_back(self) -> frozenset[str]:
+        """The names of the messages that come back and that the grammar accepts."""
+        return frozenset(item.name for item in self.items if item.verdict in _COVERING and item.verdict != "refused")
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain JSON data."""
         return {
             "clean": self.clean,
+            "summary": self.summary,
             "coverage": self.coverage,
             "grammar_checked": self.grammar_checked,
             "findings": [msgspec.to_builtins(finding) for finding in self.findings],

@@ -15,6 +15,7 @@ A certificate must not deceive itself. Four rules keep it from that:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -22,6 +23,7 @@ from syntagma.analysis.certify.certificate import Certificate, Item, Verdict
 from syntagma.analysis.certify.outputs import TemplateOutputs, without_empty_block
 from syntagma.analysis.certify.read_back import (
     INCOMPLETE,
+    Difference,
     GrammarCheck,
     PromptedOutput,
     chunkings,
@@ -31,10 +33,9 @@ from syntagma.analysis.certify.read_back import (
     plain_message,
     read_back,
     reasoning_at_header,
-    shown_turn,
-    shows_ids,
 )
 from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases
+from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.format import Finding
 from syntagma.analysis.infer.frame import clean_tail
 from syntagma.analysis.locate.atoms import atoms
@@ -46,15 +47,23 @@ from syntagma.formats import ChatFormat
 __all__ = ["Certifier", "Mentions"]
 
 _CHUNKING_SEED = 20
+_SPELLED = {"True": "true", "False": "false", "None": "null"}
 _MAX_QUOTED = 80
 """characters of a prompt's end that a finding quotes"""
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What the template speaks of: a format that knows nothing of it cannot be the whole truth."""
+    """What the template speaks of: a format that knows nothing of it cannot be the whole truth.
+
+    Attributes:
+        calls: it reads the calls of messages.
+        reasoning: it has a thinking switch, or reads reasoning.
+        tools: it lists declared tools in the prompt.
+    """
 
     calls: bool
     reasoning: bool
+    tools: bool
 
 
 class Certifier:
@@ -85,7 +94,8 @@ class Certifier:
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt)):
             items.append(checks.case(case))
-            if give_up_after is not None and sum(item.verdict == "fails" for item in items) >= give_up_after:
+            failing = sum(one.verdict in ("fails", "refused") for one in items)
+            if give_up_after is not None and failing >= give_up_after:
                 break
         else:
             items += checks.reasoning_format_none()
@@ -119,17 +129,27 @@ class Certifier:
                 begun = delimited or any(text.startswith(extra) for text in openers)
                 if extra and extra not in prompted and not begun:
                     yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-_MAX_QUOTED:]!r}")
-        if self._mentions.calls and "calls-unsupported" not in known and not certificate.covers("T"):
+        calls_lost = not certificate.covers("T") and not known & {"calls-unsupported", "leak"}
+        if self._mentions.calls and calls_lost:
             yield Finding("mention-calls", "the template speaks of `tool_calls`, and no call came back")
+        elif self._mentions.tools and calls_lost:
+            yield Finding(
+                "calls-not-written",
+                "the prompt lists the declared tools, and the template writes no call: it does not say how the model "
+                "writes them",
+            )
+        if not certificate.covers("C"):
+            yield Finding("content-lost", "no content came back")
         prose = "reasoning-prose" in known
         if self._mentions.reasoning and not prose and not prompted and not certificate.covers("R"):
             yield Finding("mention-thinking", "the template has a thinking switch, and no reasoning came back")
 
 
 class _Problem(msgspec.Struct, frozen=True):
-    """What is wrong with a turn: why, its raw text, and whether only the grammar objects."""
+    """What is wrong with a turn: why, the detail of this one, its raw text, and whether only the grammar objects."""
 
     why: str
+    detail: str
     example: str
     refused: bool = False
 
@@ -140,78 +160,109 @@ class _FormatChecks:
     def __init__(self, outputs: TemplateOutputs, fmt: ChatFormat) -> None:
         self._outputs = outputs
         self._fmt = fmt
-        self._tools = case_tools()
-        self.grammar = GrammarCheck(fmt, self._tools)
+        self._common, self._unions = case_tools(), case_tools(unions=True)
+        self.grammar = GrammarCheck(fmt)
 
     # -- one message
 
     def case(self, case: Case) -> Item:
         """What becomes of a message."""
-        first = self._render(case.turn, "last") or self._render(case.turn, "middle")
+        tools = self._tools_of(case)
+        first = self._render(case.turn, "last", tools) or self._render(case.turn, "middle", tools)
         if first is None:
-            return Item(name=case.name, verdict="not rendered")
+            why = self._outputs.refusal or "the turn is not found in the render"
+            return Item(name=case.name, verdict="not rendered", why=f"the template refuses it: {why}")
         shown = shown_turn(first)
-        if not shown.shape:
-            return Item(name=case.name, verdict="not rendered", why="nothing of it is shown")
-        problem = self._parser_problem(first, shown)
-        if problem is None and case.basic:
-            problem = self._truncation_problem(first, shown)
-        problem = problem or self._grammar_problem(first, shown)
+        if not shown.turn.shape and shown.readable:
+            return Item(name=case.name, verdict="not rendered", why=shown.why or "nothing of it is shown")
 
-        def item(verdict: Verdict, why: str = "", example: str = "") -> Item:
-            return Item(name=case.name, verdict=verdict, shape=shown.shape, kinds=case.kinds, why=why, example=example)
+        def item(verdict: Verdict, why: str = "", detail: str = "", example: str = "") -> Item:
+            shape, kinds = (shown.turn.shape, case.kinds) if shown.readable else ("", ())
+            return Item(
+                name=case.name, verdict=verdict, shape=shape, kinds=kinds, why=why, detail=detail, example=example
+            )
 
+        if not shown.readable:
+            return item(shown.verdict, shown.why, example=first.text)
+        problem = self._problem(first, shown, tools, cuts=case.basic)
         if problem is None:
-            return item("works" if shown == case.turn else "dropped")
-        middle = self._render(case.turn, "middle")
-        if middle is not None and middle != first and shown_turn(middle) == shown:
-            there = self._parser_problem(middle, shown) or self._grammar_problem(middle, shown)
+            return item(shown.verdict, shown.why, example=first.text)
+        middle = self._render(case.turn, "middle", tools)
+        if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
+            there = self._problem(middle, shown, tools, cuts=False)
             if there is None:
-                return item("other context", problem.why)
+                why = "it comes back from the middle of a conversation only"
+                return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
             if there.refused:
                 problem = there
-        if not problem.refused and self._ambiguous(first, shown):
-            return item("ambiguous", problem.why, problem.example)
-        return item("refused" if problem.refused else "fails", problem.why, problem.example)
+        other = None if problem.refused else self._same_render(first, shown, tools)
+        if other is not None:
+            return item("ambiguous", other, f"{problem.why} {problem.detail}".rstrip(), problem.example)
+        return item("refused" if problem.refused else "fails", problem.why, problem.detail, problem.example)
 
     def reads(self, turn: SampleTurn) -> bool | None:
         """Whether a turn of calls comes back in one piece; None if it has no calls, or they are not shown."""
-        rendered = self._render(turn, "last") if turn.calls else None
+        rendered = self._render(turn, "last", self._common) if turn.calls else None
         shown = shown_turn(rendered) if rendered is not None else None
-        if rendered is None or shown is None or not shown.calls:
+        if rendered is None or shown is None or not shown.turn.calls:
             return None
-        for run in self._outputs.of(self._fmt, rendered, shown)[:1]:
-            back = read_back(self._fmt, run, [run.output], self._tools)
-            return difference(back, shown, ids=shows_ids(rendered, shown)) is None
+        for run in self._outputs.of(self._fmt, rendered, shown.turn)[:1]:
+            back = read_back(self._fmt, run, [run.output], self._common)
+            return difference(back, shown.turn, ids=shows_ids(rendered, shown.turn)) is None
         return None
 
-    def _render(self, turn: SampleTurn, context: Context) -> RenderedTurn | None:
-        return self._outputs.turn(turn, context, self._tools if turn.calls else None)
+    def _tools_of(self, case: Case) -> list[dict[str, Any]] | None:
+        return (self._unions if case.unions else self._common) if case.turn.calls else None
 
-    def _parser_problem(self, rendered: RenderedTurn, shown: SampleTurn) -> _Problem | None:
+    def _render(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
+        return self._outputs.turn(turn, context, tools)
+
+    def _problem(
+        self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None, *, cuts: bool
+    ) -> _Problem | None:
+        """What the parser does not read, or the grammar does not accept; None if all is well.
+
+        `cuts`: whether the output is also cut after its last complete call or content.
+        """
+        declared = tools if shown.turn.calls else None
+        problem = self._parser_problem(rendered, shown.turn, declared)
+        if problem is None and cuts:
+            problem = self._truncation_problem(rendered, shown.turn, declared)
+        if problem is None and not shown.renamed:
+            problem = self._grammar_problem(rendered, shown.turn, declared)
+        return problem
+
+    def _parser_problem(
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+    ) -> _Problem | None:
         """What does not come back; None if everything does."""
-        ids, tools = shows_ids(rendered, shown), self._tools if shown.calls else None
+        ids = shows_ids(rendered, shown)
         for run in self._outputs.of(self._fmt, rendered, shown):
             for chunks in chunkings(run.output, _CHUNKING_SEED) if run.name == "header" else [[run.output]]:
-                why = difference(read_back(self._fmt, run, chunks, tools), shown, ids=ids)
-                if why is not None:
-                    return _Problem(f"after the {run.name}: {why}", run.output)
+                found = difference(read_back(self._fmt, run, chunks, tools), shown, ids=ids)
+                if found is not None:
+                    return _Problem(f"after the {run.name}, {found.what}", found.detail, run.output)
         return None
 
-    def _grammar_problem(self, rendered: RenderedTurn, shown: SampleTurn) -> _Problem | None:
-        """What the grammar does not accept; None if it accepts everything."""
+    def _grammar_problem(
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+    ) -> _Problem | None:
+        """What the grammar does not accept; None if it accepts everything that may follow a generation prompt."""
         if grammar_reserves_text(self._fmt, shown):
             return None
-        for run in self._outputs.of(self._fmt, rendered, shown):
+        runs = self._outputs.of(self._fmt, rendered, shown)
+        for run in [run for run in runs if not run.history] or runs:
             outputs = self._outputs.without_end(self._fmt, run.output, shown)
-            refusals = [self.grammar.refusal(run, output, has_calls=bool(shown.calls)) for output in outputs]
+            refusals = [self.grammar.refusal(run, output, tools) for output in outputs]
             if None not in refusals:
-                return _Problem(f"after the {run.name}: {refusals[0]}", run.output, refused=True)
+                return _Problem(f"after the {run.name}, {refusals[0]}", "", run.output, refused=True)
         return None
 
-    def _truncation_problem(self, rendered: RenderedTurn, shown: SampleTurn) -> _Problem | None:
+    def _truncation_problem(
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+    ) -> _Problem | None:
         """What changes if the output stops at an atom after the last complete call or content; None if nothing does."""
-        ids, tools = shows_ids(rendered, shown), self._tools if shown.calls else None
+        ids = shows_ids(rendered, shown)
         text, frame = self._outputs.text(rendered), self._outputs.frame
         located = locate_turn(msgspec.structs.replace(rendered, turn=shown))
         if not text.startswith(frame.lead) or located.shape != shown.shape or len(located.calls) != len(shown.calls):
@@ -227,28 +278,41 @@ class _FormatChecks:
             at += len(piece)
             if output.strip():
                 run = PromptedOutput("header", frame.lead, output, reasoning_at_header(self._fmt, shown))
-                why = difference(read_back(self._fmt, run, [output], tools), shown, ids=ids)
-                if why is not None and why != INCOMPLETE:
-                    return _Problem(f"cut in its tail: {why}", output)
+                found = difference(read_back(self._fmt, run, [output], tools), shown, ids=ids)
+                if found is not None and found.what != INCOMPLETE:
+                    return _Problem(f"cut in its tail, {found.what}", found.detail, output)
         return None
 
-    def _ambiguous(self, rendered: RenderedTurn, shown: SampleTurn) -> bool:
-        """Whether what was read is another message with the same render, the same calls and the same text."""
-        runs = self._outputs.of(self._fmt, rendered, shown)
-        if not runs:
-            return False
-        message = read_back(self._fmt, runs[0], [runs[0].output], self._tools if shown.calls else None)
+    def _same_render(self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None) -> str | None:
+        """Why what was read is another message with the same render, the same calls and the same text; None if not.
+
+        Reasoning that comes back as content is never excused: nothing tells the two apart, but one of them was lost.
+        """
+        turn = shown.turn
+        runs = self._outputs.of(self._fmt, rendered, turn)
+        message = read_back(self._fmt, runs[0], [runs[0].output], tools if turn.calls else None) if runs else ""
         if isinstance(message, str):
-            return False
+            return None
         found = plain_message(message)
-        wanted = "".join(((shown.reasoning or "") + (shown.content or "")).split())
+        if turn.reasoning and not found["reasoning"]:
+            return None
+        wanted = "".join(((turn.reasoning or "") + (turn.content or "")).split())
         if "".join((found["reasoning"] + found["content"]).split()) != wanted:
-            return False
-        if [call[:2] for call in found["calls"]] != [[call.name, call.arguments] for call in shown.calls]:
-            return False
-        other = SampleTurn(reasoning=found["reasoning"] or None, content=found["content"] or None, calls=shown.calls)
-        again = self._render(other, rendered.context)
-        return other != shown and again is not None and again.text == rendered.text
+            return None
+        if [call[0] for call in found["calls"]] != [call.name for call in turn.calls]:
+            return None
+        calls = []
+        for (_, arguments, _), call in zip(found["calls"], turn.calls, strict=True):
+            if not _read_alike(arguments, call.arguments):
+                return None
+            calls.append(msgspec.structs.replace(call, arguments=arguments))
+        other = SampleTurn(reasoning=found["reasoning"] or None, content=found["content"] or None, calls=tuple(calls))
+        again = self._render(other, rendered.context, tools)
+        if other == turn or again is None or again.text != rendered.text:
+            return None
+        if other.calls != turn.calls:
+            return "a number, boolean or null beside a string is written like text"
+        return "content is written like reasoning"
 
     # -- further checks
 
@@ -265,7 +329,7 @@ class _FormatChecks:
             message = read_back(self._fmt, run, [text], None, reasoning_format="none")
             why = difference(message, SampleTurn(content=text), ids=False)
             if why is not None:
-                yield Item(name="none mode", verdict="fails", shape="C", why=why, example=text)
+                yield _outcome("none mode", why, text)
                 return
 
     def prompted_reasoning(self) -> Iterator[Item]:
@@ -286,17 +350,20 @@ class _FormatChecks:
                 difference(read_back(self._fmt, run, chunks, None), expected, ids=False)
                 for chunks in chunkings(run.output, _CHUNKING_SEED)
             ]
-            why = next((one for one in differences if one), None)
-            why = why or self.grammar.refusal(run, run.output, has_calls=False)
-            yield _outcome("prompted thoughts", why, run.output)
+            found = next((one for one in differences if one), None)
+            refusal = self.grammar.refusal(run, run.output, None)
+            if found is None and refusal is not None:
+                yield Item(name="prompted thoughts", verdict="refused", why=refusal, example=run.output)
+            else:
+                yield _outcome("prompted thoughts", found, run.output)
 
     def interrupted_reasoning(self, id_form: str) -> Iterator[Item]:
         """A call in reasoning that never closes is a call; in reasoning that closes it was quoted."""
         reasoning = self._fmt.spec.reasoning
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
-        rendered = self._render(turn, "last")
+        rendered = self._render(turn, "last", self._common)
         reads_calls_in_reasoning = self._fmt.spec.messages is None and self._fmt.spec.tools is not None
-        if reasoning is None or not reads_calls_in_reasoning or rendered is None or shown_turn(rendered) != turn:
+        if reasoning is None or not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return
         lead, closer = self._outputs.frame.lead, reasoning.block[0].closer
         body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
@@ -307,9 +374,21 @@ class _FormatChecks:
             ("quoted call", text + body + closer + "Two.", SampleTurn(reasoning=text + body, content="Two.")),
         ):
             run = PromptedOutput("header", lead, output, "open")
-            why = difference(read_back(self._fmt, run, [output], self._tools), expected, ids=False)
+            why = difference(read_back(self._fmt, run, [output], self._common), expected, ids=False)
             yield _outcome(name, why, output)
 
 
-def _outcome(name: str, why: str | None, example: str) -> Item:
-    return Item(name=name, verdict="fails" if why else "works", why=why or "", example=example)
+def _read_alike(found: Any, wanted: dict[str, Any]) -> bool:
+    """Whether arguments differ at most in texts that were read where a number, boolean or null is meant."""
+    if not isinstance(found, dict) or found.keys() != wanted.keys():
+        return False
+    return all(
+        found[key] == value or (isinstance(found[key], str) and _SPELLED.get(str(value), str(value)) == found[key])
+        for key, value in wanted.items()
+    )
+
+
+def _outcome(name: str, found: Difference | None, example: str) -> Item:
+    if found is None:
+        return Item(name=name, verdict="works")
+    return Item(name=name, verdict="fails", why=found.what, detail=found.detail, example=example)

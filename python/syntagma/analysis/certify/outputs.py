@@ -45,6 +45,12 @@ class TemplateOutputs:
     def _real(self, text: str) -> str:
         return text.replace(self._sentinel, self._eos_token)
 
+    @property
+    def refusal(self) -> str:
+        """Why the template refused the last turn that it did not render."""
+        error = self._renderer.bounded.last_error
+        return "" if error is None else error.message
+
     def text(self, rendered: RenderedTurn) -> str:
         """The text of a turn, without what follows it in the conversation."""
         return rendered.text.removesuffix(self.frame.epilogue if rendered.context == "last" else self.frame.user_open)
@@ -64,7 +70,9 @@ class TemplateOutputs:
         text, lead = self.text(rendered), self.frame.lead
         found = []
         if text.startswith(lead):
-            found.append(PromptedOutput("header", lead, text[len(lead) :], reasoning_at_header(fmt, shown)))
+            history = bool(self.prompts) and lead not in self.prompts
+            state = reasoning_at_header(fmt, shown)
+            found.append(PromptedOutput("header", lead, text[len(lead) :], state, history))
         for prompt in dict.fromkeys(self.prompts):
             if prompt == lead:
                 continue

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import msgspec
 
 from syntagma.analysis.render.conversation import SampleTurn
-from syntagma.analysis.render.turn_renderer import RenderedTurn
 from syntagma.decoding import CompiledGrammar, GrammarCompiler, GrammarMatcher
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.errors import SyntagmaError
@@ -19,6 +18,7 @@ from syntagma.messages import Message
 
 __all__ = [
     "INCOMPLETE",
+    "Difference",
     "GrammarCheck",
     "PromptedOutput",
     "chunkings",
@@ -28,8 +28,6 @@ __all__ = [
     "plain_message",
     "read_back",
     "reasoning_at_header",
-    "shown_turn",
-    "shows_ids",
 ]
 
 _MAX_CHARACTERWISE = 2_000
@@ -48,12 +46,15 @@ class PromptedOutput(msgspec.Struct, frozen=True):
         prompt: the prompt.
         output: the text that follows the prompt.
         reasoning: the state of reasoning between them, where the prompt does not show it.
+        history: whether only a turn of the history begins here: no generation prompt ends there. Such a turn must be
+            read; what a model may write is decided by the prompts that it does get.
     """
 
     name: str
     prompt: str
     output: str
     reasoning: Literal["auto", "open", "closed"] = "auto"
+    history: bool = False
 
 
 # -- reading
@@ -105,8 +106,15 @@ def _decoded(arguments: str) -> Any:
         return arguments
 
 
-def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> str | None:
-    """What is wrong with a message, in words; None if it is what was expected.
+class Difference(msgspec.Struct, frozen=True):
+    """What is wrong with a message that was read: `what` in general words, and the `detail` of this one."""
+
+    what: str
+    detail: str = ""
+
+
+def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> Difference | None:
+    """What is wrong with a message; None if it is what was expected.
 
     Args:
         message: the message that was read, or what went wrong.
@@ -114,7 +122,7 @@ def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> st
         ids: whether the render shows the ids of calls.
     """
     if isinstance(message, str):
-        return message
+        return Difference("it is refused", message)
     found = plain_message(message)
     wanted: dict[str, Any] = {
         "reasoning": (expected.reasoning or "").strip(),
@@ -127,10 +135,27 @@ def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> st
                 call[2] = ""
     for field, value in wanted.items():
         if not _same(found[field], value):
-            return f"{field}: {_short(found[field])} instead of {_short(value)}"
+            return Difference(_what(field, found, wanted), f"{_short(found[field])} instead of {_short(value)}")
     if message.incomplete:
-        return INCOMPLETE
+        return Difference(INCOMPLETE)
     return None
+
+
+def _what(field: str, found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """What is wrong with a field, in words that are the same for all messages of which it is true."""
+    if field == "calls":
+        if len(found[field]) != len(wanted[field]):
+            return "calls do not come back" if not found[field] else "another number of calls comes back"
+        parts = zip(
+            ("names", "arguments", "ids"),
+            zip(*found[field], strict=True),
+            zip(*wanted[field], strict=True),
+            strict=True,
+        )
+        return next(f"{name} of calls come back changed" for name, one, other in parts if not _same(one, other))
+    if wanted[field] and not found[field]:
+        return f"{field} comes back as something else"
+    return f"{field} comes back where none is" if found[field] and not wanted[field] else f"{field} comes back changed"
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -162,25 +187,6 @@ def grammar_reserves_text(fmt: ChatFormat, shown: SampleTurn) -> bool:
     return opener in ("", "[", "{") and (content.lstrip()[:1] in ("{", "[") or bool(opener and opener in content))
 
 
-def shows_ids(rendered: RenderedTurn, shown: SampleTurn) -> bool:
-    """Whether the render shows the ids of all calls."""
-    return bool(shown.calls) and all(call.id and call.id in rendered.text for call in shown.calls)
-
-
-def shown_turn(rendered: RenderedTurn) -> SampleTurn:
-    """The turn as far as the render shows it: what the template drops is not expected back."""
-    turn, text = rendered.turn, rendered.text
-    calls = turn.calls
-    names = [call.name for call in calls]
-    if any(text.count(name) < names.count(name) for name in set(names)):
-        calls = ()
-    return SampleTurn(
-        reasoning=turn.reasoning if turn.reasoning and turn.reasoning.strip() in text else None,
-        content=turn.content if turn.content and turn.content.strip() in text else None,
-        calls=calls,
-    )
-
-
 def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
     """Openers and closers of the format's calls and reasoning, to be quoted inside of values."""
     spec = fmt.spec
@@ -206,27 +212,25 @@ class GrammarCheck:
         unsupported: why the format has no grammar, once that is known.
     """
 
-    def __init__(self, fmt: ChatFormat, tools: list[dict[str, Any]]) -> None:
+    def __init__(self, fmt: ChatFormat) -> None:
         self._fmt = fmt
-        self._tools = tools
-        self._compiled: dict[tuple[str, str, bool], CompiledGrammar] = {}
+        self._compiled: dict[tuple[str, str, str], CompiledGrammar] = {}
         self.unsupported: str | None = None
         self._compiler = GrammarCompiler(byte_vocabulary())
 
-    def refusal(self, run: PromptedOutput, output: str, *, has_calls: bool) -> str | None:
+    def refusal(self, run: PromptedOutput, output: str, tools: list[dict[str, Any]] | None) -> str | None:
         """Why the grammar after the run's prompt does not accept `output`; None if it does, or there is no grammar.
 
         Args:
             run: the prompt, and the state of reasoning after it.
             output: the text, without the end of the turn.
-            has_calls: whether tools are declared.
+            tools: the declared tools; the same name always means the same tools.
         """
         if self.unsupported is not None:
             return None
-        key = (run.prompt, run.reasoning, has_calls)
+        key = (run.prompt, run.reasoning, "" if tools is None else tools[0]["function"]["name"])
         try:
             if key not in self._compiled:
-                tools = self._tools if has_calls else None
                 grammar = self._fmt.grammar(tools, prompt=run.prompt, reasoning=run.reasoning)
                 self._compiled[key] = self._compiler.compile(grammar)
             matcher = GrammarMatcher(self._compiled[key])

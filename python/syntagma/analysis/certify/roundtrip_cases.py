@@ -23,6 +23,8 @@ _ALL_TYPES: dict[str, Any] = {
     "leaves": ["oolong", "assam"],
     "pot": {"litres": 2, "lid": "round"},
 }
+_LONG_NAME = "look_for_every_kind_of_tea_that_this_house_has_served_since_1887"
+_OTHER_SCRIPT = "löffel_茶"
 _TOOL_TYPES: dict[str, dict[str, Any]] = {
     "brew_tea": {
         "label": "string",
@@ -35,20 +37,38 @@ _TOOL_TYPES: dict[str, dict[str, Any]] = {
         "pot": "object",
         "note": "string",
         "title": "string",
+        "rows": "list",
     },
     "set_table": {"seats": "integer", "cloth": "string"},
     "ring_bell": {},
     "shelf.look_up": {"label": "string"},
     "pour-out": {"label": "string"},
+    "WarmCup": {"label": "string"},
+    _LONG_NAME: {"label": "string", _LONG_NAME.upper(): "string"},
+    _OTHER_SCRIPT: {"label": "string", "höhe": "integer"},
+}
+_UNION_TOOL = "mix_blend"
+_UNIONS: dict[str, list[str]] = {
+    "name_or_none": ["string", "null"],
+    "name_or_names": ["string", "array"],
+    "count_or_none": ["integer", "null"],
+    "share_or_flag": ["number", "boolean"],
+    "list_or_object": ["array", "object"],
+    "name_or_count": ["string", "integer"],
 }
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A message: its stable `name`, its `turn`, and the JSON types of the argument values that it is about."""
+    """A message: its stable `name`, its `turn`, and the JSON types of the argument values that it is about.
+
+    `unions`: whether it calls the tool whose arguments have several types each. That tool is declared only where it is
+    called, because templates that print types know few of them.
+    """
 
     name: str
     turn: SampleTurn
     kinds: tuple[str, ...] = ()
+    unions: bool = False
 
     @property
     def basic(self) -> bool:
@@ -56,29 +76,29 @@ class Case(msgspec.Struct, frozen=True):
         return not self.kinds and len(self.turn.calls) <= 2
 
 
-def case_tools() -> list[dict[str, Any]]:
-    """The tools that the messages call, as OpenAI's dictionaries."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": "Helps at tea time.",
-                "parameters": {
-                    "type": "object",
-                    "properties": {key: _schema(kind) for key, kind in types.items()},
-                    "required": [],
-                },
-            },
+def case_tools(*, unions: bool = False) -> list[dict[str, Any]]:
+    """The tools that the messages call, as OpenAI's dictionaries; `unions`: the one of unions."""
+    if unions:
+        properties = {
+            key: {"anyOf": [{"type": kind} for kind in kinds], "description": "A value."}
+            for key, kinds in _UNIONS.items()
         }
-        for name, types in _TOOL_TYPES.items()
-    ]
+        return [_tool(_UNION_TOOL, properties)]
+    return [_tool(name, {key: _schema(kind) for key, kind in types.items()}) for name, types in _TOOL_TYPES.items()]
+
+
+def _tool(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": []}
+    function = {"name": name, "description": "Helps at tea time.", "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "null":
         # Templates that write out types know few of them; a schema without a type asks for none.
         return {"enum": [None], "description": "A value."}
+    if kind == "list":
+        return {"type": "array", "items": {}, "description": "A value."}
     schema: dict[str, Any] = {"type": kind, "description": "A value."}
     if kind == "array":
         schema["items"] = {"type": "string"}
@@ -156,9 +176,60 @@ def roundtrip_cases(id_form: str, markers: tuple[str, ...] = ()) -> list[Case]:
         Case(f"string {name}", SampleTurn(calls=(call("brew_tea", values),)), ("string",))
         for name, values in texts.items()
     ]
-    nothing = call("brew_tea", {"leaves": [], "pot": {}})
-    cases.append(Case("empty list and object", SampleTurn(calls=(nothing,)), ("array", "object")))
+    nested: dict[str, Any] = {
+        "lid": {"round": True, "spare": False, "maker": None},
+        "sizes": [[1, [2, []]], [{"litres": 0.5}], "3"],
+        "none": {},
+        "code": "007",
+        "label": "",
+    }
+    values: dict[str, dict[str, Any]] = {
+        "empty list and object": {"leaves": [], "pot": {}},
+        "nested": {"pot": nested},
+        "deep list": {"rows": [[["oolong"], []], [True, None, 1.5], [{"a": [1]}]]},
+        "negative and large": {"cups": -12, "ratio": -0.001, "pot": {"far": 12345678901}},
+    }
+    cases += [
+        Case(
+            name, SampleTurn(calls=(call("brew_tea", given),)), tuple({json_type_of(one): 0 for one in given.values()})
+        )
+        for name, given in values.items()
+    ]
+    cases += [
+        Case("name in mixed case", SampleTurn(calls=(call("WarmCup", {"label": "Mint Tea"}),))),
+        Case("long name", SampleTurn(calls=(call(_LONG_NAME, {"label": "x", _LONG_NAME.upper(): "y"}),))),
+        Case("other script", SampleTurn(calls=(call(_OTHER_SCRIPT, {"label": "茶", "höhe": 2}),))),
+        Case("long string", SampleTurn(calls=(call("brew_tea", {"label": _long("cup")}),)), ("string",)),
+        Case("content long", SampleTurn(content=_long("pot"))),
+        Case("thoughts long", SampleTurn(reasoning=_long("tray"), content=_CONTENT)),
+        Case("content whitespace", SampleTurn(content="\n\n   Tea is ready. \n\n\n")),
+        Case("thoughts whitespace", SampleTurn(reasoning="\n\n   Is it hot? \n\n\n", content=_CONTENT)),
+    ]
+    unions: dict[str, Any] = {
+        "name_or_none": ("mint", None),
+        "name_or_names": ("mint", ["mint", "sage"]),
+        "count_or_none": (3, None),
+        "share_or_flag": (0.25, True),
+        "list_or_object": ([1], {"a": 1}),
+        "name_or_count": ("mint", 12),
+    }
+    cases += [
+        Case(
+            f"union {key} {json_type_of(value)}",
+            SampleTurn(calls=(call(_UNION_TOOL, {key: value}),)),
+            (json_type_of(value),),
+            unions=True,
+        )
+        for key, both in unions.items()
+        for value in both
+    ]
     if markers:
-        inside = {"label": "see " + " ".join(markers), "note": "x"}
+        quoted = "see " + " ".join(markers)
+        inside = {"label": quoted, "note": "x"}
         cases.append(Case("markers in a string", SampleTurn(calls=(call("brew_tea", inside),)), ("string",)))
     return cases
+
+
+def _long(word: str) -> str:
+    """A text of some 1,500 code points whose end stands nowhere else in it."""
+    return " ".join(f"The {word} number {number} is warm." for number in range(60)) + f" At last no {word} is left."

@@ -16,10 +16,10 @@ from syntagma.analysis.locate.atoms import atoms, text_after, visible_atoms
 from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
 from syntagma.analysis.locate.observations import Observations
 from syntagma.analysis.probe.inputs import ProbeResult
-from syntagma.analysis.render.conversation import SampleCall, SampleTurn
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Notation, read_tables, write_toml
+from syntagma.format_schema import FormatSpec, Notation, read_tables
 from syntagma.formats import ChatFormat
 from syntagma.templates import ChatTemplate
 
@@ -27,6 +27,7 @@ __all__ = ["Evidence", "Finding", "Inference", "infer_format"]
 
 _MAX_QUOTED = 80
 """characters of a prompt's end that a finding quotes"""
+_OPENING, _CLOSING = "<[({⟦«‹◁", ">])}⟧»›▷"
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -82,18 +83,15 @@ def infer_format(
     with_tools = renderer.prompt(probed.inputs, {}, tools=True)
     if with_tools is not None and with_tools not in seen.prompts.values() and _state(parts, with_tools) is None:
         unexplained.append(("tools declared", with_tools[-_MAX_QUOTED:]))
-    tables = _tables(parts, states)
+    tables, leaks = _without_leaks(_tables(parts, states), renderer.sentinels, eos)
     evidence = tuple(_evidence(parts, tables))
     spec, refusals = _supported(_with_eos(tables, eos, template.eos_token))
-    findings = [*_uncertainties(parts, unexplained), *refusals]
+    findings = [*_uncertainties(parts, unexplained), *leaks, *refusals]
     default = seen.prompts.get(None)
     if default is not None and whole_frame.after_header(default) is None:
         findings.append(
             Finding("header-disagrees", "the default generation prompt does not hold the header of rendered turns")
         )
-    text = write_toml(spec)
-    if any(word in text for word in renderer.sentinels.given):
-        findings.append(Finding("leak", "the derived format holds text that only the probes put in"))
     return Inference(spec=spec, frame=parts.frame, evidence=evidence, findings=tuple(findings))
 
 
@@ -208,13 +206,13 @@ def _uncertainties(parts: _Parts, unexplained: list[tuple[str, str]]) -> Iterato
 
 def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
     if parts.reasoning is not None:
-        yield Evidence("reasoning", tables["reasoning"]["block"], parts.reasoning.evidence)
+        yield Evidence("reasoning", tables.get("reasoning", {}).get("block", ""), parts.reasoning.evidence)
     if parts.content is not None:
-        yield Evidence("content", tables["content"]["block"], parts.content.when)
+        yield Evidence("content", tables.get("content", {}).get("block", ""), parts.content.when)
     if parts.calls is not None:
         if parts.calls.unproved_split:
             yield Evidence("tools.section", parts.calls.section, "single calls only: its edge is not proved")
-        for key, value in tables["tools"].items():
+        for key, value in tables.get("tools", {}).items():
             yield Evidence(f"tools.{key}", value if isinstance(value, str) else json.dumps(value), "rendered calls")
     yield Evidence("anchor", parts.frame.anchor, "all shapes and prompts")
     yield Evidence("end_of_turn", parts.frame.end_of_turn, "tails of all shapes")
@@ -245,17 +243,32 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
 
 
 def _end_of_turn_list(text: str, eos: str) -> list[str]:
-    """The atoms of the end of the turn; adjacent ones that are neither whitespace nor bracketed are one."""
+    """The markers that the end of the turn is made of.
+
+    The end-of-sequence token, other whitespace than a space, and a bracketed atom at the beginning of a marker are
+    markers of their own. Any other marker goes on, through brackets, signs, words and spaces, until one of the first
+    two or until a closing bracket meets an opening one.
+    """
     made: list[str] = []
-    joins = False
+    goes_on = False
     for atom in atoms(text, eos):
-        alone = atom.isspace() or atom == eos or (len(atom) > 1 and not atom.isalnum())
-        if made and joins and not alone:
+        single = atom == eos or (atom.isspace() and atom != " ")
+        meets = bool(made) and made[-1].rstrip(" ")[-1:] in _CLOSING and atom[0] in _OPENING
+        if made and goes_on and not single and not meets:
             made[-1] += atom
         else:
             made.append(atom)
-        joins = not alone
-    return made
+            goes_on = not single and not (len(atom) > 1 and not atom.isalnum())
+    return [part for piece in made for part in _without_outer_spaces(piece)]
+
+
+def _without_outer_spaces(text: str) -> list[str]:
+    """A marker with the spaces around it as markers of their own."""
+    inside = text.strip(" ")
+    if not inside:
+        return [text]
+    before, _, after = text.partition(inside)
+    return [part for part in (before, inside, after) if part]
 
 
 def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str], calls: CallPatterns | None) -> dict[str, Any]:
@@ -313,6 +326,18 @@ def _tools_table(calls: CallPatterns) -> dict[str, Any]:
         if arguments.notation:
             table["literals"] = {key: list(words) for key, words in arguments.notation.items()}
     return table
+
+
+def _without_leaks(tables: dict[str, Any], words: Sentinels, eos: str) -> tuple[dict[str, Any], list[Finding]]:
+    """The tables without those parts that hold text of the probes, each of which is a finding."""
+    kept: dict[str, Any] = {}
+    findings = []
+    for part, value in tables.items():
+        if words.survive_in(json.dumps(value, ensure_ascii=False).replace(eos, " ")):
+            findings.append(Finding("leak", f"`{part}` held text that only the probes put in, and was left out"))
+        else:
+            kept[part] = value
+    return kept, findings
 
 
 def _with_eos(value: Any, sentinel: str, token: str) -> Any:

@@ -36,6 +36,15 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
     """settings of one variable each that change the generation prompt"""
     thinking_variables: tuple[str, ...]
     """undeclared variables that switch thinking, by their customary names"""
+    untold_reasoning: str | None = None
+    """message field of reasoning that is rendered, but so that nothing tells it from content"""
+
+    @property
+    def certified_inputs(self) -> Inputs:
+        """The inputs of round-trip cases: reasoning is given wherever the template renders any."""
+        if self.inputs.reasoning is not None or self.untold_reasoning is None:
+            return self.inputs
+        return msgspec.structs.replace(self.inputs, reasoning=self.untold_reasoning)
 
     @property
     def id_form(self) -> str:
@@ -64,6 +73,7 @@ def probe_inputs(renderer: TurnRenderer, source: str, undeclared: frozenset[str]
         max_calls=max_calls,
         switches=switches,
         thinking_variables=tuple(name for name in _THINKING_VARIABLES if name in undeclared),
+        untold_reasoning=None if inputs.reasoning is not None else _untold_reasoning(renderer, inputs, source),
     )
 
 
@@ -218,6 +228,19 @@ def _reasoning_inputs(
         if best[0] >= 3:
             break
     return best[1]
+
+
+def _untold_reasoning(renderer: TurnRenderer, inputs: Inputs, source: str) -> str | None:
+    """The first field of reasoning that is rendered at all."""
+    for field in _REASONING_FIELDS:
+        tried = msgspec.structs.replace(inputs, reasoning=field)
+        turn = SampleTurn(reasoning=renderer.sentinels.word("r"), content=renderer.sentinels.word("c"))
+        if field in source and any(
+            rendered is not None and rendered.shows(turn.reasoning or "")
+            for rendered in (renderer.turn(turn, tried, context) for context in _CONTEXTS)
+        ):
+            return field
+    return None
 
 
 def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | None) -> int:

@@ -26,14 +26,14 @@ class BoundedRenderer:
     Attributes:
         count: how many renders were made.
         seconds: how much CPU time they took.
-        last_error: why the last failed render failed.
+        last_error: why the last failed render failed, whether it was made or remembered.
     """
 
     def __init__(self, template: ChatTemplate, limits: Limits) -> None:
         self._template = template
         self._variants: dict[tuple[bool, bool], ChatTemplate] = {}
         self._limits = limits
-        self._known: dict[str, str | None] = {}
+        self._known: dict[str, str | SyntagmaError] = {}
         self._limit_errors = 0
         self.count = 0
         self.seconds = 0.0
@@ -69,7 +69,11 @@ class BoundedRenderer:
         if key not in self._known:
             template = self._variant(lenient=inputs.lenient, omit_none=inputs.omit_none)
             self._known[key] = self._render(template, messages, tools, prompt, variables)
-        return self._known[key]
+        known = self._known[key]
+        if isinstance(known, str):
+            return known
+        self.last_error = known
+        return None
 
     def undefined_name(self) -> str | None:
         """The variable that the last failed render missed, if that was why it failed."""
@@ -89,7 +93,7 @@ class BoundedRenderer:
         tools: list[dict[str, Any]] | None,
         prompt: bool,
         variables: dict[str, Any],
-    ) -> str | None:
+    ) -> str | SyntagmaError:
         if self.seconds > self._limits.analysis_seconds:
             raise _limits_exceeded(f"rendering took more than {self._limits.analysis_seconds} s")
         started = time.thread_time()
@@ -99,16 +103,14 @@ class BoundedRenderer:
                 messages, tools=tools, add_generation_prompt=prompt, template_kwargs=variables, now=_NOW
             )
         except LimitError as error:
-            self.last_error = error
             self._limit_errors += 1
             if self._limit_errors >= _MAX_LIMIT_ERRORS:
                 raise _limits_exceeded(
                     f"{_MAX_LIMIT_ERRORS} probes went beyond a limit, the last with {error.code}"
                 ) from error
-            return None
+            return error
         except SyntagmaError as error:
-            self.last_error = error
-            return None
+            return error
         finally:
             self.seconds += time.thread_time() - started
 

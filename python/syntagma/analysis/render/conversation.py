@@ -27,6 +27,8 @@ ToolsMode: TypeAlias = Literal["none", "empty", "declared"]
 
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _SENTINEL_LENGTH = 9
+_SENTINEL_PART = 5
+"""letters of a sentinel that no word holds in a row"""
 
 
 class Sentinels:
@@ -62,10 +64,14 @@ class Sentinels:
                 self._numbers.add(value)
                 return value
 
-    @property
-    def given(self) -> frozenset[str]:
-        """Every text that was given, numbers included. None may remain in a derived format."""
-        return frozenset(self._given | {str(number) for number in self._numbers})
+    def survive_in(self, text: str) -> bool:
+        """Whether something that was given stands in a text, a part of it counts, and so do other letter cases."""
+        text = text.casefold()
+        if any(str(number) in text for number in self._numbers):
+            return True
+        size = _SENTINEL_PART
+        parts = {word[at : at + size] for word in self._given for at in range(len(word) - size + 1)}
+        return any(text[at : at + size] in parts for at in range(len(text) - size + 1))
 
 
 class SampleCall(msgspec.Struct, frozen=True):

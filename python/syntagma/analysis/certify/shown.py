@@ -1,0 +1,201 @@
+"""What a render shows of a turn: what must come back, and what the template left out or changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn
+from syntagma.analysis.render.turn_renderer import RenderedTurn
+
+__all__ = ["Loss", "ShownTurn", "shown_turn", "shows_ids"]
+
+_ENTITIES = {
+    "<": "(?:<|&lt;)",
+    ">": "(?:>|&gt;)",
+    "&": "(?:&amp;|&)",
+    '"': '(?:"|&quot;|&#34;)',
+    "'": "(?:'|&#x27;|&#39;)",
+}
+"""patterns of a character as it is, and as an entity"""
+_MIN_CUT = 8
+"""code points that tell the beginning of a text, or its end, from other texts"""
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """One thing that a template does not write as it was given: left out (`dropped`), or changed (`altered`)."""
+
+    verdict: Literal["dropped", "altered"]
+    what: str
+
+
+class ShownTurn(msgspec.Struct, frozen=True):
+    """What a render shows of a turn.
+
+    Attributes:
+        turn: what must come back: the fields as the template wrote them.
+        losses: what the template left out or changed.
+        readable: whether what was changed is known letter by letter, so that it can be expected back.
+        renamed: whether the name of a tool was changed: no declared tool has that name, so no grammar writes it.
+    """
+
+    turn: SampleTurn
+    losses: tuple[Loss, ...] = ()
+    readable: bool = True
+    renamed: bool = False
+
+    @property
+    def verdict(self) -> Literal["works", "dropped", "altered"]:
+        """The verdict of a turn that comes back as it is shown; what is changed weighs more than what is missing."""
+        verdicts = {loss.verdict for loss in self.losses}
+        return "altered" if "altered" in verdicts else "dropped" if verdicts else "works"
+
+    @property
+    def why(self) -> str:
+        """The losses in one sentence."""
+        return "; ".join(dict.fromkeys(loss.what for loss in self.losses))
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A text as it stands in a render; `change` says what the template did to it, empty for nothing."""
+
+    text: str | None
+    change: str = ""
+
+
+def shown_turn(rendered: RenderedTurn) -> ShownTurn:
+    """Compare a turn with its render.
+
+    A text that stands there changed is expected back as it stands, where that is known: in other letters, with
+    entities, cut off, without whitespace at its ends.
+    """
+    turn, text = rendered.turn, rendered.text
+    beside = "beside calls" if turn.calls else "before content" if turn.content is not None else ""
+    losses: list[Loss] = []
+    fields: dict[str, str | None] = {}
+    readable = True
+    for field in ("reasoning", "content"):
+        given = getattr(turn, field)
+        written = _written(given, text) if given else _Written(None)
+        fields[field] = written.text
+        if written.change:
+            losses.append(Loss("altered", f"{field}: {written.change}"))
+            readable = readable and written.text is not None
+        elif given and written.text is None:
+            where = beside if field == "reasoning" or turn.calls else ""
+            losses.append(Loss("dropped", f"{field} {where} is left out".replace("  ", " ")))
+    calls: list[SampleCall] = []
+    for call in turn.calls:
+        shown = _written_call(call, text, [one.name for one in calls].count(call.name), losses)
+        readable = readable and shown is not None
+        if shown is not None and shown.name:
+            calls.append(shown)
+    if len(calls) < len(turn.calls) and readable:
+        some = "of several calls, not all are written" if calls else "calls are left out"
+        losses.append(Loss("dropped", some))
+    made = SampleTurn(reasoning=fields["reasoning"], content=fields["content"], calls=tuple(calls))
+    given = {call.name for call in turn.calls}
+    return ShownTurn(made, tuple(losses), readable, renamed=any(call.name not in given for call in calls))
+
+
+def _written_call(call: SampleCall, text: str, before: int, losses: list[Loss]) -> SampleCall | None:
+    """The call as it is written, with an empty name if it is not; None if it is changed beyond recognition.
+
+    Args:
+        call: the call.
+        text: the render.
+        before: how many calls of the same name stand before it.
+        losses: takes what the template changes.
+    """
+    if text.count(call.name) > before:
+        name = call.name
+    else:
+        written = _Written(None) if before else _written(call.name, text)
+        if written.change:
+            losses.append(Loss("altered", f"names of tools: {written.change}"))
+            if written.text is None:
+                return None
+        elif written.text is None:
+            return SampleCall("", {}, "")
+        name = written.text or ""
+    arguments = _written_value(call.arguments, text, losses)
+    return None if arguments is _UNREADABLE else SampleCall(name, arguments, call.id)
+
+
+_UNREADABLE: Any = object()
+
+
+def _written_value(value: Any, text: str, losses: list[Loss]) -> Any:
+    """A value of arguments with its texts as they are written; `_UNREADABLE` if one is changed beyond recognition."""
+    if isinstance(value, dict):
+        made = {key: _written_value(item, text, losses) for key, item in value.items()}
+        return _UNREADABLE if any(item is _UNREADABLE for item in made.values()) else made
+    if isinstance(value, list):
+        items = [_written_value(item, text, losses) for item in value]
+        return _UNREADABLE if any(item is _UNREADABLE for item in items) else items
+    if not isinstance(value, str) or any(spelling in text for spelling in _spellings(value)):
+        return value
+    written = _written(value, text)
+    if not written.change:
+        return value
+    losses.append(Loss("altered", f"texts in arguments: {written.change}"))
+    return _UNREADABLE if written.text is None else written.text
+
+
+def _spellings(value: str) -> Iterator[str]:
+    """How a text may stand in a call: as it is, in JSON, in JSON inside of JSON, or in a literal of a language."""
+    yield value
+    for ascii_only in (False, True):
+        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        yield once
+        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]
+    yield repr(value)[1:-1]
+
+
+def _written(given: str, text: str) -> _Written:
+    """A text as it stands in a render; no text where nothing of it stands there, or too little to tell."""
+    if given in text:
+        return _Written(given)
+    inside = given.strip()
+    if not inside:
+        return _Written(None)
+    if inside in text:
+        left, right = given.lstrip() in text, given.rstrip() in text
+        ends = "the beginning" if left else "the end" if right else "both ends"
+        return _Written(given, f"whitespace at {ends} is removed")
+    escaped = re.search("".join(_ENTITIES.get(char, re.escape(char)) for char in inside), text)
+    if escaped is not None:
+        return _Written(escaped[0], "`<`, `>`, `&` or quotes are written as entities")
+    at = text.casefold().find(inside.casefold())
+    if at >= 0 and len(text.casefold()) == len(text):
+        return _Written(text[at : at + len(inside)], "letters change their case")
+    return _cut_or_changed(inside, text)
+
+
+def _cut_or_changed(given: str, text: str) -> _Written:
+    """A text of which only a part stands in a render, or that stands there in other letters."""
+    low, high = 0, len(given)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if given[:middle] in text else (low, middle - 1)
+    if low >= _MIN_CUT and given[-_MIN_CUT:] not in text:
+        return _Written(given[:low], "long texts are cut off")
+    words = _words(given)
+    found = sum(word.casefold() in text.casefold() for word in words)
+    if len(words) > 1 and found * 2 >= len(words):
+        return _Written(None, "texts are written otherwise than they were given")
+    return _Written(None)
+
+
+def _words(text: str) -> list[str]:
+    """The longer words of a text: short ones stand in any other text, too."""
+    return [word for word in text.split() if len(word) > 3 and word.isalnum()]
+
+
+def shows_ids(rendered: RenderedTurn, shown: SampleTurn) -> bool:
+    """Whether the render shows the ids of all calls."""
+    return bool(shown.calls) and all(call.id and call.id in rendered.text for call in shown.calls)
