@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -15,13 +14,12 @@ from syntagma.analysis.render.turn_renderer import RenderedTurn
 __all__ = ["Loss", "ShownTurn", "shown_turn", "shows_ids"]
 
 _ENTITIES = {
-    "<": "(?:<|&lt;)",
-    ">": "(?:>|&gt;)",
-    "&": "(?:&amp;|&)",
-    '"': '(?:"|&quot;|&#34;)',
-    "'": "(?:'|&#x27;|&#39;)",
+    "<": ("&lt;",),
+    ">": ("&gt;",),
+    "&": ("&amp;",),
+    '"': ("&quot;", "&#34;"),
+    "'": ("&#x27;", "&#39;"),
 }
-"""patterns of a character as it is, and as an entity"""
 _MIN_CUT = 8
 """code points that tell the beginning of a text, or its end, from other texts"""
 
@@ -167,13 +165,30 @@ def _written(given: str, text: str) -> _Written:
         left, right = given.lstrip() in text, given.rstrip() in text
         ends = "the beginning" if left else "the end" if right else "both ends"
         return _Written(given, f"whitespace at {ends} is removed")
-    escaped = re.search("".join(_ENTITIES.get(char, re.escape(char)) for char in inside), text)
-    if escaped is not None:
-        return _Written(escaped[0], "`<`, `>`, `&` or quotes are written as entities")
+    escaped = _with_entities(inside, text)
+    if escaped:
+        return _Written(escaped, "`<`, `>`, `&` or quotes are written as entities")
     at = text.casefold().find(inside.casefold())
     if at >= 0 and len(text.casefold()) == len(text):
         return _Written(text[at : at + len(inside)], "letters change their case")
     return _cut_or_changed(inside, text)
+
+
+def _with_entities(given: str, text: str) -> str:
+    """The text as it stands in a render with some of its signs as entities; empty if it does not."""
+    first = (given[0], *_ENTITIES.get(given[0], ()))
+    for start in range(len(text)):
+        if not text.startswith(first, start):
+            continue
+        at = start
+        for char in given:
+            spelling = next((one for one in (*_ENTITIES.get(char, ()), char) if text.startswith(one, at)), None)
+            if spelling is None:
+                break
+            at += len(spelling)
+        else:
+            return text[start:at]
+    return ""
 
 
 def _cut_or_changed(given: str, text: str) -> _Written:
