@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,11 +78,93 @@ def test_nothing_to_choose_from_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"temperature": -0.1}, {"temperature": math.inf}, {"temperature": math.nan}, {"top_p": 0}, {"top_p": 1.01}],
+    [
+        {"temperature": -0.1},
+        {"temperature": math.inf},
+        {"temperature": math.nan},
+        {"top_p": 0},
+        {"top_p": 1.01},
+        {"top_k": -1},
+        {"min_p": -0.1},
+        {"min_p": 1.1},
+        {"frequency_penalty": math.inf},
+        {"presence_penalty": math.nan},
+        {"repetition_penalty": 0},
+        {"logit_bias": {1: math.inf}},
+        {"logit_bias": {-1: 1.0}},
+        {"allowed_token_ids": ()},
+        {"allowed_token_ids": (3, -1)},
+    ],
 )
-def test_options_out_of_range_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ArgumentError):
+def test_options_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError) as caught:
         Sampling(**wrong)
+    assert caught.value.pointer == f"/{next(iter(wrong))}"
+
+
+SIX = logits(*(math.log(p) for p in (0.4, 0.3, 0.15, 0.1, 0.04, 0.01)))
+
+
+def drawn(sampler: Sampler, weights: np.ndarray = SIX) -> set[int]:
+    return {sampler.sample(weights) for _ in range(1200)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"top_k": 2}, {0, 1}),
+        ({"top_k": 6}, {0, 1, 2, 3, 4, 5}),
+        ({"top_k": 99}, {0, 1, 2, 3, 4, 5}),
+        ({"min_p": 0.3}, {0, 1, 2}),
+        ({"min_p": 1.0}, {0}),
+        ({"top_k": 3, "top_p": 0.5}, {0, 1}),
+        ({"allowed_token_ids": (5, 2)}, {2, 5}),
+        ({"logit_bias": {0: -100, 1: -100, 5: 100}}, {5}),
+        ({"temperature": 0, "logit_bias": {3: 10}}, {3}),
+        ({"temperature": 0, "allowed_token_ids": (4, 5)}, {4}),
+    ],
+)
+def test_what_is_left_to_choose_from(asked: dict[str, Any], kept: set[int]) -> None:
+    assert drawn(Sampler(Sampling(seed=2, **asked))) == kept
+
+
+def test_a_refused_token_stays_refused_whatever_its_bias() -> None:
+    masked = logits(0.0, -math.inf, 0.0)
+    asked = Sampling(seed=1, logit_bias={1: 100}, repetition_penalty=0.5, presence_penalty=-9)
+    sampler = Sampler(asked, prompt=[1])
+    sampler.accept(1)
+    assert drawn(sampler, masked) == {0, 2}
+    with pytest.raises(ModelError):
+        Sampler(Sampling(allowed_token_ids=(1,))).sample(masked)
+
+
+def test_penalties_are_those_of_the_formula() -> None:
+    given = logits(2.0, 1.9, -1.0, -1.1)
+
+    def best(sampler: Sampler, *accepted: int) -> int:
+        for token in accepted:
+            sampler.accept(token)
+        return sampler.sample(given)
+
+    def greedy(**asked: float) -> Sampling:
+        return Sampling(temperature=0, **asked)
+
+    # 2.0 - n * 0.04 is below 1.9 from the third time on; presence counts once, however often.
+    assert [best(Sampler(greedy(frequency_penalty=0.04)), *[0] * n) for n in range(5)] == [0, 0, 0, 1, 1]
+    assert [best(Sampler(greedy(presence_penalty=0.04)), *[0] * n) for n in range(5)] == [0] * 5
+    assert [best(Sampler(greedy(presence_penalty=0.2)), *[0] * n) for n in range(3)] == [0, 1, 1]
+    assert best(Sampler(greedy(frequency_penalty=-0.2)), 1) == 1
+    # The prompt counts for repetition alone: 2.0 / 1.1 < 1.9, and -1.0 * 1.2 < -1.1.
+    assert best(Sampler(greedy(repetition_penalty=1.1), prompt=[0])) == 1
+    assert best(Sampler(greedy(frequency_penalty=1.0, presence_penalty=1.0), prompt=[0])) == 0
+    only_low = Sampling(temperature=0, repetition_penalty=1.2, allowed_token_ids=(2, 3))
+    assert best(Sampler(only_low), 2) == 3
+
+
+def test_tokens_that_the_vocabulary_lacks_are_named() -> None:
+    for asked in ({"logit_bias": {6: 1.0}}, {"allowed_token_ids": (0, 6)}):
+        with pytest.raises(ArgumentError, match="no 6"):
+            Sampler(Sampling(**asked)).sample(SIX)  # type: ignore[arg-type]
 
 
 def test_logits_are_not_written_to() -> None:

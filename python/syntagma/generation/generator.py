@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
 from syntagma.entry import entry
-from syntagma.errors import ModelError
+from syntagma.errors import ArgumentError, ModelError
 from syntagma.generation.loop import Generation
 from syntagma.generation.matchers import Lease, MatcherPool
 from syntagma.generation.values import GenerationOptions, Step
@@ -65,9 +65,11 @@ class Generator:
             options: sampling, lengths and stop strings.
 
         Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, the options name a token that the vocabulary has not.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer; `E-MODEL-PROMPT`, it is empty.
             GrammarError, LimitError: the grammar does not compile.
         """
+        self._check_tokens(options)
         ids = self.backend.tokenizer_info.encode(prompt) if isinstance(prompt, str) else list(prompt)
         if not ids:
             raise ModelError(
@@ -98,11 +100,18 @@ class Generator:
             options,
             session=session,
             logits=logits,
-            prompt_tokens=len(ids),
+            prompt=ids,
             prefill_s=prefill_s,
             pool=self._matchers,
             lease=lease,
         )
+
+    def _check_tokens(self, options: GenerationOptions) -> None:
+        named = {*options.stop_token_ids, *options.sampling.token_ids}
+        known = self.backend.tokenizer_info.vocab_size
+        if unknown := [token for token in named if not 0 <= token < known]:
+            message = f"the vocabulary has {known} tokens, and no {min(unknown)}"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, hint="token ids are numbers from 0 up")
 
     @entry
     def generate(

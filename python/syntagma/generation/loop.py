@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -13,6 +13,7 @@ import numpy as np
 
 from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, apply_token_bitmask_inplace
 from syntagma.decoding.backend import Backend, Logits, Session
+from syntagma.decoding.excluded_texts import ExcludedTexts
 from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import MatcherError
@@ -40,7 +41,7 @@ class Generation:
         *,
         session: Session,
         logits: Logits,
-        prompt_tokens: int,
+        prompt: Sequence[int],
         prefill_s: float,
         pool: MatcherPool,
         lease: Lease | None,
@@ -49,17 +50,19 @@ class Generation:
         self.stopped_by: str | None = None
         self._pool = pool
         self._info = backend.tokenizer_info
-        self._ends = frozenset(self._info.eos_token_ids)
+        self._stop_tokens = frozenset(options.stop_token_ids)
+        self._ends = self._stop_tokens.union(self._info.eos_token_ids)
         self._session = session
         self._logits = logits
         self._lease = lease
         self._grammar_init_s = 0.0 if lease is None else lease.init_s
         self._bitmask = allocate_token_bitmask(1, self._info.vocab_size)
-        self._prompt_tokens = prompt_tokens
+        self._prompt_tokens = len(prompt)
         self._options = options
-        self._sampler = Sampler(options.sampling)
+        self._sampler = Sampler(options.sampling, prompt)
+        self._excluded = ExcludedTexts(options.excluded)
         self._cancelled = threading.Event()
-        room = backend.context_length - prompt_tokens
+        room = backend.context_length - len(prompt)
         self._room = room if options.max_tokens is None else min(room, options.max_tokens)
         self._ends_complete = lease is not None and options.complete and lease.matcher.closes_within(self._room)
         """whether the text is brought to an end before the limit cuts it off"""
@@ -147,12 +150,16 @@ class Generation:
         logits, options = self._logits, self._options
         logprobs = None if options.logprobs is None else log_softmax(logits)
         matcher = None if self._lease is None else self._lease.matcher
-        token = self._sampler.sample(logits) if matcher is None else self._constrained_token(matcher, logits)
+        token = self._chosen(logits) if matcher is None else self._constrained_token(matcher, logits)
         if token is None:
             return None
+        data = self._info.token_bytes(token)
+        self._sampler.accept(token)
+        self._excluded.accept(data)
         self._sampled += 1
         self._last = token
-        ended = token in self._ends if matcher is None else matcher.is_terminated()
+        ended = token in (self._ends if matcher is None else self._stop_tokens)
+        ended = ended or (matcher is not None and matcher.is_terminated())
         if ended:
             self.finish_reason = "stop"
         elif self._closing_tokens is not None and not self._closing_tokens:
@@ -161,11 +168,33 @@ class Generation:
             self.finish_reason = "stop" if matcher is not None and self._only_end_follows(matcher) else "length"
         return Step(
             token_id=token,
-            data=self._info.token_bytes(token),
+            data=data,
             end=ended and token in self._ends,
             logprob=None if logprobs is None else float(logprobs[token]),
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
         )
+
+    def _chosen(self, logits: Logits) -> int:
+        """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
+        held = self._ends if self._sampled < self._options.min_tokens else frozenset()
+        if self._options.ignore_eos:
+            held = held.union(self._info.eos_token_ids)
+        if held:
+            ends = list(held)
+            kept = logits[ends]
+            logits[ends] = -np.inf
+            if not np.isfinite(logits.max()):
+                # Nothing but the end may follow.
+                logits[ends] = kept
+        token = self._sampler.sample(logits)
+        while self._excluded.completes(self._info.token_bytes(token)):
+            before = float(logits[token])
+            logits[token] = -np.inf
+            if not np.isfinite(logits.max()):
+                logits[token] = before
+                break
+            token = self._sampler.sample(logits)
+        return token
 
     def _constrained_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
         """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
@@ -173,7 +202,7 @@ class Generation:
             if not self._mask(matcher, logits):
                 self.finish_reason = "stop"
                 return None
-            token = self._sampler.sample(logits)
+            token = self._chosen(logits)
             self._accept(matcher, token)
             if self._can_still_close(matcher):
                 return token

@@ -23,6 +23,11 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
             calls included.
         logprobs: None computes none; otherwise each step has the chosen token's log-probability and this many of the
             likeliest tokens. They are the model's own, before mask and temperature.
+        min_tokens: no token ends the text before there are this many, unless a grammar leaves nothing else.
+        ignore_eos: the model's own end tokens never end the text, unless a grammar leaves nothing else.
+        stop_token_ids: further tokens that end the text, like the model's own.
+        excluded: texts that never appear in the output, however they are cut into tokens. One that a grammar demands,
+            or with which a text is brought to its legal end, appears all the same.
         complete: whether a text with a grammar is brought to a legal end before the tokens run out, by the fewest
             tokens and whatever the model wants. Where not, and where the limit is too low for any legal text, it is
             cut off.
@@ -33,6 +38,10 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     logprobs: int | None = None
     complete: bool = True
+    min_tokens: int = 0
+    ignore_eos: bool = False
+    stop_token_ids: tuple[int, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -40,6 +49,11 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise ArgumentError("E-ARGUMENT-VALUE", f"max_tokens is at least 1, not {self.max_tokens}")
         if self.logprobs is not None and self.logprobs < 0:
             raise ArgumentError("E-ARGUMENT-VALUE", f"logprobs is at least 0, not {self.logprobs}")
+        if not 0 <= self.min_tokens <= (self.min_tokens if self.max_tokens is None else self.max_tokens):
+            message = f"min_tokens is from 0 to max_tokens, not {self.min_tokens}"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/min_tokens")
+        if "" in self.excluded:
+            raise ArgumentError("E-ARGUMENT-VALUE", "an excluded text is not empty", pointer="/excluded")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
