@@ -166,7 +166,7 @@ fn run(text: &str, parse: Parse) -> Vec<Stage> {
     stage("read", String::new());
     let written = print::to_ebnf(&grammar).len();
     stage("ebnf", format!("{written} bytes"));
-    let written = print::to_gbnf(&grammar);
+    let written = print::to_gbnf(&grammar, None);
     stage(
         "gbnf",
         written.map_or_else(

@@ -111,8 +111,25 @@ def test_what_cannot_be_said_says_why() -> None:
     assert exports["gbnf"].preserved_tokens == ("<call>", "[END]")
     assert _CALL.exports({"<call>": 7, "[END]": 8})["lark"].status == "exact"
     tokens = sg.Grammar.token_ids((1, 5)).exports()
-    assert tokens["xgrammar"].status == "no"
-    assert tokens["gbnf"].status == "exact"
+    assert (tokens["xgrammar"].status, tokens["gbnf"].status) == ("exact", "exact")
+    assert "Token(5)" in str(tokens["xgrammar"].source)
+    named = sg.Grammar.token("<end>").exports()
+    assert (named["xgrammar"].status, named["gbnf"].status) == ("no", "exact")
+    assert "<end>" in str(named["xgrammar"].why)
+    assert "Token(9)" in str(sg.Grammar.token("<end>").exports({"<end>": 9})["xgrammar"].source)
+    assert "ExcludeToken(9)" in str(sg.Grammar.token_except(9).exports()["xgrammar"].source)
+
+
+def test_what_looks_like_a_token_in_text_stays_text() -> None:
+    odd = sg.Grammar.concat(
+        sg.Grammar.literal('"<[3]>\\"'), sg.Grammar.from_regex(r"[<\[\]\x01>]"), sg.Grammar.marker("<a>")
+    )
+    written = odd.to_gbnf({"<a>": 5})
+    assert written.token_ids == {5}
+    assert written.preserved_tokens == ()
+    assert "Token(3)" not in written.for_xgrammar()
+    assert "Token(5)" in written.for_xgrammar()
+    assert "\\u0001" in written.for_xgrammar()
 
 
 def test_bounds_are_not_carried_in_text() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
-from pathlib import Path
+import re
 
 import pytest
 
 import syntagma as sg
+from tests.grammars.llama_grammar import LlamaGrammar
 from tests.grammars.walks import accepts, byte_compiler, random_text
 
 _COMPILER = byte_compiler()
@@ -62,44 +62,45 @@ def test_what_is_written_reads_back_as_the_same_language(name: str) -> None:
     assert verdicts == {True, False}
 
 
-class _LlamaGrammar:
-    """A grammar as llama.cpp reads and follows it, through the library that `xllamacpp` brings.
+LARGE = {
+    'start ::= "a"{0,4500} ;': ("a", (0, 1, 999, 1000, 3999, 4000, 4499, 4500, 4501)),
+    'start ::= ("b" "c"){2500} ;': ("bc", (2499, 2500, 2501)),
+    'start ::= "a"{3000,} ;': ("a", (2999, 3000, 7000)),
+    'start ::= #"[ab]{2100,2200}" ;': ("b", (2099, 2100, 2150, 2200, 2201)),
+    'start ::= ("a"{1,50} "b"){1,90} ;': ("aab", (0, 1, 90, 91)),
+    'start ::= ("aa" "b"){2,2100} % "" ;': ("aab", (1, 2, 2000, 2100, 2101)),
+    'start ::= ("x"{0,90} "aab"){0,100} ;': ("aab", (0, 99, 100, 101)),
+}
+"""repetitions that llama.cpp refuses, or takes a large upper bound of for none"""
 
-    Its classes do not offer grammars alone; the functions are called by their symbols, and the stacks of its recogniser
-    are looked at in memory: none is a dead end, an empty one a whole text.
-    """
 
-    def __init__(self, library: ctypes.CDLL, source: str) -> None:
-        self._library = library
-        start = library["_Z23llama_grammar_init_implPK11llama_vocabPKcS3_bPS3_mPKim"]
-        start.restype = ctypes.c_void_p
-        texts = (ctypes.c_char_p(source.encode()), ctypes.c_char_p(b"root"))
-        self._grammar = start(None, *texts, False, None, ctypes.c_size_t(0), None, ctypes.c_size_t(0))
-        assert self._grammar, source
-
-    def _stacks(self) -> list[bool]:
-        find = self._library["_Z24llama_grammar_get_stacksP13llama_grammar"]
-        find.restype = ctypes.c_void_p
-        begin, end = (ctypes.c_size_t * 2).from_address(find(ctypes.c_void_p(self._grammar)))
-        size = 3 * ctypes.sizeof(ctypes.c_size_t)
-        stacks = ((ctypes.c_size_t * 2).from_address(at) for at in range(begin, end, size))
-        return [first == last for first, last in stacks]
-
-    def accepts(self, text: str) -> bool:
-        """Whether the whole text is in the language; once."""
-        accept = self._library["_Z20llama_grammar_acceptP13llama_grammarj"]
-        for character in text:
-            accept(ctypes.c_void_p(self._grammar), ctypes.c_uint32(ord(character)))
-            if not self._stacks():
-                return False
-        return any(self._stacks())
+@pytest.mark.parametrize("source", LARGE)
+def test_large_repetitions_are_said_in_blocks(source: str) -> None:
+    grammar = sg.Grammar.from_ebnf(source)
+    written = grammar.to_gbnf().text
+    counts = [int(count) for count in re.findall(r"[{,](\d+)(?=[,}])", written)]
+    assert max(counts) < 2000
+    again = sg.Grammar.from_gbnf(written)
+    piece, tried = LARGE[source]
+    verdicts = [grammar.accepts(piece * count) for count in tried]
+    assert [again.accepts(piece * count) for count in tried] == verdicts
+    assert {True, False} == set(verdicts)
 
 
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_llama_cpp_accepts_and_rejects_alike(name: str) -> None:
-    llama = pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
-    library = ctypes.CDLL(str(next(Path(llama.__file__).parent.glob("xllamacpp*.so"))))
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     source = GRAMMARS[name].to_gbnf().text
     compiled = _COMPILER.compile(GRAMMARS[name])
     for text in _texts(name):
-        assert _LlamaGrammar(library, source).accepts(text) == accepts(compiled, text), text
+        assert LlamaGrammar(source).accepts(text) == accepts(compiled, text), text
+
+
+@pytest.mark.parametrize("source", LARGE)
+def test_llama_cpp_counts_alike(source: str) -> None:
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
+    grammar = sg.Grammar.from_ebnf(source)
+    written = grammar.to_gbnf().text
+    piece, tried = LARGE[source]
+    for count in tried:
+        assert LlamaGrammar(written).accepts(piece * count) == grammar.accepts(piece * count), count

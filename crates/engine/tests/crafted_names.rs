@@ -261,7 +261,7 @@ fn printed_rules() {
         let text = format!("root ::= {}", rules(&names[..NAMES / 2], "::=", ""));
         let grammar = gbnf::parse(&text, "root", &Limits::default()).unwrap();
         assert!(!syntagma_grammar::print::to_ebnf(&grammar).is_empty());
-        syntagma_grammar::print::to_gbnf(&grammar).unwrap();
+        syntagma_grammar::print::to_gbnf(&grammar, None).unwrap();
     });
 }
 

@@ -26,6 +26,7 @@ pub mod json;
 pub mod limits;
 #[doc(hidden)]
 pub mod maps;
+pub mod markers;
 pub mod print;
 pub mod syntax;
 

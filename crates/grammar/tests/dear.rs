@@ -48,11 +48,11 @@ fn classes_of_everything_keep_their_language() {
         r"(?i)[a\W\w]",
         r"(?i)[\w\W&&\p{Any}]",
     ] {
-        let printed = print::to_gbnf(&rust(pattern).unwrap()).unwrap().text;
+        let printed = print::to_gbnf(&rust(pattern).unwrap(), None).unwrap().text;
         assert_eq!(printed, "root ::= .\n", "{pattern}");
     }
-    let printed = print::to_gbnf(&rust(r"(?i)[^\s\Sa]|[\d\Wb]").unwrap()).unwrap();
-    let other = print::to_gbnf(&rust(r"[\d\WbB]").unwrap()).unwrap();
+    let printed = print::to_gbnf(&rust(r"(?i)[^\s\Sa]|[\d\Wb]").unwrap(), None).unwrap();
+    let other = print::to_gbnf(&rust(r"[\d\WbB]").unwrap(), None).unwrap();
     assert_eq!(printed.text, other.text);
 }
 
@@ -146,7 +146,7 @@ fn warnings_know_their_places() {
 #[test]
 fn what_is_dear_is_written_once() {
     let grammar = rust(&r":\p{L}\w?:?".repeat(400)).unwrap();
-    assert!(print::to_gbnf(&grammar).is_ok());
+    assert!(print::to_gbnf(&grammar, None).is_ok());
     let grammar = rules(&format!(
         "start ::= {} ;",
         list(3_000, " ", |_| "except!(\"ab\")".into())
@@ -157,7 +157,10 @@ fn what_is_dear_is_written_once() {
     assert!(rules(&text).is_ok());
     let text = format!("root ::= {}", list(50_000, " ", |_| "[^a]".into()));
     let grammar = gbnf::parse(&text, "root", &Limits::default()).unwrap();
-    assert_eq!(print::to_gbnf(&grammar).unwrap().text.trim_end(), text);
+    assert_eq!(
+        print::to_gbnf(&grammar, None).unwrap().text.trim_end(),
+        text
+    );
 }
 
 #[test]

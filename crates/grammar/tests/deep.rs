@@ -26,7 +26,7 @@ fn separated_repetitions_of_each_other_are_written_once() {
         let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
         let sizes = [
             print::to_ebnf(&grammar).len(),
-            print::to_gbnf(&grammar).unwrap().text.len(),
+            print::to_gbnf(&grammar, None).unwrap().text.len(),
             lnf.dump().len(),
         ];
         for text in [sizes[0], sizes[1]] {
@@ -45,7 +45,7 @@ fn separated_repetitions_keep_their_language() {
     let grammar = read(&text);
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     let again = read(&print::to_ebnf(&grammar));
-    let gbnf = print::to_gbnf(&grammar).unwrap().text;
+    let gbnf = print::to_gbnf(&grammar, None).unwrap().text;
     let gbnf = gbnf::parse(&gbnf, "root", &Limits::default()).unwrap();
     for (input, inside) in [
         ("a", true),
@@ -78,7 +78,7 @@ fn counts_of_counts_are_written_once() {
         let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
         assert!(lnf.dump().len() < 4_000, "{}", lnf.dump());
         assert!(print::to_ebnf(&grammar).len() < 1_000);
-        assert!(print::to_gbnf(&grammar).unwrap().text.len() < 1_000);
+        assert!(print::to_gbnf(&grammar, None).unwrap().text.len() < 1_000);
     }
 }
 

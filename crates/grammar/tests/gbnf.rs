@@ -17,7 +17,7 @@ fn parsed(text: &str) -> Grammar {
 }
 
 fn written(grammar: &Grammar) -> String {
-    print::to_gbnf(grammar)
+    print::to_gbnf(grammar, None)
         .unwrap_or_else(|error| panic!("{error}"))
         .text
 }
@@ -218,12 +218,27 @@ fn schemas_can_be_written() {
 fn markers_are_text_that_must_be_preserved() {
     let source = "start ::= @marker(\"<end>\") \"x\" @marker(\"<a>\") @marker(\"<end>\") <|t|> <[3..5]> @label(\"l\") ;";
     let grammar = ebnf::parse(source, "start", &Limits::default()).unwrap();
-    let gbnf = print::to_gbnf(&grammar).unwrap();
+    let gbnf = print::to_gbnf(&grammar, None).unwrap();
     assert_eq!(gbnf.preserved_tokens, ["<end>", "<a>"]);
     assert_eq!(
         gbnf.text,
         "root ::= \"<end>\" \"x\" \"<a>\" \"<end>\" <|t|> (<[3]> | <[4]> | <[5]>) \"l\"\n"
     );
+}
+
+#[test]
+fn markers_are_tokens_where_their_numbers_are_known() {
+    let source = "start ::= @marker(\"<a>\") @marker(\"\\n<b><a>c\")? @marker(\"<d>\")* <|t|> ;";
+    let grammar = ebnf::parse(source, "start", &Limits::default()).unwrap();
+    let ids = [("<a>", 7), ("<b>", 8), ("<|t|>", 9)];
+    let ids = ids.map(|(text, id)| (text.to_owned(), id)).into();
+    let gbnf = print::to_gbnf(&grammar, Some(&ids)).unwrap();
+    assert_eq!(gbnf.preserved_tokens, ["<d>"]);
+    assert_eq!(
+        gbnf.text,
+        "root ::= <[7]> (\"\\n\" <[8]> <[7]> \"c\")? \"<d>\"* <[9]>\n"
+    );
+    assert!(gbnf.names_tokens);
 }
 
 #[test]
@@ -241,7 +256,7 @@ fn what_cannot_be_said_is_named() {
         ("start ::= #\"a{700}\" & ~\"b\" ;", "too many rules"),
     ] {
         let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
-        let error = print::to_gbnf(&grammar).expect_err(text);
+        let error = print::to_gbnf(&grammar, None).expect_err(text);
         assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE", "{text}");
         assert!(error.message().contains(named), "{error}");
         assert!(error.message().contains("\"root\""), "{error}");
@@ -258,7 +273,7 @@ fn what_cannot_be_written_is_found_in_every_group() {
         ")".repeat(depth)
     );
     let grammar = ebnf::parse(&text, "start", &Limits::default()).unwrap();
-    let error = print::to_gbnf(&grammar).expect_err("no text");
+    let error = print::to_gbnf(&grammar, None).expect_err("no text");
     assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE");
 }
 
@@ -297,7 +312,7 @@ proptest! {
     fn written_grammars_read_back_to_the_same_language(bodies in prop::collection::vec(body(), 3)) {
         let text = format!("root ::= {}\nr0 ::= {}\nr1 ::= {}\nr2 ::= \"c\" | r1 \"c\"\n", bodies[0], bodies[1], bodies[2]);
         let grammar = parsed(&text);
-        if let Err(error) = print::to_gbnf(&grammar) {
+        if let Err(error) = print::to_gbnf(&grammar, None) {
             // The one thing that these grammars can be and GBNF cannot say: a language without any text.
             prop_assert_eq!(error.code(), "E-GRAMMAR-UNPRINTABLE");
             prop_assert!(error.message().contains("without any text"), "{}", error);

@@ -82,7 +82,7 @@ proptest! {
     fn grammars_written_as_gbnf_read_back(shapes in prop::collection::vec(shape(), 1..=RULES)) {
         let grammar = grammar(&shapes);
         // Bytes that are no text, and languages without any text, cannot be written.
-        if let Ok(written) = print::to_gbnf(&grammar) {
+        if let Ok(written) = print::to_gbnf(&grammar, None) {
             let again = syntax::gbnf::parse(&written.text, "root", &Limits::default()).map_err(|error| {
                 TestCaseError::fail(format!("{error}\n{}", written.text))
             })?;

@@ -282,9 +282,15 @@ impl Grammar {
     }
 
     /// The GBNF text, the markers that stand in it as text, and whether it names tokens.
-    fn to_gbnf(&self, py: Python<'_>) -> PyResult<(String, Vec<String>, bool)> {
-        errors::grammar(py, || syntagma_grammar::print::to_gbnf(&self.0))
-            .map(|gbnf| (gbnf.text, gbnf.preserved_tokens, gbnf.names_tokens))
+    fn to_gbnf(
+        &self,
+        py: Python<'_>,
+        ids: Option<BTreeMap<String, u32>>,
+    ) -> PyResult<(String, Vec<String>, bool)> {
+        errors::grammar(py, || {
+            syntagma_grammar::print::to_gbnf(&self.0, ids.as_ref())
+        })
+        .map(|gbnf| (gbnf.text, gbnf.preserved_tokens, gbnf.names_tokens))
     }
 
     fn to_lark(&self, py: Python<'_>, ids: Option<BTreeMap<String, u32>>) -> PyResult<String> {

@@ -76,7 +76,7 @@ pub(super) fn explore(grammar: Grammar) -> Vec<u64> {
             "what was printed does not read: {error}\n{text}"
         );
     }
-    if let Ok(written) = print::to_gbnf(&grammar) {
+    if let Ok(written) = print::to_gbnf(&grammar, None) {
         if let Err(error) = gbnf::parse(&written.text, "root", &syntagma_grammar::Limits::default())
         {
             assert_eq!(

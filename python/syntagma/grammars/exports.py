@@ -44,7 +44,7 @@ class _Exported(Protocol):
     @property
     def report(self) -> Any: ...
     def to_ebnf(self) -> str: ...
-    def to_gbnf(self) -> Gbnf: ...
+    def to_gbnf(self, token_ids: Mapping[str, int] | None = None) -> Gbnf: ...
     def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str: ...
     def to_structural_tag(self) -> StructuralTag: ...
 
@@ -58,14 +58,12 @@ def exports_of(grammar: _Exported, token_ids: Mapping[str, int] | None) -> dict[
         return Export("wider" if wider else "exact", source, wider, preserved_tokens=preserved)
 
     def gbnf() -> Export:
-        written = grammar.to_gbnf()
+        written = grammar.to_gbnf(token_ids)
         return text(written.text, written.preserved_tokens)
 
     def xgrammar() -> Export:
-        written = grammar.to_gbnf()
-        if written.names_tokens:
-            return Export("no", why="grammar text of xgrammar names no tokens; a structural tag does")
-        return text(written.four_digits(), written.preserved_tokens)
+        written = grammar.to_gbnf(token_ids)
+        return text(written.for_xgrammar(), written.preserved_tokens)
 
     def tag() -> Export:
         written = grammar.to_structural_tag()

@@ -6,8 +6,11 @@ import re
 
 import msgspec
 
+from syntagma.errors import GrammarError
+
 __all__ = ["Gbnf"]
 
+_PART = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|(!?)<\[(\d+)\]>|<[^>\n]*>', re.DOTALL)
 _ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
 
 
@@ -17,7 +20,7 @@ class Gbnf(msgspec.Struct, frozen=True):
     Attributes:
         text: the source; its start rule is `root`.
         preserved_tokens: markers that stand in it as text; an engine must let special tokens of these texts match them.
-        names_tokens: whether it names tokens by number or by text, as `<[1]>` and `<text>`.
+        names_tokens: whether it names tokens, by number as `<[1]>` or by text as `<text>`.
     """
 
     text: str
@@ -27,6 +30,28 @@ class Gbnf(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return self.text
 
-    def four_digits(self) -> str:
-        """The text with escapes of four digits for those of two: some readers take any number after an x."""
-        return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], self.text)
+    @property
+    def token_ids(self) -> frozenset[int]:
+        """The tokens that it names by number, also those that may not come."""
+        return frozenset(int(part[2]) for part in _PART.finditer(self.text) if part[2] is not None)
+
+    def for_xgrammar(self) -> str:
+        """The text as xgrammar reads it: escapes with four digits, and its own forms for tokens.
+
+        Raises:
+            GrammarError: `E-GRAMMAR-UNPRINTABLE`, a token is named by its text.
+        """
+        return _PART.sub(_as_xgrammar, self.text)
+
+
+def _as_xgrammar(part: re.Match[str]) -> str:
+    negated, number = part[1], part[2]
+    if number is not None:
+        return f"{'ExcludeToken' if negated else 'Token'}({number})"
+    if part[0].startswith("<"):
+        raise GrammarError(
+            "E-GRAMMAR-UNPRINTABLE",
+            f"xgrammar's grammar text cannot say the token {part[0]}, whose number is not known",
+        )
+    # Escapes of two digits take any further digit along there.
+    return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], part[0])

@@ -426,6 +426,11 @@ class Grammar:
         bounds = [*others, (label, unit, min(most, _MAX_BOUND))]
         return Grammar(self._inner, self._schema, bounds, self._made)
 
+    @property
+    def bounds(self) -> tuple[_Bound, ...]:
+        """The bounds that matchers keep: the label of the part, `tokens` or `bytes`, and how many at most."""
+        return self._bounds
+
     def inside_json_string(self) -> Grammar:
         """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
 
@@ -517,13 +522,18 @@ class Grammar:
         """The grammar as EBNF text; it reads back as the same language."""
         return self._inner.to_ebnf()
 
-    def to_gbnf(self) -> Gbnf:
-        """The grammar as GBNF; it reads back as the same language, with markers as text.
+    @entry
+    def to_gbnf(self, token_ids: Mapping[str, int] | None = None) -> Gbnf:
+        """The grammar as GBNF; it reads back as the same language.
+
+        Args:
+            token_ids: the number of each special token of the vocabulary, by its text: markers that are among them, and
+                those inside of other markers, are written by number, all else as text. By default all markers are text.
 
         Raises:
             GrammarError: `E-GRAMMAR-UNPRINTABLE`, GBNF cannot say it; the message names what.
         """
-        text, markers, names_tokens = self._inner.to_gbnf()
+        text, markers, names_tokens = self._inner.to_gbnf(None if token_ids is None else _token_ids(token_ids))
         return Gbnf(text, tuple(markers), names_tokens)
 
     @entry
@@ -534,9 +544,9 @@ class Grammar:
         character here.
 
         Args:
-            token_ids: the number of each special token of the vocabulary, by its text: markers that are among them are
-                written as that token, all others as text; `{}` writes all as text. By default a marker is the special
-                token of its text, which must be of the form `<text>`.
+            token_ids: the number of each special token of the vocabulary, by its text: markers that are among them, and
+                those inside of other markers, are written by number, all else as text; `{}` writes all as text. By
+                default a marker is the special token of its text, which must be of the form `<text>`.
 
         Raises:
             GrammarError: `E-GRAMMAR-UNPRINTABLE`, Lark cannot say it; the message names what.

@@ -331,7 +331,7 @@ impl<'a> Resolver<'a> {
 
     fn marker_syms(&mut self, index: u32) -> Result<Option<Box<[Sym]>>, Error> {
         let (lnf, vocabulary) = (self.lnf, self.vocabulary);
-        let text = lnf.symbols.markers[index as usize].as_bytes();
+        let text = &lnf.symbols.markers[index as usize];
         let mut syms = Vec::new();
         for piece in vocabulary.marker_pieces(text) {
             let sym = match piece {

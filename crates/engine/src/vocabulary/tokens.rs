@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use syntagma_grammar::markers;
+
 use super::bitmask_words;
 use super::plain::Plain;
 use super::trie::{MAX_TOKEN_BYTES, Trie};
@@ -56,11 +58,6 @@ pub(crate) enum MarkerPiece<'a> {
     Tokens(&'a [u32]),
     /// Bytes of text.
     Text(&'a [u8]),
-}
-
-/// Whether a token of this text can only be meant as a token: two characters or more, no whitespace at the edges.
-fn stands_alone(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| text.trim() == text && text.chars().nth(1).is_some())
 }
 
 impl Vocabulary {
@@ -204,38 +201,18 @@ impl Vocabulary {
         self.markers.get(text).map_or(&[], Vec::as_slice)
     }
 
-    /// A marker as the vocabulary writes it: the tokens of exactly its text; without any, the special, added and
-    /// user-defined tokens inside of it, the longest at each place, and the bytes between them.
-    ///
-    /// Inside, a token counts if it has two characters or more and no whitespace at its edges: anything less may be
-    /// ordinary text.
-    pub(crate) fn marker_pieces<'a>(&'a self, text: &'a [u8]) -> Vec<MarkerPiece<'a>> {
-        if let ids @ [_, ..] = self.marker_tokens(text) {
-            return vec![MarkerPiece::Tokens(ids)];
-        }
-        let mut pieces = Vec::new();
-        let (mut start, mut at) = (0, 0);
-        while at < text.len() {
-            let longest = self.longest_marker.min(text.len() - at);
-            let found = (2..=longest)
-                .rev()
-                .map(|size| &text[at..at + size])
-                .find(|part| stands_alone(part) && self.markers.contains_key(*part));
-            let Some(part) = found else {
-                at += 1;
-                continue;
-            };
-            if start < at {
-                pieces.push(MarkerPiece::Text(&text[start..at]));
-            }
-            pieces.push(MarkerPiece::Tokens(self.marker_tokens(part)));
-            at += part.len();
-            start = at;
-        }
-        if start < text.len() {
-            pieces.push(MarkerPiece::Text(&text[start..]));
-        }
+    /// A marker as the vocabulary writes it, see [`markers::pieces`].
+    pub(crate) fn marker_pieces<'a>(&'a self, text: &'a str) -> Vec<MarkerPiece<'a>> {
+        let is_token = |part: &str| self.markers.contains_key(part.as_bytes());
+        let pieces = markers::pieces(text, self.longest_marker, is_token).into_iter();
         pieces
+            .map(|piece| match piece {
+                markers::Piece::Token(part) => {
+                    MarkerPiece::Tokens(self.marker_tokens(part.as_bytes()))
+                }
+                markers::Piece::Text(part) => MarkerPiece::Text(part.as_bytes()),
+            })
+            .collect()
     }
 
     /// The same for the same vocabulary in every process.

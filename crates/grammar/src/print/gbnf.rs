@@ -1,11 +1,13 @@
 //! A grammar as GBNF text, the language of llama.cpp, where GBNF can say it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::regex::Binding;
 use super::rules::{Notation, Unprintable, written};
+use super::specials::{Part, Specials};
 use crate::error::Error;
-use crate::ir::{Grammar, TokenSet};
+use crate::ir::{Grammar, TokenSet, other_ids};
 use crate::maps::SeededSet;
 
 /// Tokens by number that are written one by one.
@@ -23,13 +25,18 @@ pub struct Gbnf {
     pub names_tokens: bool,
 }
 
-/// The grammar as GBNF; [`crate::syntax::gbnf::parse`] reads it back to the same language. Markers become plain text.
-/// Intersections and complements are written out as rules where these are few.
+/// The grammar as GBNF; [`crate::syntax::gbnf::parse`] reads it back to the same language. Markers become plain text; with
+/// `ids`, which says the number of each special token by its text, the tokens in them are written as numbers. Intersections and complements are written out as rules where these are few.
 ///
 /// # Errors
 /// `E-GRAMMAR-UNPRINTABLE`: what GBNF cannot say, by name.
-pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
-    let mut notation = InGbnf::default();
+pub fn to_gbnf(grammar: &Grammar, ids: Option<&BTreeMap<String, u32>>) -> Result<Gbnf, Error> {
+    let mut notation = InGbnf {
+        specials: ids.map(Specials::new),
+        markers: Vec::new(),
+        seen: SeededSet::default(),
+        names_tokens: false,
+    };
     let text = written(grammar, &mut notation)?;
     Ok(Gbnf {
         text,
@@ -38,17 +45,19 @@ pub fn to_gbnf(grammar: &Grammar) -> Result<Gbnf, Error> {
     })
 }
 
-#[derive(Default)]
-struct InGbnf<'g> {
+struct InGbnf<'g, 'f> {
+    specials: Option<Specials<'f>>,
     markers: Vec<String>,
     seen: SeededSet<&'g str>,
     names_tokens: bool,
 }
 
-impl<'g> Notation<'g> for InGbnf<'g> {
+impl<'g> Notation<'g> for InGbnf<'g, '_> {
     const NAME: &'static str = "GBNF";
     const START: &'static str = "root";
     const DEFINES: &'static str = " ::= ";
+    /// llama.cpp expands repetitions; from here on it refuses them, or takes a large upper bound for none.
+    const COPIES: u32 = 2_000;
 
     /// Letters, digits and dashes.
     fn identifier(name: &str) -> String {
@@ -118,10 +127,33 @@ impl<'g> Notation<'g> for InGbnf<'g> {
         text: &'g str,
         outer: Binding,
     ) -> Result<(), Unprintable> {
-        if self.seen.insert(text) {
+        let parts = match self.specials {
+            Some(specials) => specials.parts(text),
+            None => vec![Part::Text(text)],
+        };
+        let nested = parts.len() > 1 && outer == Binding::Primary;
+        let inner = if parts.len() > 1 {
+            Binding::Sequence
+        } else {
+            outer
+        };
+        if let [Part::Text(_)] = parts[..]
+            && self.seen.insert(text)
+        {
             self.markers.push(text.to_owned());
         }
-        Self::literal(out, text, outer);
+        out.push_str(if nested { "(" } else { "" });
+        for (position, part) in parts.into_iter().enumerate() {
+            out.push_str(if position > 0 { " " } else { "" });
+            match part {
+                Part::Token(id) => {
+                    self.names_tokens = true;
+                    let _ = write!(out, "<[{id}]>");
+                }
+                Part::Text(text) => Self::literal(out, text, inner),
+            }
+        }
+        out.push_str(if nested { ")" } else { "" });
         Ok(())
     }
 
@@ -134,6 +166,13 @@ impl<'g> Notation<'g> for InGbnf<'g> {
         self.names_tokens = true;
         match set {
             TokenSet::Text(text) => {
+                if let Some(specials) = self.specials {
+                    let Some(id) = specials.get(text) else {
+                        return Err(format!("the token {text:?}, whose number is not known"));
+                    };
+                    let _ = write!(out, "<[{id}]>");
+                    return Ok(());
+                }
                 let inner = text
                     .strip_prefix('<')
                     .and_then(|text| text.strip_suffix('>'));
@@ -150,6 +189,12 @@ impl<'g> Notation<'g> for InGbnf<'g> {
                 out.push_str(text);
             }
             TokenSet::Ids(ranges) => {
+                if let [(first, last)] = other_ids(ranges.to_vec())[..]
+                    && first == last
+                {
+                    let _ = write!(out, "!<[{first}]>");
+                    return Ok(());
+                }
                 let count: u64 = ranges
                     .iter()
                     .map(|&(first, last)| u64::from(last) - u64::from(first) + 1)

@@ -8,40 +8,29 @@ use std::fmt::Write as _;
 
 use super::regex::Binding;
 use super::rules::{Notation, Unprintable, written};
+use super::specials::{Part, Specials};
 use crate::error::Error;
 use crate::ir::{Grammar, TokenSet, other_ids};
 
 /// The grammar as Lark; its start rule is `start`.
 ///
-/// With `ids`, which says the number of each special token by its text, markers and tokens are written as numbers, and a
-/// marker that has none as text. Without, each is written as the special token of its text, which must be of the form
-/// `<text>`.
+/// With `ids`, which says the number of each special token by its text, tokens and the tokens in markers are written as
+/// numbers, and what of a marker is no token as text. Without, each is written as the special token of its text, which must
+/// be of the form `<text>`.
 ///
 /// # Errors
 /// `E-GRAMMAR-UNPRINTABLE`: what Lark cannot say, by name.
 pub fn to_lark(grammar: &Grammar, ids: Option<&BTreeMap<String, u32>>) -> Result<String, Error> {
-    written(grammar, &mut InLark { ids })
+    written(
+        grammar,
+        &mut InLark {
+            specials: ids.map(Specials::new),
+        },
+    )
 }
 
 struct InLark<'f> {
-    ids: Option<&'f BTreeMap<String, u32>>,
-}
-
-impl InLark<'_> {
-    /// Writes the special token of a text, if there is one.
-    fn special(&self, out: &mut String, text: &str) -> bool {
-        match self.ids {
-            Some(ids) => {
-                let Some(id) = ids.get(text) else {
-                    return false;
-                };
-                let _ = write!(out, "<[{id}]>");
-            }
-            None if is_token(text) => out.push_str(text),
-            None => return false,
-        }
-        true
-    }
+    specials: Option<Specials<'f>>,
 }
 
 impl<'g> Notation<'g> for InLark<'_> {
@@ -122,22 +111,52 @@ impl<'g> Notation<'g> for InLark<'_> {
         text: &'g str,
         outer: Binding,
     ) -> Result<(), Unprintable> {
-        if !self.special(out, text) {
-            if self.ids.is_none() {
+        let Some(specials) = self.specials else {
+            if !is_token(text) {
                 return Err(format!(
                     "the marker {text:?}, which is not of the form <text>, without its number"
                 ));
             }
-            Self::literal(out, text, outer);
+            out.push_str(text);
+            return Ok(());
+        };
+        let parts = specials.parts(text);
+        let nested = parts.len() > 1 && outer == Binding::Primary;
+        let inner = if parts.len() > 1 {
+            Binding::Sequence
+        } else {
+            outer
+        };
+        out.push_str(if nested { "(" } else { "" });
+        for (position, part) in parts.into_iter().enumerate() {
+            out.push_str(if position > 0 { " " } else { "" });
+            match part {
+                Part::Token(id) => {
+                    let _ = write!(out, "<[{id}]>");
+                }
+                Part::Text(text) => Self::literal(out, text, inner),
+            }
         }
+        out.push_str(if nested { ")" } else { "" });
         Ok(())
     }
 
     fn token(&mut self, out: &mut String, set: &TokenSet, _: Binding) -> Result<(), Unprintable> {
         let ids = match set {
-            TokenSet::Text(text) if self.special(out, text) => return Ok(()),
             TokenSet::Text(text) => {
-                return Err(format!("the token {text:?}, whose number is not known"));
+                match self.specials {
+                    Some(specials) => {
+                        let Some(id) = specials.get(text) else {
+                            return Err(format!("the token {text:?}, whose number is not known"));
+                        };
+                        let _ = write!(out, "<[{id}]>");
+                    }
+                    None if is_token(text) => out.push_str(text),
+                    None => {
+                        return Err(format!("the token {text:?}, whose number is not known"));
+                    }
+                }
+                return Ok(());
             }
             TokenSet::Except { .. } => {
                 return Err("tokens that are named by what they are not".into());

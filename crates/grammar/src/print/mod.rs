@@ -6,6 +6,7 @@ mod lark;
 mod names;
 mod regex;
 mod rules;
+mod specials;
 
 pub use ebnf::to_ebnf;
 pub use gbnf::{Gbnf, to_gbnf};

@@ -18,6 +18,12 @@ const SHALLOW: u32 = 4;
 /// What is written more than once gets a name if it has more nodes and bytes.
 const LONG: usize = 256;
 
+/// More copies are not counted.
+const MANY: u32 = 1 << 16;
+
+/// Items that one rule stands for where a repetition is too large to be said at once.
+const BLOCK: u32 = 1_000;
+
 /// How a language of grammars writes things.
 pub(super) trait Notation<'g> {
     /// What people call it.
@@ -26,6 +32,8 @@ pub(super) trait Notation<'g> {
     const START: &'static str;
     /// What stands between the name of a rule and its body.
     const DEFINES: &'static str;
+    /// A repetition whose item and count make so many copies is more than a reader takes at once.
+    const COPIES: u32 = u32::MAX;
 
     /// A name that the language can read.
     fn identifier(name: &str) -> String;
@@ -67,6 +75,7 @@ pub(super) fn written<'g, N: Notation<'g>>(
         named: IdMap::default(),
         waiting: Vec::new(),
         extra: String::new(),
+        blocks: SeededMap::default(),
         terminals: Terminals::default(),
     };
     let mut text = String::new();
@@ -104,6 +113,8 @@ struct Printer<'g, 'n, N> {
     waiting: Vec<(String, usize, ExprId)>,
     /// Rules of what is written out.
     extra: String,
+    /// Rules for many of something, by its name.
+    blocks: SeededMap<String, String>,
     /// Knows which terminals are empty.
     terminals: Terminals,
 }
@@ -116,16 +127,81 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
 
     /// The name of a rule for what would otherwise be written more than once, and is long.
     fn named(&mut self, owner: usize, id: ExprId) -> Option<String> {
+        is_long(self.names.grammar(owner), id).then(|| self.name(owner, id))
+    }
+
+    /// The name of a rule for an expression.
+    fn name(&mut self, owner: usize, id: ExprId) -> String {
         if let Some(name) = self.named.get(&(owner, id)) {
-            return Some(name.clone());
-        }
-        if !is_long(self.names.grammar(owner), id) {
-            return None;
+            return name.clone();
         }
         let name = self.names.fresh("item");
         self.waiting.push((name.clone(), owner, id));
         self.named.insert((owner, id), name.clone());
-        Some(name)
+        name
+    }
+
+    /// A rule of this text behind all others: its name.
+    fn extra_rule(&mut self, wanted: &str, body: &str) -> String {
+        let name = self.names.fresh(wanted);
+        let _ = writeln!(self.extra, "{name}{}{body}", N::DEFINES);
+        name
+    }
+
+    /// A repetition of what has a name, in rules of blocks where its count is too large to be said at once.
+    fn counted(&mut self, out: &mut String, item: &str, min: u32, max: Option<u32>) {
+        self.exactly(out, item, min);
+        let more = max.map(|max| max - min);
+        if more == Some(0) {
+            return;
+        }
+        out.push_str(if min > 0 { " " } else { "" });
+        let Some(most) = more.filter(|&most| most >= N::COPIES) else {
+            out.push_str(item);
+            bounds(out, 0, more);
+            return;
+        };
+        // All blocks and a part of one more, or less than all blocks and a rest.
+        let block = self.block(item);
+        let (blocks, rest) = (most / BLOCK, most % BLOCK);
+        out.push('(');
+        self.counted(out, &block, 0, Some(blocks - 1));
+        let _ = write!(out, " {item}");
+        bounds(out, 0, Some(BLOCK - 1));
+        out.push_str(" | ");
+        self.exactly(out, &block, blocks);
+        if rest > 0 {
+            let _ = write!(out, " {item}");
+            bounds(out, 0, Some(rest));
+        }
+        out.push(')');
+    }
+
+    fn exactly(&mut self, out: &mut String, item: &str, count: u32) {
+        if count == 0 {
+            return;
+        }
+        if count < N::COPIES {
+            out.push_str(item);
+            bounds(out, count, Some(count));
+            return;
+        }
+        let block = self.block(item);
+        self.exactly(out, &block, count / BLOCK);
+        if count % BLOCK > 0 {
+            out.push(' ');
+            self.exactly(out, item, count % BLOCK);
+        }
+    }
+
+    /// The name of a rule for many of something that has a name.
+    fn block(&mut self, item: &str) -> String {
+        if let Some(name) = self.blocks.get(item) {
+            return name.clone();
+        }
+        let name = self.extra_rule("block", &format!("{item}{{{BLOCK}}}"));
+        self.blocks.insert(item.to_owned(), name.clone());
+        name
     }
 
     /// Whether a terminal that nothing matches stands in a way on, so deep at most.
@@ -193,6 +269,11 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
                         out.push('(');
                         work.push(Piece::Text(")"));
                     }
+                    if is_large::<N>(copies_of(grammar, inner), min, max) {
+                        let item = self.name(owner, inner);
+                        self.counted(out, &item, min, max);
+                        continue;
+                    }
                     work.push(Piece::Bounds(min, max));
                     work.push(Piece::Node(inner, Binding::Primary));
                 }
@@ -202,35 +283,54 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
                     max,
                     separator: Some(separator),
                 } => {
-                    out.push('(');
-                    work.push(Piece::Text(if min == 0 { ")?" } else { ")" }));
                     if outer == Binding::Primary && min == 0 {
                         out.push('(');
-                        work.insert(work.len() - 1, Piece::Text(")"));
-                    }
-                    let named = if max == Some(1) {
-                        None
-                    } else {
-                        self.named(owner, inner)
-                    };
-                    let item = || match &named {
-                        Some(name) => Piece::Name(name.clone()),
-                        None => Piece::Node(inner, Binding::Primary),
-                    };
-                    if max != Some(1) {
-                        let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
-                        work.push(Piece::Bounds(least, most));
                         work.push(Piece::Text(")"));
-                        work.push(item());
-                        work.push(Piece::Text(" "));
-                        work.push(Piece::Node(separator, Binding::Primary));
-                        work.push(Piece::Text(" ("));
                     }
-                    work.push(item());
+                    self.separated(out, &mut work, owner, (inner, separator), (min, max));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Several of something with something else between them.
+    fn separated(
+        &mut self,
+        out: &mut String,
+        work: &mut Vec<Piece<ExprId>>,
+        owner: usize,
+        (inner, separator): (ExprId, ExprId),
+        (min, max): (u32, Option<u32>),
+    ) {
+        let grammar = self.names.grammar(owner);
+        out.push('(');
+        work.push(Piece::Text(if min == 0 { ")?" } else { ")" }));
+        if max == Some(1) {
+            work.push(Piece::Node(inner, Binding::Primary));
+            return;
+        }
+        let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
+        let each = copies_of(grammar, inner) + copies_of(grammar, separator);
+        if is_large::<N>(each, least, most) {
+            let (item, between) = (self.name(owner, inner), self.name(owner, separator));
+            let more = self.extra_rule("more", &format!("{between} {item}"));
+            let _ = write!(out, "{item} ");
+            self.counted(out, &more, least, most);
+            return;
+        }
+        let named = self.named(owner, inner);
+        let item = || match &named {
+            Some(name) => Piece::Name(name.clone()),
+            None => Piece::Node(inner, Binding::Primary),
+        };
+        work.push(Piece::Bounds(least, most));
+        work.push(Piece::Text(")"));
+        work.push(item());
+        work.push(Piece::Text(" "));
+        work.push(Piece::Node(separator, Binding::Primary));
+        work.push(Piece::Text(" ("));
+        work.push(item());
     }
 
     /// Recursion follows the nesting of the expression, which the front ends bound.
@@ -308,8 +408,15 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
                 }
                 let nested = outer == Binding::Primary;
                 out.push_str(if nested { "(" } else { "" });
-                self.regex(out, inner, Binding::Primary)?;
-                bounds(out, *min, *max);
+                if is_large::<N>(copies(inner), *min, *max) {
+                    let mut body = String::new();
+                    self.regex(&mut body, inner, Binding::Alternation)?;
+                    let item = self.extra_rule("part", &body);
+                    self.counted(out, &item, *min, *max);
+                } else {
+                    self.regex(out, inner, Binding::Primary)?;
+                    bounds(out, *min, *max);
+                }
                 out.push_str(if nested { ")" } else { "" });
                 return Ok(());
             }
@@ -423,6 +530,67 @@ fn is_long(grammar: &Grammar, root: ExprId) -> bool {
         }
     }
     false
+}
+
+/// Whether a repetition of something with so many copies in it is more than a reader takes at once.
+fn is_large<'g, N: Notation<'g>>(inside: u32, min: u32, max: Option<u32>) -> bool {
+    let count = max.unwrap_or(min).max(1);
+    // A star, plus or question mark copies nothing.
+    count > 1 && inside.saturating_mul(count) >= N::COPIES
+}
+
+/// How many copies a reader makes that expands the repetitions of an expression, or more; saturating. What rules stand for
+/// is not copied.
+fn copies_of(grammar: &Grammar, root: ExprId) -> u32 {
+    let mut work = vec![root];
+    let mut count = 0u32;
+    while let Some(id) = work.pop() {
+        count = count.saturating_add(1);
+        match grammar.expr(id) {
+            Expr::Regex(regex) => count = count.saturating_add(copies(regex)),
+            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
+            Expr::Repeat {
+                inner,
+                separator,
+                min,
+                max,
+            } => {
+                count = count.saturating_add(max.unwrap_or(*min));
+                work.extend(std::iter::once(inner).chain(separator));
+            }
+            Expr::Capture { inner, .. } => work.push(*inner),
+            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
+        }
+        if count >= MANY {
+            return MANY;
+        }
+    }
+    count
+}
+
+/// The same for a regular language.
+fn copies(regex: &Regex) -> u32 {
+    let mut work = vec![regex];
+    let mut count = 0u32;
+    while let Some(node) = work.pop() {
+        count = count.saturating_add(1);
+        match node {
+            Regex::Concat(parts) | Regex::Alt(parts) => work.extend(&**parts),
+            Regex::Repeat { inner, min, max } => {
+                count = count.saturating_add(max.unwrap_or(*min));
+                work.push(inner);
+            }
+            Regex::Nothing
+            | Regex::Class(_)
+            | Regex::Literal(_)
+            | Regex::And(_)
+            | Regex::Not(_) => {}
+        }
+        if count >= MANY {
+            return MANY;
+        }
+    }
+    count
 }
 
 /// A sequence or choice of regular languages as one. Recursion follows the nesting, and ends where that is deep.

@@ -162,7 +162,7 @@ class _Writer:
         printed = grammar.to_gbnf()
         if printed.preserved_tokens:
             reason += f"; the markers {', '.join(printed.preserved_tokens)} in it are text"
-        node = {"type": "grammar", "grammar": printed.four_digits()}
+        node = {"type": "grammar", "grammar": printed.for_xgrammar()}
         self.embedded[id(node)] = reason
         self._kept.append(node)
         return node
