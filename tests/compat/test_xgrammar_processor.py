@@ -14,6 +14,7 @@ from syntagma.compat.xgrammar.support import has_torch
 INFO = xgr.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256])
 COMPILER = xgr.GrammarCompiler(INFO)
 PROMPT = [7, 8]
+ANY = bytes(range(256))
 
 
 def tensor(values: Any, dtype: Any) -> Any:
@@ -50,12 +51,24 @@ def test_a_beam_without_a_chance_does_not_end_the_others() -> None:
     assert step(processor, [b"abc", b"abq"])[0] == b""
 
 
-def test_a_masked_token_of_a_prompt_of_one_row_is_an_error() -> None:
+def test_a_row_that_took_a_masked_token_is_let_go_and_comes_back() -> None:
+    """A draft may hold such a token; what is written instead goes on from before it."""
     processor = xgr.hf.LogitsProcessor(COMPILER.compile_regex("abc"))
     prompts = [[1, 2], [3, 4]]
     assert step(processor, [b"", b""], prompts) == [b"a", b"a"]
-    with pytest.raises(RuntimeError, match="masked"):
-        step(processor, [b"a", b"q"], prompts)
+    assert step(processor, [b"a", b"q"], prompts) == [b"b", ANY]
+    assert step(processor, [b"ab", b"qa"], prompts) == [b"c", ANY]
+    assert step(processor, [b"a", b"a"], prompts) == [b"b", b"b"]
+
+
+def test_the_next_generation_begins_anew() -> None:
+    processor = xgr.hf.LogitsProcessor(COMPILER.compile_regex("abc"))
+    for prompt in (PROMPT, PROMPT, [9], [*PROMPT, *b"abc", 256, 5, 6]):
+        for count in (2, 1):
+            prompts = [prompt] * count
+            assert step(processor, [b""] * count, prompts) == [b"a"] * count
+            assert step(processor, [b"a"] * count, prompts) == [b"b"] * count
+            assert step(processor, [b"ab"] * count, prompts) == [b"c"] * count
 
 
 def test_several_sequences_for_each_grammar() -> None:
@@ -65,17 +78,14 @@ def test_several_sequences_for_each_grammar() -> None:
     assert step(processor, [b"a", b"a", b"x", b"x"]) == [b"b", b"b", b"y", b"y"]
 
 
-def test_what_does_not_go_on_is_refused() -> None:
+def test_what_is_no_grammar_or_no_batch_is_refused() -> None:
     compiled = COMPILER.compile_regex("a+")
     processor = xgr.hf.LogitsProcessor(sg.GrammarCompiler(INFO.syntagma).compile(sg.Grammar.from_regex("a+")))  # type: ignore[arg-type]
     assert step(processor, [b"", b""]) == [b"a", b"a"]
-    for rows in ([b"a"], [b"ba", b"aa"]):
-        with pytest.raises(xgr.exception.WrongValueError):
-            step(processor, rows)
     for wrong in ([], [compiled, 3], None):
         with pytest.raises(xgr.exception.WrongValueError):
             xgr.hf.LogitsProcessor(wrong)  # type: ignore[arg-type]
-    with pytest.raises(xgr.exception.WrongValueError, match="2 grammars for a batch of 3"):
+    with pytest.raises(xgr.exception.WrongValueError, match="2 grammars for a batch of 3 x 2"):
         step(xgr.hf.LogitsProcessor([compiled] * 2), [b""] * 3)
     with pytest.raises(xgr.exception.WrongTypeError, match="list"):
         xgr.hf.LogitsProcessor(compiled)([[1]], np.zeros((1, 257), np.float32))

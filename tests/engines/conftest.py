@@ -25,6 +25,12 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="session")
+def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Hugging Face folder as shipped."""
+    return write_folder(tmp_path_factory.mktemp("plain") / "model")
+
+
+@pytest.fixture(scope="session")
 def gguf_file(folder: Path) -> Path:
     """The same model and vocabulary as one GGUF file."""
     pytest.importorskip("gguf")

@@ -22,6 +22,10 @@ READING = ("parsing", "constraints", "analysis", "formats", "format_schema", "se
 # Words that name a format and mean something plain as well.
 PLAIN = frozenset((ROOT / "tests" / "shape" / "plain_words.txt").read_text().split())
 OPTIONAL = (
+    "langchain_core",
+    "litellm",
+    "mlx",
+    "outlines",
     "torch",
     "typer",
     "rich",
@@ -32,6 +36,11 @@ OPTIONAL = (
     "transformers",
     "tiktoken",
     "pyarrow",
+    "mlx",
+    "mlx_lm",
+    "outlines",
+    "litellm",
+    "langchain_core",
 )
 # Public methods and properties of one class, constructors aside: the customary bound (pylint's max-public-methods).
 MOST_METHODS = 20

@@ -76,4 +76,4 @@ def test_the_logits_processor_holds_a_batch_to_its_grammars() -> None:
     assert number.isdigit()
     assert choice in ('"abc"', "17")
     with pytest.raises(RuntimeError):
-        processor(ids[:1], torch.zeros(1, 300))
+        processor(ids[:1], torch.zeros(1, 320))

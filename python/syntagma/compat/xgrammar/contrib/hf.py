@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
-from syntagma.compat.xgrammar.arguments import wrong_type, wrong_value
-from syntagma.compat.xgrammar.bitmask import allocate_token_bitmask, apply_token_bitmask_inplace
+import numpy as np
+
+from syntagma.compat.xgrammar.arguments import checked, wrong_type, wrong_value
+from syntagma.compat.xgrammar.bitmask import apply_token_bitmask_inplace
 from syntagma.compat.xgrammar.compiler import CompiledGrammar
 from syntagma.compat.xgrammar.matcher import GrammarMatcher
+from syntagma.compat.xgrammar.support import has_torch
+from syntagma.decoding.row_matchers import RowMatchers
+from syntagma.entry import own
 
 __all__ = ["LogitsProcessor"]
 
 
 class LogitsProcessor:
-    """Holds one call of `generate` to grammars; `transformers` calls whatever can be called like this.
+    """Holds calls of `generate` to grammars; `transformers` calls whatever can be called like this.
 
-    A row goes on from the row of the step before that has its tokens: beams may change places, and one may go on as
-    several.
+    Rows are known by their tokens: beams may change places, drafts are taken back, and the next call of `generate`
+    begins anew. A row that took a masked token, as beams and drafts do, is no longer held.
 
     Args:
         compiled_grammar: one grammar for all sequences of the batch, or one for each; where the batch is several times
@@ -36,17 +40,12 @@ class LogitsProcessor:
         # A matcher refuses what is no compiled grammar.
         self.full_vocab_size = min(GrammarMatcher(grammar)._vocab_size for grammar in grammars)
         self.compiled_grammars = grammars
-        self.matchers: list[GrammarMatcher | None] = []
-        """one for each row; None: a beam that took a masked token, which has no chance left"""
-        self.token_bitmask: Any = None
-        self.prefilled = False
-        self.batch_size = 0
-        self._rows: list[list[int]] = []
-        self._alone: list[bool] = []
-        self._grammar_of_row: list[int] = []
+        compiled: list[Any] = [own(grammar) for grammar in grammars]
+        self._rows = RowMatchers(compiled, self.full_vocab_size)
 
+    @checked
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Take the tokens that were sampled last and mask the logits of the next ones.
+        """Take the tokens that were sampled and mask the logits of the next ones.
 
         Args:
             input_ids: int64 [batch, tokens], the prompts and all that was sampled.
@@ -54,62 +53,15 @@ class LogitsProcessor:
 
         Raises:
             WrongTypeError: no tensor.
-            WrongValueError: another batch than at the first call, or a row that goes on from none of the step before.
-            RuntimeError: a token that was masked was sampled, for a prompt of one row.
+            WrongValueError: a batch that the grammars cannot be dealt out to.
         """
         if not hasattr(input_ids, "tolist"):
             raise wrong_type("input_ids", "a tensor or an array of token ids", input_ids)
-        rows: list[list[int]] = input_ids.tolist()
-        if self.prefilled:
-            self._continue(rows)
-        else:
-            self._begin(rows)
-        self._rows, self.prefilled = rows, True
-        for row, matcher in enumerate(self.matchers):
-            if matcher is None or matcher.is_terminated():
-                self.token_bitmask[row] = -1
-            else:
-                matcher.fill_next_token_bitmask(self.token_bitmask, row)
-        mask = self.token_bitmask
-        if getattr(scores, "device", None) is not None and hasattr(mask, "to"):
-            mask = mask.to(scores.device)
-        apply_token_bitmask_inplace(scores, mask, vocab_size=self.full_vocab_size)
+        self._rows.follow(input_ids.cpu().numpy() if hasattr(input_ids, "cpu") else np.asarray(input_ids))
+        bitmask: Any = self._rows.bitmask()
+        if has_torch():
+            import torch
+
+            bitmask = torch.from_numpy(bitmask).to(scores.device)
+        apply_token_bitmask_inplace(scores, bitmask, vocab_size=self.full_vocab_size)
         return scores
-
-    def _begin(self, rows: list[list[int]]) -> None:
-        count = len(self.compiled_grammars)
-        if not rows or len(rows) % count:
-            raise wrong_value("input_ids", f"{count} grammars for a batch of {len(rows)}", code="E-BATCH-SIZE")
-        self.batch_size = len(rows)
-        self.compiled_grammars = [
-            grammar for grammar in self.compiled_grammars for _ in range(self.batch_size // count)
-        ]
-        self._grammar_of_row = [row * count // self.batch_size for row in range(self.batch_size)]
-        self.matchers = [GrammarMatcher(grammar) for grammar in self.compiled_grammars]
-        self.token_bitmask = allocate_token_bitmask(self.batch_size, self.full_vocab_size)
-        prompts = Counter(map(tuple, rows))
-        self._alone = [prompts[tuple(row)] == 1 for row in rows]
-
-    def _continue(self, rows: list[list[int]]) -> None:
-        if len(rows) != self.batch_size:
-            message = f"a batch of {len(rows)}, and there were {self.batch_size}"
-            raise wrong_value("input_ids", message, code="E-BATCH-SIZE")
-        before = [self._row_before(row, ids[:-1]) for row, ids in enumerate(rows)]
-        matchers = self.matchers
-        if before != list(range(len(rows))):
-            self.matchers = [None if (one := matchers[row]) is None else one.fork() for row in before]
-        self._alone = [self._alone[row] for row in before]
-        for row, matcher in enumerate(self.matchers):
-            if matcher is None or matcher.is_terminated() or matcher.accept_token(rows[row][-1]):
-                continue
-            if self._alone[row]:
-                raise RuntimeError(f"token {rows[row][-1]} was sampled although it was masked")
-            self.matchers[row] = None
-
-    def _row_before(self, row: int, prefix: list[int]) -> int:
-        """The row of the step before that had these tokens, of the same grammar; the same row if it can be."""
-        same = [one for one in range(self.batch_size) if self._grammar_of_row[one] == self._grammar_of_row[row]]
-        for one in (row, *same):
-            if self._rows[one] == prefix:
-                return one
-        raise wrong_value("input_ids", f"row {row} goes on from no row of the step before")
