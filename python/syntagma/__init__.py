@@ -9,44 +9,6 @@ from __future__ import annotations
 
 import typing as _typing
 
-from syntagma import errors, events, formats, testing
-from syntagma.analysis import Analysis, analyze
-from syntagma.codec import ChatCodec, Turn
-from syntagma.decoding import (
-    Backend,
-    CompiledGrammar,
-    GrammarCompiler,
-    GrammarMatcher,
-    TokenizerInfo,
-    accept_token_batch,
-    allocate_token_bitmask,
-    apply_token_bitmask_inplace,
-    fill_next_token_bitmask_batch,
-)
-from syntagma.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BatchError,
-    FormatError,
-    GrammarError,
-    LimitError,
-    MatcherError,
-    ModelError,
-    ParseError,
-    RequestError,
-    SyntagmaError,
-    TemplateError,
-    UnsupportedSchema,
-    VocabularyError,
-)
-from syntagma.formats import ChatFormat
-from syntagma.grammars import Grammar
-from syntagma.limits import Limits
-from syntagma.messages import Message, Tool, ToolCall
-from syntagma.parsing import Policies, StreamParser
-from syntagma.request import Budgets
-from syntagma.templates import ChatTemplate, Prompt
-
 __all__ = [
     "Analysis",
     "ArgumentError",
@@ -101,28 +63,91 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from syntagma import batch, openchatml
+    from syntagma import batch, errors, events, formats, openchatml, testing
+    from syntagma.analysis import Analysis, analyze
+    from syntagma.codec import ChatCodec, Turn
+    from syntagma.decoding import (
+        Backend,
+        CompiledGrammar,
+        GrammarCompiler,
+        GrammarMatcher,
+        TokenizerInfo,
+        accept_token_batch,
+        allocate_token_bitmask,
+        apply_token_bitmask_inplace,
+        fill_next_token_bitmask_batch,
+    )
     from syntagma.decoding.sampling import Sampling
+    from syntagma.errors import (
+        ArgumentError,
+        ArgumentTypeError,
+        BatchError,
+        FormatError,
+        GrammarError,
+        LimitError,
+        MatcherError,
+        ModelError,
+        ParseError,
+        RequestError,
+        SyntagmaError,
+        TemplateError,
+        UnsupportedSchema,
+        VocabularyError,
+    )
+    from syntagma.formats import ChatFormat
     from syntagma.generation import GenerationOptions, Generator, Model, load
+    from syntagma.grammars import Grammar
+    from syntagma.limits import Limits
+    from syntagma.messages import Message, Tool, ToolCall
+    from syntagma.parsing import Policies, StreamParser
+    from syntagma.request import Budgets
+    from syntagma.templates import ChatTemplate, Prompt
 
 __version__ = "0.1.0"
 
-# Transcripts and models bring libraries along that most users of the rest do not need: imported when first used.
-_LATER = {
-    "GenerationOptions": "syntagma.generation",
-    "Generator": "syntagma.generation",
-    "Model": "syntagma.generation",
-    "Sampling": "syntagma.decoding.sampling",
-    "batch": "syntagma.batch",
-    "load": "syntagma.generation",
-    "openchatml": "syntagma.openchatml",
+# Everything is imported when it is first used, so that `import syntagma` costs next to nothing. Module → its names.
+_NAMES = {
+    "analysis": ("Analysis", "analyze"),
+    "batch": (),
+    "codec": ("ChatCodec", "Turn"),
+    "decoding": (
+        *("Backend", "CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo"),
+        *("accept_token_batch", "allocate_token_bitmask", "apply_token_bitmask_inplace"),
+        "fill_next_token_bitmask_batch",
+    ),
+    "decoding.sampling": ("Sampling",),
+    "errors": (
+        *("ArgumentError", "ArgumentTypeError", "BatchError", "FormatError", "GrammarError", "LimitError"),
+        *("MatcherError", "ModelError", "ParseError", "RequestError", "SyntagmaError", "TemplateError"),
+        *("UnsupportedSchema", "VocabularyError"),
+    ),
+    "events": (),
+    "formats": ("ChatFormat",),
+    "generation": ("GenerationOptions", "Generator", "Model", "load"),
+    "grammars": ("Grammar",),
+    "limits": ("Limits",),
+    "messages": ("Message", "Tool", "ToolCall"),
+    "openchatml": (),
+    "parsing": ("Policies", "StreamParser"),
+    "request": ("Budgets",),
+    "templates": ("ChatTemplate", "Prompt"),
+    "testing": (),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(_LATER[name])
-    return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    if name in _HOME:
+        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _NAMES:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
