@@ -194,6 +194,13 @@ class GrammarMatcher:
         `tokenize` is the model's own tokenizer, without special tokens or blanks of its own.
         """
 
+    def take(self, token_ids: Sequence[int]) -> int:
+        """Take the tokens of an output in their order; how many belong to it, from the first on.
+
+        It stops at the first token that may not come. Tokens behind the one that ended the turn, which engines hand
+        over too, count and are no step for `rollback`.
+        """
+
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """How many of the tokens could be accepted in this order."""
 

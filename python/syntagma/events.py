@@ -7,9 +7,12 @@ kind may be split differently, but their concatenation is the same.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from syntagma.entry import entry
 
 __all__ = [
     "ContentDelta",
@@ -22,6 +25,7 @@ __all__ = [
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
+    "to_openai",
 ]
 
 Span: TypeAlias = tuple[int, int]
@@ -85,3 +89,35 @@ class MessageEnd(msgspec.Struct, frozen=True, tag="message_end"):
 
 
 Event: TypeAlias = ReasoningDelta | ContentDelta | ToolCallStart | ToolCallDelta | ToolCallEnd | Malformed | MessageEnd
+
+
+@entry
+def to_openai(events: Iterable[Event], *, reasoning_field: str = "reasoning_content") -> dict[str, Any]:
+    """What events add to a message, as the `delta` of a streamed answer of OpenAI's API.
+
+    Args:
+        events: in the order in which they came: one, or all of a step.
+        reasoning_field: the key of reasoning, for which there is no standard: `reasoning` in vLLM.
+
+    Returns:
+        `content`, the reasoning and `tool_calls`, each only where there is something of it. The first part of a call
+        has `id`, `type` and `name`; an id that the model writes after the arguments is not in it. The finish reason is
+        no part of a delta: see `StreamParser.finish_reason`.
+    """
+    texts = {reasoning_field: "", "content": ""}
+    calls: list[dict[str, Any]] = []
+    for event in events:
+        match event:
+            case ContentDelta(text=text):
+                texts["content"] += text
+            case ReasoningDelta(text=text):
+                texts[reasoning_field] += text
+            case ToolCallStart(index=index, id=call_id, name=name):
+                function = {"name": name, "arguments": ""}
+                calls.append({"index": index, "id": call_id, "type": "function", "function": function})
+            case ToolCallDelta(index=index, arguments=arguments):
+                if not calls or calls[-1]["index"] != index:
+                    calls.append({"index": index, "function": {"arguments": ""}})
+                calls[-1]["function"]["arguments"] += arguments
+    delta: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    return {**delta, "tool_calls": calls} if calls else delta

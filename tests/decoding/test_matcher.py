@@ -125,6 +125,22 @@ def test_jump_forward() -> None:
     assert matcher(sg.Grammar.literal("née")).find_jump_forward_bytes() == "née".encode()
 
 
+def test_an_output_is_taken_with_what_stands_behind_its_end() -> None:
+    m = matcher(sg.Grammar.literal("ab"))
+    assert m.take([]) == 0
+    assert m.take([ord("a")]) == 1
+    assert m.take([ord("b"), TURN, END, ord("x")]) == 4
+    assert m.is_terminated()
+    assert m.steps == 3
+    m.rollback(2)
+    assert allowed(m) == {ord("b")}
+    assert m.take([ord("b"), ord("x"), TURN]) == 1
+    assert allowed(m) == {END, TURN}
+    with pytest.raises(sg.ArgumentError) as raised:
+        m.take([INFO.vocab_size])
+    assert raised.value.code == "E-TOKEN-ID"
+
+
 def test_validate_tokens_and_draft() -> None:
     m = matcher(sg.Grammar.literal("abc"))
     assert m.validate_tokens([ord("a"), ord("b"), ord("x"), ord("c")]) == 2

@@ -198,6 +198,12 @@ impl GrammarMatcher {
         })
     }
 
+    fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
+        self.inner
+            .take(&token_ids)
+            .map_err(|error| from_engine(py, &error))
+    }
+
     fn validate_tokens(&self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
         self.inner
             .validate_tokens(&token_ids)

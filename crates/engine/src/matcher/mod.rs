@@ -282,6 +282,18 @@ impl GrammarMatcher {
         })
     }
 
+    /// Takes the tokens of an output in their order: how many belong to it, from the first on.
+    ///
+    /// It stops at the first that may not come. What stands behind the end of the text counts, and is no step.
+    pub fn take(&mut self, ids: &[u32]) -> Result<usize, Error> {
+        for (index, &id) in ids.iter().enumerate() {
+            if !self.is_terminated()? && !self.accept_token(id)? {
+                return Ok(index);
+            }
+        }
+        Ok(ids.len())
+    }
+
     /// The bytes of text that may come next.
     pub fn next_bytes(&self) -> Result<ByteSet, Error> {
         self.guard(|matcher| {
