@@ -46,6 +46,8 @@ __all__ = [
     "ToolCall",
     "Turn",
     "UnsupportedSchema",
+    "Upstream",
+    "UpstreamError",
     "VocabularyError",
     "__version__",
     "accept_token_batch",
@@ -72,6 +74,7 @@ if _typing.TYPE_CHECKING:
         GrammarCompiler,
         GrammarMatcher,
         TokenizerInfo,
+        Upstream,
         accept_token_batch,
         allocate_token_bitmask,
         apply_token_bitmask_inplace,
@@ -92,6 +95,7 @@ if _typing.TYPE_CHECKING:
         SyntagmaError,
         TemplateError,
         UnsupportedSchema,
+        UpstreamError,
         VocabularyError,
     )
     from syntagma.formats import ChatFormat
@@ -111,7 +115,7 @@ _NAMES = {
     "batch": (),
     "codec": ("ChatCodec", "Turn"),
     "decoding": (
-        *("Backend", "CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo"),
+        *("Backend", "CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo", "Upstream"),
         *("accept_token_batch", "allocate_token_bitmask", "apply_token_bitmask_inplace"),
         "fill_next_token_bitmask_batch",
     ),
@@ -119,7 +123,7 @@ _NAMES = {
     "errors": (
         *("ArgumentError", "ArgumentTypeError", "BatchError", "FormatError", "GrammarError", "LimitError"),
         *("MatcherError", "ModelError", "ParseError", "RequestError", "SyntagmaError", "TemplateError"),
-        *("UnsupportedSchema", "VocabularyError"),
+        *("UnsupportedSchema", "UpstreamError", "VocabularyError"),
     ),
     "events": (),
     "formats": ("ChatFormat",),

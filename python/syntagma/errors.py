@@ -15,6 +15,7 @@
     ├── MatcherError            a matcher that failed and stays failed          E-MATCH-…
     ├── BatchError              a file that a batch cannot read or write        E-BATCH-…
     ├── ModelError              a model that cannot be loaded                   E-MODEL-…
+    ├── UpstreamError           an engine elsewhere that refuses or fails       E-UPSTREAM-…
     └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
 
 Bad *model text* raises nothing (unless `strict=True`): readers keep as content what they cannot understand, and add a
@@ -40,6 +41,7 @@ __all__ = [
     "SyntagmaError",
     "TemplateError",
     "UnsupportedSchema",
+    "UpstreamError",
     "VocabularyError",
 ]
 
@@ -197,6 +199,20 @@ class BatchError(SyntagmaError):
 
 class ModelError(SyntagmaError):
     """A model that cannot be loaded."""
+
+
+class UpstreamError(SyntagmaError):
+    """An engine elsewhere that cannot be reached, refuses what it is asked, breaks off, or cannot hold a constraint.
+
+    Attributes:
+        status: the HTTP status of a response that this error becomes.
+        again: whether another engine, or the same one later, may answer: nothing was written yet.
+    """
+
+    def __init__(self, code: str, message: str, *, status: int = 502, again: bool = False, **place: Any) -> None:
+        super().__init__(code, message, **place)
+        self.status = status
+        self.again = again
 
 
 class RequestError(SyntagmaError):

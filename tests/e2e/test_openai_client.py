@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
 import openai
 import pytest
-import uvicorn
 from openai import OpenAI
 from pydantic import BaseModel
 
 from syntagma import backends
 from syntagma.serving import ServedModel, Settings, create_app
+from tests.serving.live import listening
 
 USER = [{"role": "user", "content": "What is the weather in Lisbon?"}]
 WEATHER: dict[str, Any] = {
@@ -47,30 +45,11 @@ ALARM: dict[str, Any] = {
 PARAMETERS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in (WEATHER, ALARM)}
 
 
-class Server(uvicorn.Server):
-    """A server in a thread that says when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.listening.set()
-
-
 @pytest.fixture(scope="module")
 def base_url() -> Iterator[str]:
     app = create_app(ServedModel(*backends.load("embedded")), Settings(max_tokens=200))
-    server = Server(uvicorn.Config(app, log_level="error"))
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        assert server.listening.wait(60)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        server.should_exit = True
-        thread.join(60)
+    with listening(app) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

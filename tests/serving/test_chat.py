@@ -314,10 +314,10 @@ def test_a_final_message_goes_on() -> None:
         "/v1/chat/completions", json=body(messages=messages, continue_final_message=True)
     )
     assert answer.json()["choices"][0]["message"]["content"] == "ld"
-    assert isinstance(served.backend, ScriptedBackend)
-    assert served.backend.prompts[-1].endswith("<assistant>hello wor")
+    assert isinstance(served.engine, ScriptedBackend)
+    assert served.engine.prompts[-1].endswith("<assistant>hello wor")
     TestClient(create_app(served)).post("/v1/chat/completions", json=body(add_generation_prompt=False))
-    assert served.backend.prompts[-1].endswith("<user>hi<end>")
+    assert served.engine.prompts[-1].endswith("<user>hi<end>")
 
 
 def test_documents_and_efforts_reach_the_template() -> None:
@@ -327,8 +327,8 @@ def test_documents_and_efforts_reach_the_template() -> None:
     fields = {"documents": [{"text": "a page"}], "reasoning_effort": "low"}
     answer = TestClient(create_app(served)).post("/v1/chat/completions", json=body(**fields))
     assert "x-syntagma-ignored" not in answer.headers
-    assert isinstance(served.backend, ScriptedBackend)
-    assert served.backend.prompts[-1].startswith("a page low<user>")
+    assert isinstance(served.engine, ScriptedBackend)
+    assert served.engine.prompts[-1].startswith("a page low<user>")
 
 
 def test_unknown_fields_are_named_and_change_nothing() -> None:

@@ -161,7 +161,7 @@ def test_a_request_that_waits_can_leave() -> None:
         await task
         go_on.set()
         assert (await first).status == 200
-        assert not any("waits" in prompt for prompt in served.backend.prompts)  # type: ignore[attr-defined]
+        assert not any("waits" in prompt for prompt in served.engine.prompts)  # type: ignore[attr-defined]
 
     run(scene)
 

@@ -18,37 +18,68 @@ __all__ = ["serve"]
 def serve(
     *,
     model: Annotated[
-        str, typer.Option(help="'embedded' for the shipped model, a folder, or BACKEND:REST.")
-    ] = "embedded",
+        str | None,
+        typer.Option(
+            help="'embedded' for the shipped model (the default), a folder, or BACKEND:REST. With --upstream: the "
+            "folder or GGUF file of its model, for the chat template."
+        ),
+    ] = None,
+    upstream: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An engine that runs already, as [NAME=]KIND:URL, such as llamacpp:http://127.0.0.1:8080; #MODEL at "
+            "the end picks one of its models. Repeat it for several models, or several engines of one NAME, which take "
+            "turns."
+        ),
+    ] = None,
+    chat_template: Annotated[str | None, typer.Option(help="A file with the chat template.")] = None,
+    format: Annotated[str | None, typer.Option(help="The format that the model writes; else it is found.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     name: Annotated[str | None, typer.Option(help="The model's name in requests.")] = None,
     enforce: Annotated[
-        str, typer.Option(help="What the grammar enforces of calls that are not required: off, name or parameters.")
-    ] = "parameters",
-    parallel: Annotated[int, typer.Option(min=1, help="Generations that compute at once.")] = 2,
+        str | None,
+        typer.Option(
+            help="What the grammar enforces of calls that are not required: off, name or parameters. Without it: "
+            "parameters, and off where an engine cannot be held to it."
+        ),
+    ] = None,
+    unheld: Annotated[
+        str, typer.Option(help="What becomes of a constraint that an engine cannot be held to: refuse or check.")
+    ] = "refuse",
+    upstream_key: Annotated[
+        str | None, typer.Option(envvar="SYNTAGMA_UPSTREAM_KEY", help="The key that engines ask for.")
+    ] = None,
+    upstream_timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="Seconds for which an engine may be silent, its reading of a prompt included."),
+    ] = 600.0,
+    parallel: Annotated[int, typer.Option(min=1, help="Generations in this process that compute at once.")] = 2,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Default length of an answer, in tokens.")] = None,
     thinking_tokens: Annotated[int | None, typer.Option(min=0, help="Default length of reasoning, in tokens.")] = None,
     complete: Annotated[
         bool,
         typer.Option(
-            "--complete/--cut", help="Whether answers with a grammar end legally before the limit, or are cut."
+            "--complete/--cut",
+            help="Whether answers with a grammar end legally before the limit, or are cut. Engines elsewhere cut.",
         ),
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Serve a model to OpenAI clients."""
+    """Serve a model, or engines that run already, to OpenAI clients."""
     try:
         import uvicorn
 
-        from syntagma import backends
-        from syntagma.serving import ServedModel, Settings, create_app
+        from syntagma.cli.served import computed_here, written_elsewhere
+        from syntagma.serving import Settings, create_app
     except ImportError as error:
         raise RequestError(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
         ) from error
-    if enforce not in ("off", "name", "parameters"):
-        raise RequestError("E-REQUEST-ARGUMENT", f"--enforce is off, name or parameters, not {enforce!r}")
+    _check_word("--enforce", enforce, ("off", "name", "parameters"))
+    _check_word("--unheld", unheld, ("refuse", "check"))
+    if upstream and thinking_tokens is not None:
+        raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot be held to it")
     settings = Settings(
         enforce=enforce,  # type: ignore[arg-type]
         parallel=parallel,
@@ -56,16 +87,34 @@ def serve(
         thinking_tokens=thinking_tokens,
         complete=complete,
     )
-    served = ServedModel(*backends.load(model), name=name)
+    if upstream:
+        served = written_elsewhere(
+            upstream,
+            model=model,
+            name=name,
+            chat_template=chat_template,
+            format=format,
+            unheld=unheld,  # type: ignore[arg-type]
+            api_key=upstream_key,
+            timeout=upstream_timeout,
+        )
+    else:
+        served = computed_here(model, name=name, chat_template=chat_template, format=format)
+    names = [one.name for one in served]
     with _listen(host, port) as listener:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}/v1"
         if as_json:
-            write_json({"model": served.name, "base_url": address})
+            write_json({"model": names[0], "models": names, "base_url": address})
             sys.stdout.flush()
         else:
-            sys.stderr.write(f"serving {served.name} at {address}\n")
+            sys.stderr.write(f"serving {', '.join(names)} at {address}\n")
         uvicorn.Server(uvicorn.Config(create_app(served, settings), log_level="warning")).run(sockets=[listener])
+
+
+def _check_word(option: str, given: str | None, known: tuple[str, ...]) -> None:
+    if given is not None and given not in known:
+        raise RequestError("E-REQUEST-ARGUMENT", f"{option} is one of {', '.join(known)}, not {given!r}")
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,6 +12,7 @@ from syntagma.decoding.bitmask import (
 )
 from syntagma.decoding.compiler import CompilerStats, GrammarCompiler
 from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.decoding.upstream import Upstream
 
 __all__ = [
     "Backend",
@@ -22,6 +23,7 @@ __all__ = [
     "Logits",
     "Session",
     "TokenizerInfo",
+    "Upstream",
     "accept_token_batch",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",

@@ -18,6 +18,18 @@ from __future__ import annotations
 from syntagma.generation.generator import Generator
 from syntagma.generation.loop import Generation
 from syntagma.generation.model import ChatOptions, Model, load
-from syntagma.generation.values import GenerationOptions, Metrics, Step
+from syntagma.generation.remote import RemoteGeneration
+from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
 
-__all__ = ["ChatOptions", "Generation", "GenerationOptions", "Generator", "Metrics", "Model", "Step", "load"]
+__all__ = [
+    "ChatOptions",
+    "Generation",
+    "GenerationOptions",
+    "Generator",
+    "Metrics",
+    "Model",
+    "RemoteGeneration",
+    "Step",
+    "Written",
+    "load",
+]

@@ -1,4 +1,4 @@
-"""`Model`: a backend with its codec, which turns messages into a message; and `load`, which finds one."""
+"""`Model`: a backend or an upstream with its codec, which answers conversations; and `load`, which finds one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any, Unpack
 
 import msgspec
 
-from syntagma import backends
+from syntagma import backends, upstreams
 from syntagma.codec import ChatCodec, MessageLike, Turn
 from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.sampling import Sampling
+from syntagma.decoding.upstream import Upstream
 from syntagma.entry import entry
+from syntagma.errors import ArgumentError
 from syntagma.events import Event
 from syntagma.generation.generator import Generator
 from syntagma.generation.loop import Generation
+from syntagma.generation.remote import RemoteGeneration, Unheld
 from syntagma.generation.values import GenerationOptions
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import StreamParser
@@ -50,25 +53,58 @@ class Model:
     """A model that answers conversations. Threads may share it.
 
     Args:
-        backend: what computes the logits.
+        engine: what computes the logits, or what writes the text.
         codec: renders prompts for it, constrains it and reads what it writes.
-        compiler: compiles grammars for the backend's vocabulary; None makes one.
+        compiler: compiles grammars for a backend's vocabulary; None makes one.
+        unheld: what becomes of a constraint that an upstream cannot be held to: `refuse` raises, `check` looks at the
+            whole text afterwards, and asks for another, twice at most, where it breaks the constraint.
 
     Attributes:
-        backend: the same.
+        engine: the same.
         codec: the same.
-        generator: runs single generations; for those who want tokens rather than messages.
     """
 
     @entry
-    def __init__(self, backend: Backend, codec: ChatCodec, *, compiler: GrammarCompiler | None = None) -> None:
-        self.backend = backend
+    def __init__(
+        self,
+        engine: Backend | Upstream,
+        codec: ChatCodec,
+        *,
+        compiler: GrammarCompiler | None = None,
+        unheld: Unheld = "refuse",
+    ) -> None:
+        self.engine = engine
         self.codec = codec
-        self.generator = Generator(backend, compiler=compiler)
+        self._unheld: Unheld = unheld
+        self._generator = None if isinstance(engine, Upstream) else Generator(engine, compiler=compiler)
+
+    @property
+    def generator(self) -> Generator:
+        """Runs single generations; for those who want tokens rather than messages.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-ENGINE`, the model runs elsewhere: there are no logits.
+        """
+        if self._generator is None:
+            raise ArgumentError("E-ARGUMENT-ENGINE", "the model runs elsewhere, so that its logits are not known here")
+        return self._generator
+
+    @property
+    def backend(self) -> Backend:
+        """What computes the logits.
+
+        Raises:
+            ArgumentError: as `generator`.
+        """
+        return self.generator.backend
 
     @property
     def compiler(self) -> GrammarCompiler:
-        """Compiles grammars for the model's vocabulary, and keeps what it compiled."""
+        """Compiles grammars for the model's vocabulary, and keeps what it compiled.
+
+        Raises:
+            ArgumentError: as `generator`.
+        """
         return self.generator.compiler
 
     @entry
@@ -83,6 +119,7 @@ class Model:
             RequestError, ArgumentError, LimitError, TemplateError: as `ChatCodec.prepare`.
             FormatError, GrammarError: as `Turn.grammar`.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
+            UpstreamError: the engine cannot be reached, refuses or fails.
         """
         generation, parser, markers = self._begin(messages, **options)
         for _ in _events(generation, parser, markers):
@@ -103,13 +140,16 @@ class Model:
         return _events(*self._begin(messages, **options))
 
     @entry
-    def start(self, turn: Turn, options: GenerationOptions) -> Generation:
+    def start(self, turn: Turn, options: GenerationOptions) -> Generation | RemoteGeneration:
         """Begin one answer to a prepared turn: its grammar holds, and what ends a turn of the format ends it.
 
         Raises:
             FormatError, GrammarError, LimitError: as `Turn.grammar`.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
+            UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to what is asked for.
         """
+        if isinstance(self.engine, Upstream):
+            return RemoteGeneration(self.engine, turn, options, unheld=self._unheld)
         info = self.backend.tokenizer_info
         end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
         ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
@@ -117,8 +157,11 @@ class Model:
         return self.generator.start(turn.prompt, grammar=lambda: turn.grammar, options=options)
 
     def close(self) -> None:
-        """Stop the compiling threads."""
-        self.generator.close()
+        """Stop the compiling threads, or close the connections that `chat` and `stream` opened."""
+        if isinstance(self.engine, Upstream):
+            upstreams.disconnect(self.engine)
+        else:
+            self.generator.close()
 
     def _begin(
         self,
@@ -131,14 +174,16 @@ class Model:
         max_tokens: int | None = None,
         stop: Sequence[str] = (),
         **asked: Unpack[RequestOptions],
-    ) -> tuple[Generation, StreamParser, frozenset[str]]:
+    ) -> tuple[Generation | RemoteGeneration, StreamParser, frozenset[str]]:
         turn = self.codec.prepare(messages, tools=tools or (), **asked)
         sampling = Sampling(temperature=temperature, top_p=top_p, seed=seed)
         options = GenerationOptions(sampling=sampling, max_tokens=max_tokens, stop=tuple(stop))
         return self.start(turn, options), turn.parser(), frozenset(turn.preserved_tokens)
 
 
-def _events(generation: Generation, parser: StreamParser, markers: frozenset[str]) -> Iterator[Event]:
+def _events(
+    generation: Generation | RemoteGeneration, parser: StreamParser, markers: frozenset[str]
+) -> Iterator[Event]:
     with closing(generation):
         for _, events in generation.read(parser, markers=markers):
             yield from events
@@ -149,14 +194,19 @@ def load(source: str | os.PathLike[str], **options: Any) -> Model:
     """Load a model with its codec and its compiler.
 
     Args:
-        source: `"embedded"`, the model that comes with the library; a model folder; or `"name:rest"`, which the backend
-            of that name loads. `syntagma.backends` has them.
-        **options: those of the backend.
+        source: `"embedded"`, the model that comes with the library; a model folder; `"name:rest"`, which the backend
+            of that name loads (`syntagma.backends` has them); or `"kind:URL"`, an engine that runs already
+            (`syntagma.upstreams`).
+        **options: those of the backend, or of `syntagma.upstreams.load`.
 
     Raises:
         ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing, with the
             extra that installs it; or another code where the model cannot be loaded.
         ArgumentTypeError: `E-ARGUMENT-TYPE`, an option that the backend does not have.
         TemplateError, VocabularyError: the model's chat template or vocabulary cannot be used.
+        UpstreamError: the engine cannot be reached, or does not tell its chat template.
     """
+    if isinstance(source, str) and upstreams.is_address(source):
+        unheld = options.pop("unheld", "refuse")
+        return Model(*upstreams.load(source, **options), unheld=unheld)
     return Model(*backends.load(source, **options))

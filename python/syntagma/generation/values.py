@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from syntagma.decoding.sampling import Sampling, TokenLogprob
+from syntagma.decoding.upstream import TextLogprob
 from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError
+from syntagma.events import Event
 
-__all__ = ["GenerationOptions", "Metrics", "Step"]
+__all__ = ["GenerationOptions", "Metrics", "Step", "Written"]
 
 
 class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,3 +114,17 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
             prefill_s=sum(one.prefill_s for one in every),
             decode_s=sum(one.decode_s for one in every),
         )
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """What came with one piece of an answer.
+
+    Attributes:
+        events: what the parser made of it.
+        logprobs: of the tokens that are new, if asked for.
+        metrics: what it took; with the last piece only.
+    """
+
+    events: Sequence[Event] = ()
+    logprobs: Sequence[TextLogprob] = ()
+    metrics: Metrics | None = None

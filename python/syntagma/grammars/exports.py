@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
 
-from syntagma.errors import GrammarError, LimitError
+from syntagma.errors import ArgumentError, GrammarError, LimitError
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.made import Made, Recorded
 from syntagma.grammars.structural_tag import StructuralTag
@@ -49,8 +49,10 @@ class _Exported(Protocol):
     def to_structural_tag(self) -> StructuralTag: ...
 
 
-def exports_of(grammar: _Exported, token_ids: Mapping[str, int] | None) -> dict[str, Export]:
-    """A grammar in every language that it can be carried to. See `Grammar.exports`."""
+def exports_of(
+    grammar: _Exported, token_ids: Mapping[str, int] | None, only: Sequence[str] | None = None
+) -> dict[str, Export]:
+    """A grammar in every language that it can be carried to, or in some. See `Grammar.exports`."""
     wider = dict(grammar.report.pointers)
     wider |= {label: f"more than {most} {unit} are accepted" for label, unit, most in grammar._bounds}
 
@@ -76,7 +78,7 @@ def exports_of(grammar: _Exported, token_ids: Mapping[str, int] | None) -> dict[
             return Export("no", why="the grammar was not made from a JSON Schema")
         return Export("exact", json.loads(made.value[0]))
 
-    languages: dict[str, Callable[[], Export]] = {
+    writers: dict[str, Callable[[], Export]] = {
         "ebnf": lambda: text(grammar.to_ebnf()),
         "gbnf": gbnf,
         "lark": lambda: text(grammar.to_lark(token_ids)),
@@ -84,7 +86,12 @@ def exports_of(grammar: _Exported, token_ids: Mapping[str, int] | None) -> dict[
         "structural_tag": tag,
         "json_schema": json_schema,
     }
-    return {name: _carried(export) for name, export in languages.items()}
+    unknown = [name for name in only or () if name not in writers]
+    if unknown:
+        raise ArgumentError(
+            "E-ARGUMENT-VALUE", f"languages={unknown[0]!r}", hint="some of " + ", ".join(writers), pointer="/languages"
+        )
+    return {name: _carried(writers[name]) for name in (writers if only is None else only)}
 
 
 def _carried(export: Callable[[], Export]) -> Export:

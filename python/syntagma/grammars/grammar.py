@@ -554,18 +554,21 @@ class Grammar:
         return self._inner.to_lark(None if token_ids is None else _token_ids(token_ids))
 
     @entry
-    def exports(self, token_ids: Mapping[str, int] | None = None) -> dict[str, Export]:
+    def exports(
+        self, token_ids: Mapping[str, int] | None = None, *, languages: Sequence[str] | None = None
+    ) -> dict[str, Export]:
         """The grammar in the languages of other engines, each with what of it is not held there.
 
         Args:
             token_ids: as in `to_lark`.
+            languages: those that are wanted; None: all.
 
         Returns:
             For `ebnf` (ours), `gbnf` (llama.cpp), `lark` (llguidance), `xgrammar` (its grammar text), `structural_tag`
             (xgrammar, vLLM, SGLang) and `json_schema` (the schema that the grammar was made from): `exact`, `wider`
             with where, or `no` with why.
         """
-        return exports_of(self, token_ids)
+        return exports_of(self, token_ids, languages)
 
     @entry
     def to_structural_tag(self, *, limits: Limits | None = None) -> StructuralTag:

@@ -1,30 +1,31 @@
-"""The ASGI application: routes, admission, and the bridge between the event loop and the generating threads."""
+"""The ASGI application: routes, admission, and answers as bytes."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from syntagma.errors import RequestError, SyntagmaError
-from syntagma.serving.chat import ChatRun
+from syntagma.errors import RequestError
+from syntagma.serving.chat import ChatWriter
+from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
+from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.model import ServedModel
-from syntagma.serving.requests import CheckedRequest, read_chat_request
+from syntagma.serving.requests import read_chat_request
+from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
 from syntagma.serving.sse import event
-from syntagma.serving.threads import ThreadStream
 from syntagma.serving.wire import Model, ModelList
 
 if TYPE_CHECKING:
@@ -37,14 +38,22 @@ _IGNORED_HEADER = "x-syntagma-ignored"
 _IGNORED_NAMED = 32
 
 
-def create_app(model: ServedModel, settings: Settings = Settings()) -> ASGIApp:  # noqa: B008 - frozen
-    """An OpenAI-compatible ASGI application for one model; run it with any ASGI server, or mount it into another."""
-    server = _Server(model, settings)
+def create_app(
+    model: ServedModel | Sequence[ServedModel],
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+) -> ASGIApp:
+    """An OpenAI-compatible ASGI application; run it with any ASGI server, or mount it into another.
+
+    Args:
+        model: what is served; several have different names.
+        settings: how the server behaves.
+    """
+    server = _Server([model] if isinstance(model, ServedModel) else model, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        server.close()
+        await server.close()
 
     return Starlette(
         routes=[
@@ -72,36 +81,47 @@ async def _refused(request: Request, error: Exception) -> Response:
 class _Server:
     """The endpoints, with what they share."""
 
-    def __init__(self, model: ServedModel, settings: Settings) -> None:
-        self._model = model
+    def __init__(self, models: Sequence[ServedModel], settings: Settings) -> None:
+        self._models = {model.name: model for model in models}
         self._settings = settings
-        self._threads = ThreadPoolExecutor(max_workers=settings.parallel, thread_name_prefix="syntagma-generate")
+        self._runner = Runner(settings.parallel)
         self._active = 0
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._model.model.close()
+    async def close(self) -> None:
+        """Give back what is held: threads, and connections to engines."""
+        self._runner.close()
+        for served in self._models.values():
+            await served.close()
 
     async def health(self, _: Request) -> Response:
         return json_response({"status": "ok"})
 
     async def models(self, _: Request) -> Response:
-        return json_response(ModelList(data=[self._card()]))
+        return json_response(ModelList(data=[_card(model) for model in self._models.values()]))
 
     async def one_model(self, request: Request) -> Response:
-        if request.path_params["name"] != self._model.name:
-            return error_response(_unknown_model(request.path_params["name"]))
-        return json_response(self._card())
-
-    def _card(self) -> Model:
-        return Model(id=self._model.name, created=self._model.created)
+        try:
+            return json_response(_card(self._named(request.path_params["name"])))
+        except RequestError as error:
+            return error_response(error)
 
     async def chat(self, request: Request) -> ASGIApp:
         try:
-            checked = read_chat_request(await self._body(request), self._settings)
-            if checked.body.model is not None and checked.body.model != self._model.name:
-                raise _unknown_model(checked.body.model)
-            return await self._run(request, checked)
+            asked = read_chat_request(await self._body(request), self._settings)
+            served = self._named(asked.request.model)
+            writer = ChatWriter(
+                served.name,
+                wants_logprobs=asked.request.options.logprobs is not None,
+                with_usage=asked.with_usage,
+            )
+            happenings = self._runner.run(served, self._enforced(asked.request, served))
+            with self._place() as place:
+                answer = _stream(happenings, writer) if asked.stream else _whole(happenings, writer)
+                first = await unless_gone(request.receive, _first(answer))
+                headers = _ignored_header(asked.ignored)
+                if not asked.stream:
+                    return Response(first, headers=headers, media_type="application/json")
+                return _EventStream(answer, first, headers, place.pop_all())
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
@@ -116,26 +136,62 @@ class _Server:
                 raise RequestError("E-REQUEST-BODY", f"the body is larger than {allowed} bytes", status=413)
         return bytes(body)
 
-    async def _run(self, request: Request, checked: CheckedRequest) -> ASGIApp:
+    def _named(self, name: str | None) -> ServedModel:
+        """The model that a request names, or the only one."""
+        if name is None and len(self._models) == 1:
+            return next(iter(self._models.values()))
+        if name not in self._models:
+            raise _unknown_model(name, tuple(self._models))
+        return self._models[name]
+
+    def _enforced(self, request: InnerRequest, served: ServedModel) -> InnerRequest:
+        """The request as the engine can serve it: what only the server asks for is left out where it cannot be held."""
+        if self._settings.enforce is not None or served.holds_calls:
+            return request
+        return msgspec.structs.replace(request, resolved=msgspec.structs.replace(request.resolved, enforce="off"))
+
+    def _place(self) -> contextlib.ExitStack:
+        """A place among the streams at once; it is given back when what is returned is closed."""
         if self._active >= self._settings.limits.server_streams:
             raise RequestError("E-REQUEST-BUSY", "too many requests are being served", status=429)
-        run = ChatRun(self._model, checked)
-        streams = bool(checked.body.stream)
         self._active += 1
-        answer = _Answer(self._threads, run.stream if streams else run.whole, request.receive, self._finished)
-        try:
-            first = await answer.first()
-        except BaseException:
-            answer.close()
-            raise
-        headers = _ignored_header(checked.ignored)
-        if streams:
-            return _EventStream(answer, first, headers)
-        answer.close()
-        return Response(first, headers=headers, media_type="application/json")
+        place = contextlib.ExitStack()
+        place.callback(self._leave)
+        return place
 
-    def _finished(self) -> None:
+    def _leave(self) -> None:
         self._active -= 1
+
+
+def _card(served: ServedModel) -> Model:
+    return Model(id=served.name, created=served.created)
+
+
+async def _whole(happenings: AsyncGenerator[Happening, None], writer: ChatWriter) -> AsyncGenerator[bytes, None]:
+    """The body of an answer, as the only item."""
+    async with aclosing(happenings):
+        async for happening in happenings:
+            writer.whole(happening)
+    yield writer.body()
+
+
+async def _stream(happenings: AsyncGenerator[Happening, None], writer: ChatWriter) -> AsyncGenerator[bytes, None]:
+    """The events of an answer."""
+    async with aclosing(happenings):
+        async for happening in happenings:
+            for data in writer.stream(happening):
+                yield data
+    for data in writer.end():
+        yield data
+
+
+async def _first(answer: AsyncGenerator[bytes, None]) -> bytes:
+    """The first bytes. Whatever goes wrong before them is still an error with a status."""
+    try:
+        return await anext(answer)
+    except BaseException:
+        await answer.aclose()
+        raise
 
 
 def _failed(error: Exception) -> Response:
@@ -145,8 +201,13 @@ def _failed(error: Exception) -> Response:
     return error_response(error)
 
 
-def _unknown_model(name: str) -> SyntagmaError:
-    return RequestError("E-REQUEST-MODEL", f"the model {name!r} is not served here", status=404, pointer="/model")
+def _unknown_model(name: str | None, known: tuple[str, ...]) -> RequestError:
+    hint = f"the models are {', '.join(known)}"
+    if name is None:
+        return RequestError("E-REQUEST-MODEL", "several models are served", status=400, hint=hint, pointer="/model")
+    return RequestError(
+        "E-REQUEST-MODEL", f"the model {name!r} is not served here", status=404, hint=hint, pointer="/model"
+    )
 
 
 def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
@@ -156,56 +217,19 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     return {_IGNORED_HEADER: ", ".join(quote(name[:64], safe="") for name in names[:_IGNORED_NAMED])}
 
 
-class _Answer:
-    """A run in a worker thread, stopped when its client goes away."""
-
-    def __init__(
-        self,
-        threads: ThreadPoolExecutor,
-        make: Callable[[threading.Event], Iterator[bytes]],
-        receive: Receive,
-        finished: Callable[[], None],
-    ) -> None:
-        self._stream = ThreadStream(threads, make)
-        self._finished = finished
-        self._watch = asyncio.ensure_future(self._until_disconnect(receive))
-        self._closed = False
-
-    async def next(self) -> bytes | None:
-        """The next bytes; None at the end.
-
-        Raises:
-            ClientDisconnect: the client is gone.
-        """
-        return await anext(self._stream, None)
-
-    async def first(self) -> bytes:
-        """The first bytes; raises like `next`."""
-        item = await self.next()
-        if item is None:
-            raise RuntimeError("a run ended without an answer")
-        return item
-
-    def close(self) -> None:
-        """Stop the worker if it still runs, and free the place it took."""
-        if not self._closed:
-            self._closed = True
-            self._watch.cancel()
-            self._stream.cancel()
-            self._finished()
-
-    async def _until_disconnect(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._stream.cancel(ClientDisconnect())
-
-
 class _EventStream:
     """The ASGI answer that forwards events as they come."""
 
-    def __init__(self, answer: _Answer, first: bytes, headers: dict[str, str]) -> None:
+    def __init__(
+        self,
+        answer: AsyncGenerator[bytes, None],
+        first: bytes,
+        headers: dict[str, str],
+        place: contextlib.ExitStack,
+    ) -> None:
         self._answer = answer
         self._first = first
+        self._place = place
         self._headers = {
             "content-type": "text/event-stream; charset=utf-8",
             "cache-control": "no-cache",
@@ -213,25 +237,24 @@ class _EventStream:
             **headers,
         }
 
-    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        with self._place:
+            async with aclosing(self._answer):
+                with contextlib.suppress(ClientDisconnect, OSError):
+                    await unless_gone(receive, self._send(send))
+
+    async def _send(self, send: Send) -> None:
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": raw})
-            item: bytes | None = self._first
-            while item is not None:
-                await send({"type": "http.response.body", "body": item, "more_body": True})
-                item = await self._next()
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except (ClientDisconnect, OSError):
-            return
-        finally:
-            self._answer.close()
+        await send({"type": "http.response.start", "status": 200, "headers": raw})
+        item: bytes | None = self._first
+        while item is not None:
+            await send({"type": "http.response.body", "body": item, "more_body": True})
+            item = await self._next()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _next(self) -> bytes | None:
         try:
-            return await self._answer.next()
-        except ClientDisconnect:
-            raise
+            return await anext(self._answer, None)
         except Exception as error:
             _log.error("a stream failed", exc_info=error)
             return event({"error": error_body(error)[1]})

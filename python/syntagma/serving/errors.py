@@ -16,6 +16,7 @@ from syntagma.errors import (
     RequestError,
     SyntagmaError,
     TemplateError,
+    UpstreamError,
 )
 from syntagma.json_pointer import steps_of
 
@@ -33,6 +34,9 @@ _KINDS = {
     405: "invalid_request_error",
     413: "invalid_request_error",
     429: "rate_limit_error",
+    502: "server_error",
+    503: "server_error",
+    504: "server_error",
 }
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -65,6 +69,8 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
     """HTTP status and body of an exception. What is not the request's fault says nothing about the inside."""
     if isinstance(error, RequestError):
         return error.status, _body(error, error.status)
+    if isinstance(error, UpstreamError):
+        return error.status, _body(error, error.status)
     if isinstance(error, _REQUESTS_FAULT) or (isinstance(error, SyntagmaError) and error.code in _REQUESTS_FIELD):
         return 400, _body(error, 400)
     code = error.code if isinstance(error, SyntagmaError) else None
@@ -73,7 +79,8 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
 
 def _body(error: SyntagmaError, status: int) -> ErrorBody:
     lines = [error.message]
-    if error.place and (error.pointer is None or error.line is not None):
+    # Where an engine stands is the operator's business.
+    if not isinstance(error, UpstreamError) and error.place and (error.pointer is None or error.line is not None):
         lines[0] += f" ({error.place})"
     if error.excerpt:
         lines.append(error.excerpt)

@@ -6,24 +6,50 @@ import time
 
 from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Backend
+from syntagma.decoding.upstream import Upstream
 from syntagma.generation import Model
+from syntagma.generation.remote import Unheld
 
 __all__ = ["ServedModel"]
+
+_SCHEMAS_ALONE = ("json_schema",)
 
 
 class ServedModel:
     """A model with the name under which it is served.
 
     Args:
-        backend: what computes the logits.
+        engine: what computes the logits, or what writes the text.
         codec: renders prompts for it, constrains it and reads what it writes.
-        name: the `model` that requests name; None: the backend's own.
+        name: the `model` that requests name; None: the engine's own.
+        unheld: what becomes of a constraint that an upstream cannot be held to; see `Model`.
     """
 
-    def __init__(self, backend: Backend, codec: ChatCodec, *, name: str | None = None) -> None:
-        self.model = Model(backend, codec)
-        self.backend = backend
+    def __init__(
+        self, engine: Backend | Upstream, codec: ChatCodec, *, name: str | None = None, unheld: Unheld = "refuse"
+    ) -> None:
+        self.model = Model(engine, codec, unheld=unheld)
+        self.engine = engine
         self.codec = codec
-        self.name = name or backend.model_name
+        self.name = name or engine.model_name
         self.created = int(time.time())
         """seconds since the epoch"""
+
+    @property
+    def computes(self) -> bool:
+        """Whether the model computes in this process."""
+        return not isinstance(self.engine, Upstream)
+
+    @property
+    def holds_calls(self) -> bool:
+        """Whether calls can be held to a grammar while the model writes."""
+        return not isinstance(self.engine, Upstream) or any(
+            language not in _SCHEMAS_ALONE for language in self.engine.languages
+        )
+
+    async def close(self) -> None:
+        """Give back what is held: threads, or the connections of this event loop."""
+        if isinstance(self.engine, Upstream):
+            await self.engine.close()
+        else:
+            self.model.close()

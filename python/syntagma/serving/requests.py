@@ -15,32 +15,29 @@ from syntagma.errors import ArgumentError, RequestError
 from syntagma.generation import GenerationOptions
 from syntagma.limits import Limits
 from syntagma.request import Budgets, ResolvedRequest, resolve_request
+from syntagma.serving.inner import InnerRequest
 from syntagma.serving.settings import Settings
 from syntagma.serving.wire import ChatRequest
 
-__all__ = ["CheckedRequest", "read_chat_request"]
+__all__ = ["ChatAsked", "read_chat_request"]
 
 _FIELDS = frozenset(ChatRequest.__struct_fields__)
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
 _AT = " - at `$"
 
 
-class CheckedRequest(NamedTuple):
+class ChatAsked(NamedTuple):
     """A chat completion that was asked for, read and checked."""
 
-    body: ChatRequest
-    messages: list[dict[str, Any]]
-    """the conversation as the codec takes it: text parts joined, further fields of a message kept"""
-    resolved: ResolvedRequest
-    """what the answer must be"""
-    options: GenerationOptions
-    """for the first choice; choice i has the seed plus i"""
-    n: int
+    request: InnerRequest
+    stream: bool
+    with_usage: bool
+    """whether a stream ends with the usage"""
     ignored: tuple[str, ...]
     """fields that nothing reads, in the order in which they came"""
 
 
-def read_chat_request(body: bytes, settings: Settings) -> CheckedRequest:
+def read_chat_request(body: bytes, settings: Settings) -> ChatAsked:
     """Read and check a body of `POST /v1/chat/completions`.
 
     Raises:
@@ -56,12 +53,21 @@ def read_chat_request(body: bytes, settings: Settings) -> CheckedRequest:
         raise _field(_pointer(path.rstrip("`")), message[:1].lower() + message[1:]) from error
     if request.chat_template is not None:
         raise RequestError("E-REQUEST-UNSUPPORTED", "a request cannot bring its own template", pointer="/chat_template")
-    return CheckedRequest(
-        body=request,
+    inner = InnerRequest(
+        model=request.model,
         messages=_messages(data["messages"]),
         resolved=_resolved(request, settings),
         options=_options(request, settings),
         n=_bounded("n", request.n, 1, 1, settings.limits.server_n),
+        documents=request.documents,
+        add_generation_prompt=request.add_generation_prompt is not False,
+        continue_final_message=request.continue_final_message is True,
+        stream_reasoning=request.stream_reasoning is not False,
+    )
+    return ChatAsked(
+        request=inner,
+        stream=request.stream is True,
+        with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
         ignored=tuple(name for name in data if name not in _FIELDS),
     )
 
@@ -140,7 +146,7 @@ def _resolved(request: ChatRequest, settings: Settings) -> ResolvedRequest:
             tool_choice="auto" if request.tool_choice is None else request.tool_choice,
             parallel_tool_calls=request.parallel_tool_calls is not False,
             response_format=request.response_format,
-            enforce=settings.enforce,
+            enforce=settings.enforce or "parameters",
             budgets=_budgets(request, settings),
             reasoning_format="none" if request.separate_reasoning is False else "auto",
             template_kwargs=_template_kwargs(request),

@@ -16,8 +16,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         enforce: how much of a call the grammar constrains when the model may call: `off` nothing, `name` the name,
-            `parameters` the name and the arguments by schema. A call of a tool with `strict: true` always keeps to
-            its schema.
+            `parameters` the name and the arguments by schema. None: `parameters` where the engine can be held to it,
+            else `off`. A call of a tool with `strict: true` always keeps to its schema.
         parallel: generations that compute at once; further ones wait.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
@@ -26,7 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         limits: bounds on requests.
     """
 
-    enforce: Literal["off", "name", "parameters"] = "parameters"
+    enforce: Literal["off", "name", "parameters"] | None = None
     parallel: int = 2
     max_tokens: int | None = None
     thinking_tokens: int | None = None

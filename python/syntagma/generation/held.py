@@ -1,0 +1,79 @@
+"""How a turn's grammar goes to an engine: in a language that the engine can be held to, or not at all."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from syntagma.codec import Turn
+from syntagma.decoding.upstream import Constraint, Upstream
+from syntagma.errors import UpstreamError
+from syntagma.grammars import Grammar
+from syntagma.request import ResolvedRequest
+
+__all__ = ["accepts", "constraint_for", "unheld"]
+
+_KEPT = 256
+"""constraints that are kept as text: the same tools come with every request of a conversation"""
+_SCHEMA = "json_schema"
+
+
+def constraint_for(upstream: Upstream, turn: Turn) -> Constraint | None:
+    """What the engine is held to, so that its text is one of the turn's grammar; None where it cannot be.
+
+    Raises:
+        FormatError, GrammarError, LimitError: as `Turn.grammar`.
+    """
+    assert turn.grammar is not None
+    for language in upstream.languages:
+        source = _answer_schema(turn) if language == _SCHEMA else _source(turn.grammar, language)
+        if source is not None:
+            return Constraint(language=language, source=source)
+    return None
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _source(grammar: Grammar, language: str) -> Any:
+    """The grammar in a language; None where that lacks words for it, or forgets what the grammar bounds."""
+    export = grammar.exports(languages=(language,))[language]
+    # What no grammar holds of a schema is no fault of the language.
+    lost = set(export.where) - set(grammar.report.pointers)
+    return None if lost else export.source
+
+
+def _answer_schema(turn: Turn) -> Any:
+    """The schema of an answer that is JSON and nothing else, where the turn may be that; else None."""
+    asked = turn.request.response_format
+    if not asked.is_json or turn.request.choice.forced:
+        return None
+    schema = {"type": "object"} if asked.kind == "object" else asked.schema
+    answer = Grammar.from_json_schema(schema).check("")
+    # Whether reasoning, headers or wrappers must come first is told by one answer as well as by any.
+    fits = answer.continuation is not None and accepts(turn, answer.continuation)
+    return schema if fits else None
+
+
+def accepts(turn: Turn, text: str) -> bool:
+    """Whether a text that an engine ended is one of the turn's grammar; what ends a turn may be missing from it."""
+    grammar = turn.grammar
+    return grammar is None or any(grammar.accepts(text + end) for end in ("", *turn.stop_strings))
+
+
+def unheld(upstream: Upstream, request: ResolvedRequest) -> UpstreamError:
+    """The error for a constraint that an engine cannot hold, with the field that asks for it."""
+    if request.choice.forced:
+        pointer, what = "/tool_choice", "a call"
+    elif not request.response_format.is_text:
+        pointer, what = request.response_format.pointer or "/response_format", "this response format"
+    elif request.budgets is not None and request.budgets.bounds():
+        pointer, what = "/thinking_token_budget", "this number of tokens"
+    else:
+        pointer, what = "/tools", "calls of these tools"
+    return UpstreamError(
+        "E-UPSTREAM-CONSTRAINT",
+        f"the engine cannot be held to {what}",
+        status=400,
+        hint="the server can check it afterwards (--unheld check)",
+        pointer=pointer,
+        source=upstream.address,
+    )

@@ -1,0 +1,41 @@
+"""A generation on a backend, read as an engine's answer is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+
+from syntagma.decoding import TokenizerInfo
+from syntagma.decoding.upstream import TextLogprob
+from syntagma.generation.loop import Generation
+from syntagma.generation.values import Step, Written
+from syntagma.parsing import StreamParser
+
+__all__ = ["written"]
+
+
+def written(
+    generation: Generation, parser: StreamParser, info: TokenizerInfo, *, markers: Collection[str] = ()
+) -> Iterator[Written]:
+    """What a parser makes of a generation, token by token; the generation is closed at the end.
+
+    Args:
+        generation: just begun.
+        parser: reads the message; it is finished here.
+        info: the vocabulary.
+        markers: as for `Generation.read`.
+    """
+    with closing(generation):
+        for step, events in generation.read(parser, markers=markers):
+            has_logprob = step is not None and step.logprob is not None and not step.end
+            logprobs = (_logprob(step, info),) if step is not None and has_logprob else ()
+            metrics = generation.metrics if step is None else None
+            yield Written(events=events, logprobs=logprobs, metrics=metrics)
+
+
+def _logprob(step: Step, info: TokenizerInfo) -> TextLogprob:
+    return TextLogprob(
+        data=step.data,
+        logprob=step.logprob or 0.0,
+        top=tuple((info.token_bytes(top.token_id), top.logprob) for top in step.top_logprobs),
+    )

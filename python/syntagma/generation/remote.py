@@ -1,0 +1,181 @@
+"""One answer that an engine elsewhere writes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncGenerator, Collection, Iterator
+from contextlib import aclosing
+from typing import Literal
+
+import msgspec
+
+from syntagma.codec import Turn
+from syntagma.decoding.stop_strings import StopScanner
+from syntagma.decoding.upstream import Completion, Piece, Upstream
+from syntagma.errors import UpstreamError
+from syntagma.events import Event
+from syntagma.generation.held import accepts, constraint_for, unheld
+from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
+from syntagma.parsing import StreamParser
+from syntagma.upstreams.loop_thread import iterate
+
+__all__ = ["RemoteGeneration", "Unheld"]
+
+Unheld = Literal["refuse", "check"]
+_ATTEMPTS = 3
+"""texts that an engine may write until one keeps to a constraint that is only checked afterwards"""
+
+
+class RemoteGeneration:
+    """One answer that an engine writes. Read it once, by `read` or by `written`.
+
+    Where the engine cannot be held to what the turn asks for, and that is to be checked, nothing is passed on before
+    the whole text is there. A text that breaks the constraint is thrown away and written anew, two times at most.
+
+    Args:
+        upstream: the engine.
+        turn: the prepared turn.
+        options: sampling, lengths and stop strings. `complete` means nothing here: an engine cuts off.
+        unheld: what becomes of a constraint that the engine cannot hold: `refuse` or `check`.
+
+    Raises:
+        UpstreamError: `E-UPSTREAM-CONSTRAINT`, it cannot be held, and is not to be checked.
+        FormatError, GrammarError, LimitError: as `Turn.grammar`.
+
+    Attributes:
+        finish_reason: `stop` or `length`; None while it runs and after `cancel`.
+        stopped_by: the stop string that ended it, if it was seen here.
+    """
+
+    def __init__(
+        self, upstream: Upstream, turn: Turn, options: GenerationOptions, *, unheld: Unheld = "refuse"
+    ) -> None:
+        self.finish_reason: Literal["stop", "length"] | None = None
+        self.stopped_by: str | None = None
+        self._upstream = upstream
+        self._turn = turn
+        self._cancelled = threading.Event()
+        self._metrics = Metrics()
+        began = time.perf_counter()
+        self._asked = self._ask(options, unheld)
+        self._checks = turn.grammar is not None and self._asked.constraint is None
+        self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if turn.grammar is not None else 0.0)
+
+    def _ask(self, options: GenerationOptions, policy: Unheld) -> Completion:
+        turn = self._turn
+        constraint = None
+        if turn.grammar is not None:
+            constraint = constraint_for(self._upstream, turn)
+            if constraint is None and policy == "refuse":
+                raise unheld(self._upstream, turn.request)
+        return Completion(
+            prompt=turn.prompt,
+            sampling=options.sampling,
+            max_tokens=options.max_tokens,
+            stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),
+            logprobs=options.logprobs,
+            constraint=constraint,
+            preserved_tokens=turn.preserved_tokens,
+            min_tokens=options.min_tokens,
+            ignore_eos=options.ignore_eos,
+            stop_token_ids=options.stop_token_ids,
+            excluded=options.excluded,
+        )
+
+    @property
+    def metrics(self) -> Metrics:
+        """What it took so far. Tokens are counted by the engine; where it does not, its pieces are."""
+        return self._metrics
+
+    def cancel(self) -> None:
+        """Stop before the next piece; may be called from any thread."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Nothing is held: closing the iterator closes the connection."""
+
+    def read(
+        self,
+        parser: StreamParser,
+        *,
+        markers: Collection[str] = (),  # noqa: ARG002 - the interface of `Generation.read`
+    ) -> Iterator[tuple[Step | None, list[Event]]]:
+        """The events that a parser makes of the text, in the calling thread; see `Generation.read`.
+
+        Args:
+            parser: reads the message; it is finished here unless the generation is cancelled.
+            markers: not needed here: an engine writes them as text.
+        """
+        for written in iterate(self.written(parser)):
+            yield None, list(written.events)
+
+    async def written(self, parser: StreamParser) -> AsyncGenerator[Written, None]:
+        """The events that a parser makes of the text, in the running event loop. Closing it stops the engine.
+
+        Args:
+            parser: as for `read`.
+
+        Raises:
+            UpstreamError: the engine failed; `E-UPSTREAM-UNHELD`, all its texts broke the constraint.
+        """
+        async with aclosing(self._checked() if self._checks else self._pieces()) as pieces:
+            async for piece in pieces:
+                if self._cancelled.is_set():
+                    return
+                if piece.text or piece.logprobs:
+                    yield Written(events=parser.feed(piece.text) if piece.text else (), logprobs=piece.logprobs)
+        yield Written(events=parser.finish(self.finish_reason or "stop"), metrics=self._metrics)
+
+    async def _checked(self) -> AsyncGenerator[Piece, None]:
+        """The pieces of the first text that keeps to the constraint."""
+        for attempt in range(_ATTEMPTS):
+            pieces = [piece async for piece in self._pieces(attempt)]
+            text = "".join(piece.text for piece in pieces)
+            if self._cancelled.is_set() or self._holds(text):
+                for piece in pieces:
+                    yield piece
+                return
+        raise UpstreamError(
+            "E-UPSTREAM-UNHELD",
+            f"the engine was not held to what is asked for, and none of {_ATTEMPTS} texts is by chance",
+            source=self._upstream.address,
+        )
+
+    def _holds(self, text: str) -> bool:
+        if self.finish_reason == "length" and self._turn.grammar is not None:
+            # What was cut off is not whole, and may still be right as far as it goes.
+            return self._turn.grammar.check(text).reason != "refused"
+        return accepts(self._turn, text)
+
+    async def _pieces(self, attempt: int = 0) -> AsyncGenerator[Piece, None]:
+        """The pieces of one text, up to a stop string."""
+        asked = self._asked
+        if attempt and asked.sampling.seed is not None:
+            sampling = msgspec.structs.replace(asked.sampling, seed=asked.sampling.seed + attempt)
+            asked = msgspec.structs.replace(asked, sampling=sampling)
+        scanner: StopScanner[None] = StopScanner(asked.stop)
+        began, counted = time.perf_counter(), 0
+        async with aclosing(self._upstream.stream(asked)) as pieces:
+            async for piece in pieces:
+                counted += piece.tokens or bool(piece.text)
+                self._count(piece, counted, time.perf_counter() - began)
+                text = b"".join(data for _, data in scanner.push(None, piece.text.encode("utf-8", "replace")))
+                if piece.finish_reason is not None:
+                    self.finish_reason = piece.finish_reason
+                    text += b"".join(data for _, data in scanner.flush()) if scanner.found is None else b""
+                yield msgspec.structs.replace(piece, text=text.decode())
+                if scanner.found is not None:
+                    self.stopped_by, self.finish_reason = scanner.found, "stop"
+                    return
+
+    def _count(self, piece: Piece, counted: int, seconds: float) -> None:
+        now = self._metrics
+        told = piece.completion_tokens
+        self._metrics = msgspec.structs.replace(
+            now,
+            prompt_tokens=now.prompt_tokens if piece.prompt_tokens is None else piece.prompt_tokens,
+            completion_tokens=max(now.completion_tokens, counted) if told is None else told,
+            prefill_s=now.prefill_s or seconds,
+            decode_s=seconds - (now.prefill_s or seconds),
+        )

@@ -1,0 +1,72 @@
+"""The one request and the one stream of events under every endpoint.
+
+An endpoint's dialect is a reader that makes an `InnerRequest` of a body, and a writer that makes bytes of what happens.
+Between the two nothing knows which endpoint was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from syntagma.decoding.upstream import TextLogprob
+from syntagma.events import Event, FinishReason
+from syntagma.generation import GenerationOptions, Metrics
+from syntagma.messages import Message
+from syntagma.request import ResolvedRequest
+
+__all__ = ["Began", "Ended", "Happening", "InnerRequest", "Wrote"]
+
+
+class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that was asked for, read and checked.
+
+    Attributes:
+        model: the model's name; None: the only one.
+        messages: the conversation as the codec takes it: text parts joined, further fields of a message kept.
+        resolved: what the answer must be.
+        options: for the first choice; choice i has the seed plus i.
+        n: how many answers.
+        documents: for templates that quote documents.
+        add_generation_prompt: open the assistant's turn at the end of the prompt.
+        continue_final_message: let the model go on with the final message.
+        stream_reasoning: hand reasoning out as it comes, not in one piece.
+    """
+
+    model: str | None
+    messages: list[dict[str, Any]]
+    resolved: ResolvedRequest
+    options: GenerationOptions
+    n: int = 1
+    documents: list[dict[str, Any]] | None = None
+    add_generation_prompt: bool = True
+    continue_final_message: bool = False
+    stream_reasoning: bool = True
+
+
+class Began(msgspec.Struct, frozen=True):
+    """The engine has begun to write a choice."""
+
+    index: int
+
+
+class Wrote(msgspec.Struct, frozen=True):
+    """A choice goes on."""
+
+    index: int
+    events: Sequence[Event]
+    logprobs: Sequence[TextLogprob]
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A choice is whole."""
+
+    index: int
+    finish_reason: FinishReason
+    message: Message
+    metrics: Metrics
+
+
+Happening: TypeAlias = Began | Wrote | Ended

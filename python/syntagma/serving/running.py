@@ -1,0 +1,134 @@
+"""From an inner request to what happens: the same for models that compute here and for engines elsewhere.
+
+A model that computes here writes in a worker thread; an engine elsewhere is waited for in the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import aclosing
+from typing import TypeVar
+
+import msgspec
+
+from syntagma.codec import Turn
+from syntagma.errors import SyntagmaError
+from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
+from syntagma.generation.local import written
+from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
+from syntagma.serving.model import ServedModel
+from syntagma.serving.threads import ThreadStream
+
+__all__ = ["Runner"]
+
+T = TypeVar("T")
+_PREPARING = 2
+"""threads that render prompts and build grammars"""
+
+
+class Runner:
+    """Runs requests.
+
+    Args:
+        parallel: answers of models in this process that are computed at once; further ones wait.
+    """
+
+    def __init__(self, parallel: int) -> None:
+        self._generating = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="syntagma-generate")
+        # Apart from the others, so that a request that is wrong is told so at once.
+        self._preparing = ThreadPoolExecutor(max_workers=_PREPARING, thread_name_prefix="syntagma-prepare")
+
+    def close(self) -> None:
+        """Stop the threads; what waits for one never begins."""
+        for threads in (self._generating, self._preparing):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def run(self, served: ServedModel, request: InnerRequest) -> AsyncGenerator[Happening, None]:
+        """What happens, choice by choice. Everything wrong with the request is raised before the first item.
+
+        Closing the iterator stops whatever writes.
+        """
+        turn = await _in(self._preparing, lambda: _prepared(served, request))
+        for index in range(request.n):
+            options, parser = _options(request, index), turn.parser()
+            metrics = Metrics()
+            async with aclosing(self._choice(served, turn, options, parser)) as pieces:
+                began = False
+                async for piece in pieces:
+                    if not began:
+                        began = True
+                        yield Began(index)
+                    metrics = piece.metrics or metrics
+                    yield Wrote(index, piece.events, piece.logprobs)
+            yield Ended(index, parser.finish_reason or "stop", parser.message, metrics)
+
+    def _choice(
+        self, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
+    ) -> AsyncGenerator[Written, None]:
+        if served.computes:
+            return _here(self._generating, served, turn, options, parser)
+        return _elsewhere(self._preparing, served, turn, options, parser)
+
+
+async def _here(
+    threads: Executor, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
+) -> AsyncGenerator[Written, None]:
+    def work(cancelled: threading.Event) -> Iterator[Written]:
+        generation = served.model.start(turn, options)
+        assert isinstance(generation, Generation)
+        markers = frozenset(turn.preserved_tokens)
+        for piece in written(generation, parser, served.model.backend.tokenizer_info, markers=markers):
+            if cancelled.is_set():
+                return
+            yield piece
+
+    stream = ThreadStream(threads, work)
+    try:
+        async for piece in stream:
+            yield piece
+    finally:
+        stream.cancel()
+
+
+async def _elsewhere(
+    threads: Executor, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
+) -> AsyncGenerator[Written, None]:
+    # Building the grammar and writing it in the engine's language takes time.
+    generation = await _in(threads, lambda: served.model.start(turn, options))
+    assert isinstance(generation, RemoteGeneration)
+    async with aclosing(generation.written(parser)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _in(threads: Executor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+
+def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
+    try:
+        return served.codec.prepare_request(
+            request.messages,
+            request.resolved,
+            reading=ReadingOptions(stream_reasoning=request.stream_reasoning),
+            documents=request.documents,
+            add_generation_prompt=request.add_generation_prompt,
+            continue_final_message=request.continue_final_message,
+        )
+    except SyntagmaError as error:
+        # What the codec calls `template_kwargs` has another name in requests.
+        if error.pointer is not None and error.pointer.startswith("/template_kwargs"):
+            error.pointer = f"/chat_{error.pointer[1:]}"
+        raise
+
+
+def _options(request: InnerRequest, index: int) -> GenerationOptions:
+    options = request.options
+    if index and options.sampling.seed is not None:
+        sampling = msgspec.structs.replace(options.sampling, seed=options.sampling.seed + index)
+        options = msgspec.structs.replace(options, sampling=sampling)
+    return options

@@ -1,0 +1,111 @@
+"""llama.cpp's server: `POST /completion` with GBNF; the template stands in `/props`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from syntagma.decoding.upstream import Completion, EngineFacts, Piece, TextLogprob
+from syntagma.upstreams.http import HttpUpstream, Reader, Request
+from syntagma.upstreams.options import spelled
+
+__all__ = ["LlamaCpp"]
+
+_SEEDS = 2**32 - 1
+"""the largest seed stands for a random one"""
+_NAMES = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "frequency_penalty": "frequency_penalty",
+    "presence_penalty": "presence_penalty",
+    "repetition_penalty": "repeat_penalty",
+    "logit_bias": "logit_bias",
+    "seed": "seed",
+    "ignore_eos": "ignore_eos",
+}
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "logit_bias": lambda bias: [list(one) for one in bias.items()],
+    "seed": lambda seed: seed % _SEEDS,
+}
+_WHOLE = -1
+"""as many tokens as the context holds, wherever a number of tokens is asked for"""
+
+
+class LlamaCpp(HttpUpstream):
+    """`llama-server`, or any other program with its HTTP interface."""
+
+    languages: ClassVar[tuple[str, ...]] = ("gbnf",)
+    takes_ids: ClassVar[bool] = True
+
+    _added_bos = ""
+    """the text of a token that the engine puts before a text by itself"""
+
+    async def describe(self) -> EngineFacts:
+        """`/props` tells the template, its tokens, and the context of one sequence."""
+        props = await self.ask("GET", "/props")
+        added = await self.ask("POST", "/tokenize", {"content": "", "add_special": True})
+        bos = str(props.get("bos_token") or "")
+        self._added_bos = bos if added["tokens"] else ""
+        alias = str(props.get("model_alias") or props.get("model_path") or "model")
+        self.model = self.model or alias.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
+        return EngineFacts(
+            model_name=self.model,
+            chat_template=props.get("chat_template") or None,
+            bos_token=bos,
+            eos_token=str(props.get("eos_token") or ""),
+            context_length=props["default_generation_settings"]["n_ctx"],
+        )
+
+    def request(self, asked: Completion) -> Request:
+        """The body of `/completion`."""
+        prompt = asked.prompt
+        if isinstance(prompt, str):
+            # A template writes the first token; the engine would add another.
+            prompt = str(prompt).removeprefix(self._added_bos)
+        body: dict[str, Any] = {
+            "prompt": prompt,
+            "stream": True,
+            "n_predict": _WHOLE if asked.max_tokens is None else asked.max_tokens,
+            **spelled(asked, _NAMES, _FORMS),
+            "repeat_last_n": _WHOLE,
+            "stop": asked.stop,
+            "preserved_tokens": asked.preserved_tokens,
+            "return_tokens": True,
+            "cache_prompt": True,
+        }
+        if asked.logprobs is not None:
+            # Zero asks for none at all.
+            body["n_probs"] = max(1, asked.logprobs)
+        if asked.constraint is not None:
+            body["grammar"] = asked.constraint.source
+        return Request("/completion", body)
+
+    def reader(self, asked: Completion) -> Reader:
+        """Reads the chunks of `/completion`."""
+        top = asked.logprobs or 0
+
+        def read(chunk: Any) -> Iterator[Piece]:
+            reason = None
+            if chunk["stop"]:
+                reason = "length" if chunk.get("stop_type") == "limit" else "stop"
+            yield Piece(
+                text=chunk["content"],
+                tokens=len(chunk.get("tokens", ())),
+                logprobs=tuple(_logprob(one, top) for one in chunk.get("completion_probabilities", ())),
+                finish_reason=reason,  # type: ignore[arg-type]
+                prompt_tokens=chunk.get("tokens_evaluated"),
+                completion_tokens=chunk.get("tokens_predicted"),
+            )
+
+        return read
+
+
+def _logprob(one: dict[str, Any], top: int) -> TextLogprob:
+    likeliest = one["top_logprobs"][:top]
+    return TextLogprob(
+        data=bytes(one["bytes"]),
+        logprob=one["logprob"],
+        top=tuple((bytes(other["bytes"]), other["logprob"]) for other in likeliest),
+    )

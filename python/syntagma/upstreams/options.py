@@ -1,0 +1,54 @@
+"""Options of sampling in an engine's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from syntagma.decoding.sampling import Sampling
+from syntagma.decoding.upstream import Completion
+from syntagma.errors import UpstreamError
+
+__all__ = ["spelled"]
+
+_FIELDS = (
+    *((Sampling, field) for field in msgspec.structs.fields(Sampling)),
+    *(
+        (Completion, field)
+        for field in msgspec.structs.fields(Completion)
+        if field.name in ("min_tokens", "ignore_eos", "stop_token_ids", "excluded")
+    ),
+)
+
+
+def spelled(
+    asked: Completion, names: Mapping[str, str], forms: Mapping[str, Callable[[Any], Any]] | None = None
+) -> dict[str, Any]:
+    """The options under an engine's names. Those at their default go out, too, since the engine's may be others.
+
+    Args:
+        asked: what is asked for.
+        names: our name → the engine's.
+        forms: our name → from our value to the engine's, where that differs.
+
+    Raises:
+        UpstreamError: `E-UPSTREAM-OPTION`, an option is asked for that the engine lacks.
+    """
+    body: dict[str, Any] = {}
+    for name, value, default in _options(asked):
+        if name in names:
+            if value is not None and value not in ((), {}):
+                body[names[name]] = value if forms is None or name not in forms else forms[name](value)
+        elif value != default:
+            raise UpstreamError(
+                "E-UPSTREAM-OPTION", f"the engine has no option for {name}", status=400, pointer=f"/{name}"
+            )
+    return body
+
+
+def _options(asked: Completion) -> Iterator[tuple[str, Any, Any]]:
+    for holder, field in _FIELDS:
+        default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+        yield field.name, getattr(asked.sampling if holder is Sampling else asked, field.name), default

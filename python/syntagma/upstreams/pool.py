@@ -1,0 +1,135 @@
+"""Several engines that run one model, as one: each request goes to the next that answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.decoding.upstream import Completion, EngineFacts, Piece, Upstream
+from syntagma.errors import SyntagmaError, UpstreamError
+
+__all__ = ["UpstreamPool"]
+
+_RECHECK_S = 5.0
+"""how long an engine that failed is left alone before it is asked whether it answers"""
+_log = logging.getLogger("syntagma.upstreams")
+
+
+class _Member:
+    """An engine, and since when it is known not to answer."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self.upstream = upstream
+        self.down_since: float | None = None
+        self.checking: asyncio.Task[None] | None = None
+
+
+class UpstreamPool:
+    """Engines that take turns. One that fails before its first piece is passed over, and asked again later.
+
+    Args:
+        upstreams: at least one; all run the same model.
+        recheck: seconds for which an engine that failed is left alone.
+
+    Raises:
+        UpstreamError: `E-UPSTREAM-POOL`, there is none, or no language of constraints is common to them.
+    """
+
+    def __init__(self, upstreams: Sequence[Upstream], *, recheck: float = _RECHECK_S) -> None:
+        if not upstreams:
+            raise UpstreamError("E-UPSTREAM-POOL", "no engine is given")
+        self._members = [_Member(one) for one in upstreams]
+        self._turn = 0
+        self._recheck = recheck
+        self.tokenizer_info: TokenizerInfo | None = upstreams[0].tokenizer_info
+        self.languages = tuple(
+            language for language in upstreams[0].languages if all(language in one.languages for one in upstreams)
+        )
+        if not self.languages and any(one.languages for one in upstreams):
+            raise UpstreamError(
+                "E-UPSTREAM-POOL",
+                "these engines take constraints in different languages",
+                hint="give engines of different kinds different names",
+            )
+
+    @property
+    def address(self) -> str:
+        """Where all of them are."""
+        return ", ".join(one.upstream.address for one in self._members)
+
+    @property
+    def model_name(self) -> str:
+        """The model of the first."""
+        return self._members[0].upstream.model_name
+
+    async def describe(self) -> EngineFacts:
+        """What the first that answers says of itself. All are asked: some learn by it how to write requests."""
+        answers = await asyncio.gather(*(self._described(one) for one in self._members))
+        failed = [one for one in answers if isinstance(one, SyntagmaError)]
+        known = [one for one in answers if isinstance(one, EngineFacts)]
+        if not known:
+            raise failed[0]
+        return known[0]
+
+    async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
+        """Write a text; see `Upstream.stream`."""
+        order = self._order()
+        for number, member in enumerate(order):
+            try:
+                async with aclosing(member.upstream.stream(asked)) as pieces:
+                    async for piece in pieces:
+                        member.down_since = None
+                        yield piece
+                return
+            except UpstreamError as error:
+                if not error.again:
+                    raise
+                _log.warning("%s does not answer: %s", member.upstream.address, error.message)
+                member.down_since = time.monotonic()
+                if number + 1 == len(order):
+                    raise
+
+    async def check(self) -> None:
+        """Whether one of them would answer now; see `Upstream.check`."""
+        answers = await asyncio.gather(*(one.upstream.check() for one in self._members), return_exceptions=True)
+        failed = [one for one in answers if one is not None]
+        if len(failed) == len(answers):
+            raise failed[0]
+
+    async def close(self) -> None:
+        """Give the connections of all of them back."""
+        for member in self._members:
+            await member.upstream.close()
+
+    def _order(self) -> list[_Member]:
+        """Whom to ask, in order: those that are up, by turns; then those that are down, which may be up again."""
+        self._turn = (self._turn + 1) % len(self._members)
+        turned = self._members[self._turn :] + self._members[: self._turn]
+        for member in turned:
+            if member.down_since is not None and time.monotonic() - member.down_since >= self._recheck:
+                self._ask_again(member)
+        return sorted(turned, key=lambda one: one.down_since is not None)
+
+    def _ask_again(self, member: _Member) -> None:
+        if member.checking is None or member.checking.done():
+            member.down_since = time.monotonic()
+            member.checking = asyncio.ensure_future(self._come_back(member))
+
+    async def _come_back(self, member: _Member) -> None:
+        try:
+            await member.upstream.check()
+        except UpstreamError:
+            return
+        _log.warning("%s answers again", member.upstream.address)
+        member.down_since = None
+
+    async def _described(self, member: _Member) -> EngineFacts | SyntagmaError:
+        try:
+            return await member.upstream.describe()
+        except SyntagmaError as error:
+            member.down_since = time.monotonic()
+            return error

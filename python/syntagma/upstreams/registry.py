@@ -1,0 +1,71 @@
+"""The kinds of upstreams by name."""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from syntagma.decoding.upstream import Upstream
+from syntagma.errors import UpstreamError
+
+__all__ = ["connect", "is_address", "names"]
+
+GROUP = "syntagma.upstreams"
+_OURS = {
+    "llamacpp": "syntagma.upstreams.llamacpp:LlamaCpp",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The kinds that there are, those of other packages included."""
+    return tuple(dict.fromkeys((*_OURS, *_plugins())))
+
+
+def is_address(text: str) -> bool:
+    """Whether a text names a kind and an address, as `llamacpp:http://127.0.0.1:8080`."""
+    kind, colon, address = text.partition(":")
+    return bool(colon) and "://" in address and "/" not in kind and "\\" not in kind
+
+
+def connect(address: str, **options: Any) -> Upstream:
+    """An upstream by its kind and address. Nothing is sent yet.
+
+    Args:
+        address: `KIND:URL`; `#name` at its end is the model to ask the engine for.
+        **options: `model`, `api_key`, `timeout` (seconds of silence) and `tokenizer_info`, as for `HttpUpstream`.
+
+    Raises:
+        UpstreamError: `E-UPSTREAM-KIND`, there is no such kind; `E-UPSTREAM-URL`, this is no address;
+            `E-UPSTREAM-DEPENDENCY`, the library `httpx` is missing (`pip install 'syntagma[upstreams]'`).
+    """
+    kind, _, url = address.partition(":")
+    known = names()
+    if kind not in known:
+        raise UpstreamError(
+            "E-UPSTREAM-KIND",
+            f"{kind!r} is no kind of upstream",
+            hint=f"KIND:URL, where KIND is one of {', '.join(known)}",
+        )
+    try:
+        made: Upstream = _kind(kind)(url, **options)
+    except ImportError as error:
+        raise UpstreamError(
+            "E-UPSTREAM-DEPENDENCY",
+            f"upstreams of kind {kind!r} need {error.name}",
+            hint="pip install 'syntagma[upstreams]'",
+        ) from error
+    return made
+
+
+def _kind(kind: str) -> Any:
+    if kind in _OURS:
+        module, _, name = _OURS[kind].partition(":")
+        return getattr(import_module(module), name)
+    return _plugins()[kind].load()
+
+
+@functools.cache
+def _plugins() -> dict[str, EntryPoint]:
+    return {one.name: one for one in entry_points(group=GROUP)}

@@ -1,0 +1,97 @@
+"""Our server in front of llama.cpp's: every case with the openai client, whole and streamed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from openai import BadRequestError, OpenAI
+
+from syntagma import upstreams
+from syntagma.serving import ServedModel, create_app
+from tests.engines.conftest import llamacpp_server
+from tests.serving.live import listening
+from tests.upstreams.cases import CASES, CUT, ENDLESS, Case, ask, check
+
+MODEL = "tiny"
+
+
+@pytest.fixture(scope="module")
+def engine(gguf_file: Path) -> Any:
+    """llama.cpp as most people start it: it hides control tokens."""
+    return llamacpp_server(gguf_file, show_control_tokens=False)
+
+
+@pytest.fixture(scope="module")
+def client(engine: Any) -> Iterator[OpenAI]:
+    app = create_app(ServedModel(*upstreams.load(f"llamacpp:{engine.listening_address}"), name=MODEL))
+    with listening(app) as base_url, OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=120) as made:
+        yield made
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case(client: OpenAI, case: Case, stream: bool) -> None:
+    check(case, ask(client, MODEL, case.fields, stream=stream))
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_answer_that_is_cut(client: OpenAI, stream: bool) -> None:
+    answer = ask(client, MODEL, CUT, stream=stream)
+    assert answer.finish_reason == "length"
+    assert answer.completion_tokens == CUT["max_tokens"]
+
+
+def test_a_client_that_leaves_frees_the_engine(client: OpenAI, engine: Any) -> None:
+    def begin() -> Any:
+        messages: Any = [{"role": "user", "content": "Write."}]
+        fields: Any = ENDLESS
+        return client.chat.completions.create(
+            model=MODEL, messages=messages, stream=True, temperature=0, max_tokens=900, **fields
+        )
+
+    began = time.monotonic()
+    for _ in begin():
+        pass
+    whole = time.monotonic() - began
+    with begin() as stream:
+        for _, chunk in zip(range(5), stream, strict=False):
+            assert chunk.choices
+        assert busy(engine)
+    left = time.monotonic()
+    while busy(engine):
+        time.sleep(0.005)
+    assert time.monotonic() - left < min(1, whole / 2), "the engine went on"
+
+
+def busy(engine: Any) -> bool:
+    slots = httpx.get(engine.listening_address + "/slots").json()
+    return any(slot["is_processing"] for slot in slots)
+
+
+def test_log_probabilities(client: OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model=MODEL,
+        messages=[{"role": "user", "content": "Hello there"}],
+        temperature=0,
+        max_tokens=8,
+        logprobs=True,
+        top_logprobs=3,
+    )
+    logprobs = answer.choices[0].logprobs
+    assert logprobs is not None
+    assert logprobs.content
+    for entry in logprobs.content:
+        assert entry.logprob <= 0
+        assert entry.token == entry.top_logprobs[0].token
+        assert len(entry.top_logprobs) == 3
+
+
+def test_a_conversation_that_is_too_long(client: OpenAI) -> None:
+    with pytest.raises(BadRequestError) as raised:
+        client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "word " * 5000}])
+    assert raised.value.code == "context_length_exceeded"
