@@ -63,7 +63,7 @@ class ScriptedBackend:
             self._on_step(generated)
 
 
-class _ScriptedSession:
+class _ScriptedSession(Session):
     def __init__(self, backend: ScriptedBackend) -> None:
         self._backend = backend
         self._plan: list[int] = []

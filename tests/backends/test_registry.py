@@ -58,10 +58,40 @@ def test_the_shipped_model_and_folders() -> None:
 def test_a_folder_is_a_source(folder: Path) -> None:
     asked = {"max_tokens": 8, "temperature": 0.0}
     said = sg.load("embedded").chat(QUESTION, **asked)  # type: ignore[arg-type]
-    for source in (folder, f"embedded:{folder}"):
-        model = sg.load(source)
-        assert model.backend.model_name == "mine"
-        assert model.chat(QUESTION, **asked) == said  # type: ignore[arg-type]
+    model = sg.load(f"embedded:{folder}")
+    assert model.backend.model_name == "mine"
+    assert model.chat(QUESTION, **asked) == said  # type: ignore[arg-type]
+
+
+def test_the_first_backend_whose_libraries_are_there_loads_a_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: name == "tokenizers" or None)
+    assert sg.load(folder).backend.model_name == "mine"
+    # Asked for by name, what is missing is said.
+    for name in ("transformers", "mlx"):
+        with pytest.raises(sg.ModelError) as caught:
+            sg.load(f"{name}:{folder}")
+        assert caught.value.code == "E-MODEL-DEPENDENCY"
+        assert f"syntagma[{name}]" in (caught.value.hint or "")
+
+
+def test_a_gguf_file_is_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda _: None)
+    (tmp_path / "small.GGUF").write_bytes(b"GGUF")
+    with pytest.raises(sg.ModelError) as caught:
+        sg.load(tmp_path / "small.GGUF")
+    assert caught.value.code == "E-MODEL-DEPENDENCY"
+    assert "syntagma[llama-cpp]" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("source", ["embedded:nowhere", "mlx:nowhere", "llama_cpp:nowhere.gguf", "llama_cpp:.", "mlx"])
+def test_a_folder_or_file_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: name)
+    with pytest.raises(sg.ModelError) as caught:
+        sg.load(source)
+    assert caught.value.code == "E-MODEL-FILE"
+    assert caught.value.source == source.partition(":")[2]
 
 
 @pytest.mark.usefixtures("plugin")

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Backend
@@ -34,13 +34,20 @@ class _Row(NamedTuple):
     """what installs the libraries"""
     needs: tuple[str, ...]
     """the libraries, by the name under which they are imported"""
+    reads: Literal["folder", "file", "nothing"]
+    """what must stand behind the colon; a backend that needs nothing takes a folder as well"""
 
 
 _ROWS = {
-    "embedded": _Row("syntagma.backends.embedded:load", "embedded", ("tokenizers",)),
+    "embedded": _Row("syntagma.backends.embedded:load", "embedded", ("tokenizers",), "nothing"),
+    "llama_cpp": _Row("syntagma.backends.llama_cpp:load", "llama-cpp", ("llama_cpp",), "file"),
+    "mlx": _Row("syntagma.backends.mlx:load", "mlx", ("mlx_lm",), "folder"),
+    "transformers": _Row("syntagma.backends.transformers:load", "transformers", ("torch", "transformers"), "folder"),
 }
-_FOLDER = ("embedded",)
+_FOLDER = ("transformers", "mlx", "embedded")
 """what loads a folder: the first whose libraries are installed, else the last"""
+_SUFFIXES = {".gguf": "llama_cpp"}
+"""what loads a file, by the end of its name"""
 
 
 def names() -> tuple[str, ...]:
@@ -53,20 +60,21 @@ def load(source: str | os.PathLike[str], **options: Any) -> tuple[Backend, ChatC
     """Load a model.
 
     Args:
-        source: a backend's name; `name:rest`, where the backend called so reads the rest; or a folder.
+        source: a backend's name; `name:rest`, where the backend called so reads the rest; a folder; or a GGUF
+            file.
         **options: passed on to the backend; its `load` lists them.
 
     Returns:
         The backend, and the codec of its chat template.
 
     Raises:
-        ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing; or what the
-            backend raises.
+        ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing;
+            `E-MODEL-FILE`, the folder or file is; or what the backend raises.
         ArgumentTypeError: `E-ARGUMENT-TYPE`, an option that the backend does not have.
         TemplateError, VocabularyError: the model's chat template or vocabulary cannot be used.
     """
     name, rest = _resolve(os.fspath(source))
-    loader = _loader(name)
+    loader = _loader(name, rest)
     known = [one.name for one in inspect.signature(loader).parameters.values() if one.kind is one.KEYWORD_ONLY]
     for option in options:
         if option not in known:
@@ -91,18 +99,21 @@ def _resolve(source: str) -> tuple[str, str]:
     if source and Path(source).is_dir():
         found = (one for one in _FOLDER if all(find_spec(library) for library in _ROWS[one].needs))
         return next(found, _FOLDER[-1]), source
+    if Path(source).is_file() and (suffix := Path(source).suffix.lower()) in _SUFFIXES:
+        return _SUFFIXES[suffix], source
     raise ModelError(
         "E-MODEL-SOURCE",
-        f"{source!r} cannot be loaded: it is no folder, and no source that begins with the name of a backend",
+        f"{source!r} cannot be loaded: it is no folder, no {' or '.join(_SUFFIXES)} file, and no source that begins "
+        "with the name of a backend",
         hint=f'load("embedded") loads the model that comes with the library; the backends are {", ".join(names())}',
     )
 
 
-def _loader(name: str) -> Loader:
-    """The function that loads the models of a backend.
+def _loader(name: str, rest: str) -> Loader:
+    """The function that loads the models of a backend; its libraries are there, and what it is to read.
 
     Raises:
-        ModelError: `E-MODEL-DEPENDENCY`.
+        ModelError: `E-MODEL-DEPENDENCY` or `E-MODEL-FILE`.
     """
     row = _ROWS.get(name)
     if row is None:
@@ -113,6 +124,16 @@ def _loader(name: str) -> Loader:
     if missing is not None:
         raise ModelError(
             "E-MODEL-DEPENDENCY", f"the library {missing} is missing", hint=f"pip install 'syntagma[{row.extra}]'"
+        )
+    path = Path(rest)
+    there = path.is_file() if row.reads == "file" else path.is_dir()
+    if not (rest and there) and (rest or row.reads != "nothing"):
+        wanted = "file" if row.reads == "file" else "folder"
+        raise ModelError(
+            "E-MODEL-FILE",
+            f"there is no such {wanted}",
+            source=rest,
+            hint=f"{name}:{wanted.upper()} loads a {wanted} of this machine",
         )
     module, _, function = row.loader.partition(":")
     own: Loader = getattr(import_module(module), function)

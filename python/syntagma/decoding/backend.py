@@ -20,7 +20,10 @@ Logits: TypeAlias = NDArray[np.float32]
 
 
 class Session(Protocol):
-    """One sequence being generated, with its cache. Not shared between threads."""
+    """One sequence being generated, with its cache. Not shared between threads.
+
+    A class that inherits from it need not have `extend`.
+    """
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
         """Read the prompt (at least one token) and return the logits after its last token.
@@ -37,6 +40,16 @@ class Session(Protocol):
             ModelError: `E-MODEL-CONTEXT`, the context is full.
         """
         ...
+
+    def extend(self, token_ids: Sequence[int]) -> Logits:
+        """Append tokens, at least one, and return the logits after the last: in one pass where the model can.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, the context is full.
+        """
+        for token_id in token_ids[:-1]:
+            self.step(token_id)
+        return self.step(token_ids[-1])
 
 
 class Backend(Protocol):

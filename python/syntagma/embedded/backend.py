@@ -42,6 +42,14 @@ class EmbeddedSession:
         """
         return self._network.read_last((token_id,), self._cache)
 
+    def extend(self, token_ids: Sequence[int]) -> Logits:
+        """Append tokens, at least one, in one pass; the logits after the last, float32 [vocab_size].
+
+        Raises:
+            ModelError: as for `prefill`.
+        """
+        return self._network.read_last(token_ids, self._cache)
+
 
 class EmbeddedModel:
     """A model that runs here, without another library. Immutable; may be shared between threads.

@@ -1,0 +1,57 @@
+"""What sessions share that keep a cache of what they read: checks, and one way in for one token or many."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from syntagma.decoding.backend import Logits, Session
+from syntagma.errors import ModelError
+
+__all__ = ["CachedSession"]
+
+
+class CachedSession(Session, ABC):
+    """One sequence being generated, for networks that read any number of tokens in one pass.
+
+    Args:
+        vocab_size: the width of the logits.
+        context_length: tokens of prompt and answer together.
+    """
+
+    def __init__(self, vocab_size: int, context_length: int) -> None:
+        self._vocab_size = vocab_size
+        self._context_length = context_length
+        self._length = 0
+
+    def prefill(self, token_ids: Sequence[int]) -> Logits:
+        """Read the prompt; the logits after its last token.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+        """
+        return self.extend(token_ids)
+
+    def step(self, token_id: int) -> Logits:
+        """Append one token; the logits after it. Raises as `prefill`."""
+        return self.extend((token_id,))
+
+    def extend(self, token_ids: Sequence[int]) -> Logits:
+        """Append tokens in one pass; the logits after the last. Raises as `prefill`."""
+        if not token_ids:
+            raise ModelError("E-MODEL-TOKEN", "there is no token to read")
+        unknown = next((token for token in token_ids if not 0 <= token < self._vocab_size), None)
+        if unknown is not None:
+            raise ModelError("E-MODEL-TOKEN", f"token {unknown} is outside of the vocabulary of {self._vocab_size}")
+        if self._length + len(token_ids) > self._context_length:
+            raise ModelError(
+                "E-MODEL-CONTEXT",
+                f"{self._length + len(token_ids)} tokens do not fit into the context of {self._context_length}",
+            )
+        logits = self._read(list(token_ids))
+        self._length += len(token_ids)
+        return logits
+
+    @abstractmethod
+    def _read(self, token_ids: list[int]) -> Logits:
+        """Append tokens, at least one, that fit; the logits after the last, which the caller may write into."""

@@ -1,0 +1,117 @@
+"""Model folders by Hugging Face transformers, on the CPU or on an accelerator."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from syntagma.backends.session import CachedSession
+from syntagma.codec import ChatCodec
+from syntagma.decoding.backend import Logits
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.errors import ModelError
+
+__all__ = ["TransformersModel", "TransformersSession", "load"]
+
+
+def load(
+    path: str, *, device: str | None = None, dtype: str = "auto", context_length: int | None = None
+) -> tuple[TransformersModel, ChatCodec]:
+    """Load a model folder. Code that lies in the folder is not run.
+
+    Args:
+        path: the folder.
+        device: as torch names it (`cpu`, `cuda:1`); None: the accelerator if there is one, else the CPU.
+        dtype: of the weights, as torch names it (`float32`, `bfloat16`); `auto`: as they are stored.
+        context_length: tokens of prompt and answer together; None: as many as the model was made for.
+
+    Raises:
+        ModelError: `E-MODEL-LIBRARY`, transformers or torch refuse the model, the device or the dtype;
+            `E-MODEL-ARCHITECTURE`, the network keeps no cache; `E-MODEL-CONFIG`, the folder does not say how long the
+            context is.
+        TemplateError, VocabularyError: its chat template or its vocabulary cannot be used.
+    """
+    import transformers
+
+    import torch
+
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        network = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=dtype)
+        network = network.to(_accelerator(torch) if device is None else device).eval()
+    except Exception as error:  # what can go wrong in such a folder has many types
+        raise ModelError("E-MODEL-LIBRARY", f"transformers cannot load it: {error}", source=path) from error
+    length = context_length or _context_length(network.config)
+    if length is None:
+        raise ModelError(
+            "E-MODEL-CONFIG",
+            "config.json does not say how long the context is",
+            source=path,
+            hint="give context_length",
+        )
+    if "past_key_values" not in inspect.signature(network.forward).parameters:
+        raise ModelError("E-MODEL-ARCHITECTURE", "the network keeps no cache of keys and values", source=path)
+    model = TransformersModel(network, tokenizer, name=Path(path).resolve().name, context_length=length)
+    return model, ChatCodec.from_pretrained(path)
+
+
+def _accelerator(torch: Any) -> str:
+    return str(torch.accelerator.current_accelerator() or "cpu") if torch.accelerator.is_available() else "cpu"
+
+
+def _context_length(config: Any) -> int | None:
+    length = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return length if isinstance(length, int) and length > 0 else None
+
+
+class TransformersModel:
+    """A causal language model of transformers with its fast tokenizer. Threads may share it.
+
+    Args:
+        network: the model, in evaluation mode.
+        tokenizer: its tokenizer.
+        name: the name under which it is served.
+        context_length: tokens of prompt and answer together.
+
+    Raises:
+        ArgumentTypeError, VocabularyError: as `TokenizerInfo.from_huggingface`.
+    """
+
+    def __init__(self, network: Any, tokenizer: Any, *, name: str, context_length: int) -> None:
+        self.network = network
+        self.tokenizer = tokenizer
+        self.model_name = name
+        self.context_length = context_length
+        ends = network.generation_config.eos_token_id if network.generation_config is not None else None
+        self.tokenizer_info = TokenizerInfo.from_huggingface(
+            tokenizer,
+            eos_token_ids=[ends] if isinstance(ends, int) else ends,
+            vocab_size=network.get_output_embeddings().weight.shape[0],
+        )
+
+    def open(self) -> TransformersSession:
+        """A new, empty sequence."""
+        return TransformersSession(self.network, self.tokenizer_info.vocab_size, self.context_length)
+
+
+class TransformersSession(CachedSession):
+    """One sequence being generated, with its cache of keys and values."""
+
+    def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
+        super().__init__(vocab_size, context_length)
+        self._network = network
+        self._cache: Any = None
+        parameters = inspect.signature(network.forward).parameters
+        self._options = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
+
+    def _read(self, token_ids: list[int]) -> Logits:
+        import torch
+
+        with torch.inference_mode():
+            ids = torch.tensor([token_ids], device=self._network.device)
+            made = self._network(input_ids=ids, past_key_values=self._cache, use_cache=True, **self._options)
+            self._cache = made.past_key_values
+            return np.array(made.logits[0, -1].float().cpu().numpy())
