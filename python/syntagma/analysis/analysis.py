@@ -184,7 +184,9 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
-            better = known is None or _beats(certificate, known, in_tie=in_tie)
+            # A format whose calls this template never shows is not proved by it.
+            proved = candidate.spec.tools is None or certificate.covers("T")
+            better = known is None or (proved and _beats(certificate, known, in_tie=in_tie))
             if len(certificate.failing) < give_up_after and better:
                 best = _Choice(name, candidate, certificate)
     return best

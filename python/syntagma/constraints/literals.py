@@ -17,6 +17,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     message_ends,
     shown_headers,
+    stands_alone,
     structure_steps,
 )
 from syntagma.format_schema import Literal as LiteralItem
@@ -144,8 +145,9 @@ def _openers(spec: FormatSpec) -> Iterator[str]:
         for block in spec.content.block:
             yield block.opener
     for form in _forms(spec):
-        for pattern in (*form.section, *form.call):
-            yield pattern.opener
+        sectionless = any(not section.opener for section in form.section)
+        yield from (section.opener for section in form.section)
+        yield from (call.opener for call in form.call if sectionless or stands_alone(call.opener))
 
 
 def _structure(spec: FormatSpec) -> Iterator[str]:

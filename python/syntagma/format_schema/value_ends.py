@@ -13,6 +13,14 @@ def is_open(tools: ToolsSpec) -> bool:
     return bool(tools.argument) and not tools.argument[0].around("value")[1].strip()
 
 
+def stands_alone(opener: str) -> bool:
+    """Whether a call with this opener is read without the section that a format shows around it.
+
+    A single sign stands anywhere in prose, so it opens a call only inside of its section.
+    """
+    return len(opener.strip()) != 1
+
+
 def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tuple[str, ...]:
     """The texts that end a value, each with and without the whitespace before it.
 

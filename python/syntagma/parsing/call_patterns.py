@@ -73,6 +73,8 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     argument: CallPattern | None
     """the header of one argument, up to its value"""
     argument_separator: str
+    argument_opener: str
+    """the literal before a key"""
     value: Block | None
     """the markers around a value"""
     values: str

@@ -15,6 +15,7 @@ from syntagma.format_schema import (
     Placeholder,
     ToolsSpec,
     is_open,
+    stands_alone,
     structure_steps,
     value_ends,
 )
@@ -154,14 +155,14 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
 
 
 def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
-    """Literal values stand between keys and separators, as in a call of a program."""
+    """Literal values stand between keys and what follows them, as in a call of a program or between markers."""
     pattern = spec.argument[0]
     between = pattern.around("value")[0].strip()
-    if pattern.placeholders != ("key", "value") or pattern.opener or not is_open(spec) or not between:
-        hint = "{key}, a sign, {value}, and nothing but whitespace before or after"
+    if pattern.placeholders != ("key", "value") or not between:
+        hint = "{key}, a sign, {value}, with text before and after them or without"
         raise _unsupported("literal values in arguments of another shape", f"{pointer}/argument", hint)
-    if not spec.argument_separator and not pattern.closer:
-        hint = "an `argument_separator`, or a line break after {value}"
+    if not spec.argument_separator and not pattern.closer and not pattern.opener.strip():
+        hint = "an `argument_separator`, a marker before {key}, or a line break after {value}"
         raise _unsupported("literal values with nothing between them", f"{pointer}/argument", hint)
 
 
@@ -198,6 +199,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         id=tools.id,
         argument=None,
         argument_separator=tools.argument_separator.strip(),
+        argument_opener=tools.argument[0].opener.strip() if tools.argument else "",
         value=block_of(tools.argument[0], "value", markers) if tools.argument else None,
         values=tools.values if tools.argument else "text",
         types=tools.types,
@@ -245,7 +247,10 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
 def starts_of(
     form: FormParts,
 ) -> Iterator[CallPattern]:
-    """Every way in which a group of calls of this form can begin."""
+    """Every way in which a group of calls of this form can begin.
+
+    A call may stand without its section, unless its opener is a single sign: that stands anywhere in prose.
+    """
     shape, sections, calls = form
     for section in sections:
         for call in calls:
@@ -254,5 +259,10 @@ def starts_of(
                     call, ops=(*section.opener, Op("whitespace"), *call.ops), section=section, before=section.before
                 )
     for call in calls:
-        if call.ops[0].kind == "literal" or (call.first and shape.sectionless):
+        first = call.ops[0]
+        if shape.sectionless:
+            alone = first.kind == "literal" or call.first
+        else:
+            alone = first.kind == "literal" and stands_alone(first.text)
+        if alone:
             yield call

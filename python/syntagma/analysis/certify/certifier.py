@@ -195,7 +195,7 @@ class _FormatChecks:
                 return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
             if there.refused:
                 problem = there
-        other = None if problem.refused else self._same_render(first, shown, tools)
+        other = None if problem.refused else self._same_render(first, shown, tools) or self._holds_its_end(shown.turn)
         if other is not None:
             return item("ambiguous", other, f"{problem.why} {problem.detail}".rstrip(), problem.example)
         return item("refused" if problem.refused else "fails", problem.why, problem.detail, problem.example)
@@ -314,6 +314,17 @@ class _FormatChecks:
             return "a number, boolean or null beside a string is written like text"
         return "content is written like reasoning"
 
+    def _holds_its_end(self, turn: SampleTurn) -> str | None:
+        """Why a text among the arguments cannot be told from what follows it: it holds what ends it; None if none."""
+        spec = self._fmt.spec.tools
+        if spec is None or not spec.argument or spec.values == "literal":
+            return None
+        end = spec.argument[0].around("value")[1] or spec.argument_separator
+        texts = [value for call in turn.calls for value in call.arguments.values() if isinstance(value, str)]
+        if end and any(end in text for text in texts):
+            return "a text among the arguments holds what ends it"
+        return None
+
     # -- further checks
 
     def reasoning_format_none(self) -> Iterator[Item]:
@@ -358,16 +369,23 @@ class _FormatChecks:
                 yield _outcome("prompted thoughts", found, run.output)
 
     def interrupted_reasoning(self, id_form: str) -> Iterator[Item]:
-        """A call in reasoning that never closes is a call; in reasoning that closes it was quoted."""
+        """A call in reasoning that never closes is a call; in reasoning that closes it was quoted.
+
+        Only where the format says that a call may interrupt reasoning, and where calls do not hold its closer.
+        """
         reasoning = self._fmt.spec.reasoning
+        if reasoning is None or not reasoning.interrupt:
+            return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
         rendered = self._render(turn, "last", self._common)
         reads_calls_in_reasoning = self._fmt.spec.messages is None and self._fmt.spec.tools is not None
-        if reasoning is None or not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
+        if not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return
         lead, closer = self._outputs.frame.lead, reasoning.block[0].closer
         body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
         body = without_empty_block(self._fmt, body).lstrip()
+        if closer.strip() in body:
+            return
         text = "One.\n"
         for name, output, expected in (
             ("call in open thoughts", text + body, SampleTurn(reasoning=text, calls=turn.calls)),

@@ -23,7 +23,13 @@ from syntagma.analysis.locate.observations import Observations
 from syntagma.analysis.render.conversation import Inputs, SampleTurn
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 
-__all__ = ["ContentBlock", "ReasoningBlock", "find_content_block", "find_reasoning_block", "without_empty_reasoning"]
+__all__ = [
+    "ContentBlock",
+    "ReasoningBlock",
+    "find_content_block",
+    "find_reasoning_block",
+    "without_empty_reasoning",
+]
 
 _CLOSER_LENGTHS = range(3, 61)
 _MAX_LITERALS = 200

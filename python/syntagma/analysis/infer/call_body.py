@@ -24,11 +24,15 @@ class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """pattern with `{key}` and `{value}`"""
     separator: str
     closes: str
-    """the part of `argument` after the value, which follows the last value too"""
+    """the part of `argument` after the value, which follows the last value too; it may hold `{key}`"""
     values: Literal["text", "literal"] = "text"
     notation: dict[str, tuple[str, ...]] = {}
     """spellings that are not JSON's, as the keys of a format's `literals`"""
     types: dict[str, Literal["string", "json"]] = {}
+
+    def after_last(self, call: LocatedCall, text: str) -> str:
+        """The text after the arguments of a call: `text` without what closes its last value."""
+        return text[len(self.closes.replace("{key}", list(call.call.arguments)[-1])) :]
 
 
 class _ArgumentLiterals(msgspec.Struct, frozen=True):
@@ -53,13 +57,15 @@ def find_argument_patterns(located: LocatedTurn, after: str) -> ArgumentPatterns
     literals = _argument_literals(located.text, located.calls[0])
     if literals is None or literals.middle != literals.second_middle:
         return None
-    closes = common_prefix([literals.between, after])
-    opener = common_suffix([literals.before, literals.between[len(closes) :]])
+    first_key, last_key = (key for key in located.calls[0].call.arguments)
+    between, after = literals.between.replace(first_key, "{key}"), after.replace(last_key, "{key}")
+    closes = common_prefix([between, after])
+    opener = common_suffix([literals.before, between[len(closes) :]])
     if not closes:
         return None
-    separator = literals.between[len(closes) : len(literals.between) - len(opener)]
+    separator = between[len(closes) : len(between) - len(opener)]
     opens = literals.before[: len(literals.before) - len(opener)]
-    if not (opener + opens).strip() or not literals.middle:
+    if not (opener + opens) or not literals.middle:
         return None
     return ArgumentPatterns(
         opens=opens,
@@ -90,7 +96,9 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
         return None
     before, _, rest = arguments.argument.partition("{key}")
     middle, _, closes = rest.partition("{value}")
-    if literals.middle == middle and literals.between.startswith(closes.rstrip()):
+    key = next(iter(numbers.calls[0].call.arguments))
+    follows = literals.between.replace(key, "{key}")
+    if literals.middle == middle and follows.startswith(closes.rstrip()):
         return arguments
     for quote in _QUOTES:
         if middle == literals.middle + quote and closes.startswith(quote):
@@ -107,7 +115,7 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
     string_type = middle[len(start) : len(middle) - len(end)]
     other_type = literals.middle[len(start) : len(literals.middle) - len(end)]
     differ_in_a_word = string_type.isalnum() and other_type.isalnum() and start and end
-    if differ_in_a_word and literals.between.startswith(closes.rstrip()):
+    if differ_in_a_word and follows.startswith(closes.rstrip()):
         return msgspec.structs.replace(
             arguments,
             argument=before + "{key}" + start + "{type}" + end + "{value}" + closes,

@@ -30,8 +30,8 @@ class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
     envelope: str | None = None
     id: str | None = None
     arguments: ArgumentPatterns | None = None
-    space_after_content: str = ""
-    """whitespace between content and the first call, which calls without content do not begin with"""
+    after_content: str = ""
+    """the text between content and the first call, which calls without content do not begin with"""
     alternate: str = ""
     """the call without its outer opener: models forget it"""
     drop: str = ""
@@ -77,11 +77,11 @@ def find_call_patterns(
         arguments = find_argument_patterns(located, gaps[0] if gaps else after)
         if arguments is None:
             raise UnsupportedCalls("arguments are written one by one, in a way that is not understood")
-        cut = len(arguments.closes)
-        gaps, after = [gap[cut:] for gap in gaps], after[cut:]
+        gaps = [arguments.after_last(call, gap) for call, gap in zip(calls, gaps, strict=False)]
+        after = arguments.after_last(calls[-1], after)
     gap, separators_differ = _gap_pattern(gaps)
     split = _split(before, gap, after, frame, in_array=calls[0].in_array)
-    space = _space_after_content(split, seen, content_close)
+    space = _after_content(split, seen, content_close)
     if space and _always_begins_with(located, frame, reasoning, space):
         split = msgspec.structs.replace(split, section_open=space + split.section_open)
         space = ""
@@ -94,7 +94,7 @@ def find_call_patterns(
         body, identity, split = _slots(located.text, calls, split, arguments)
         made = _patterns(split, body, identity=identity, arguments=arguments, unproved=not gaps)
         made = msgspec.structs.replace(made, alternate=_alternate(split, body))
-    return msgspec.structs.replace(made, separators_differ=separators_differ, space_after_content=space)
+    return msgspec.structs.replace(made, separators_differ=separators_differ, after_content=space)
 
 
 def _patterns(
@@ -168,14 +168,18 @@ def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: 
     return _Split(before[: len(before) - len(opener)], opener, closer, separator, after[len(closer) :])
 
 
-def _space_after_content(split: _Split, seen: Observations, content_close: str) -> str:
-    """The whitespace between content and the first call: after content it is data, and belongs to the calls."""
+def _after_content(split: _Split, seen: Observations, content_close: str) -> str:
+    """The text between content and the first call: after content whitespace is data, and belongs to the calls.
+
+    Other text stands there where content and calls are messages of their own.
+    """
     both = next((located for located in seen.all("CT") if located.next_kind("C") == "T"), None)
     if both is None:
         return ""
-    gap = both.before("T").removeprefix(content_close)
-    same = gap.lstrip() == (split.section_open + split.open).lstrip()
-    return gap[: len(gap) - len(gap.lstrip())] if same else ""
+    gap, opener = both.before("T").removeprefix(content_close), (split.section_open + split.open).strip()
+    if gap.strip() == opener:
+        return gap[: len(gap) - len(gap.lstrip())]
+    return gap[: gap.rstrip().rfind(opener)] if opener and gap.rstrip().endswith(opener) else ""
 
 
 def _always_begins_with(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None, space: str) -> bool:

@@ -8,7 +8,12 @@ from typing import Any
 
 import msgspec
 
-from syntagma.analysis.infer.blocks import ContentBlock, ReasoningBlock, find_content_block, find_reasoning_block
+from syntagma.analysis.infer.blocks import (
+    ContentBlock,
+    ReasoningBlock,
+    find_content_block,
+    find_reasoning_block,
+)
 from syntagma.analysis.infer.call_body import ArgumentPatterns, with_value_notation
 from syntagma.analysis.infer.calls import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
 from syntagma.analysis.infer.frame import Frame, find_frame
@@ -208,7 +213,7 @@ def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
     if parts.reasoning is not None:
         yield Evidence("reasoning", tables.get("reasoning", {}).get("block", ""), parts.reasoning.evidence)
     if parts.content is not None:
-        yield Evidence("content", tables.get("content", {}).get("block", ""), parts.content.when)
+        yield Evidence("content", parts.content.open + "{content}" + parts.content.close, parts.content.when)
     if parts.calls is not None:
         if parts.calls.unproved_split:
             yield Evidence("tools.section", parts.calls.section, "single calls only: its edge is not proved")
@@ -301,7 +306,7 @@ def _interrupt(opener: str) -> str:
 
 def _tools_table(calls: CallPatterns) -> dict[str, Any]:
     table: dict[str, Any] = {}
-    space = calls.space_after_content
+    space = calls.after_content
     has_section = calls.section != "{calls}"
     if has_section:
         table["section"] = [calls.section, space + calls.section] if space else calls.section

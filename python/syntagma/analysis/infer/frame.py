@@ -68,19 +68,18 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     def without_end(self, text: str) -> str:
         """The text without the whole end of the turn, ignoring whitespace; the text itself if it ends otherwise."""
-        wanted = visible_atoms(self.end_of_turn, self.eos)
-        pieces = atoms(text, self.eos)
-        at, missing = len(pieces), len(wanted)
+        wanted = "".join(self.end_of_turn.split())
+        at, missing = len(text), len(wanted)
         while at and missing:
             at -= 1
-            if not pieces[at].isspace():
-                if pieces[at] != wanted[missing - 1]:
+            if not text[at].isspace():
+                if text[at] != wanted[missing - 1]:
                     return text
                 missing -= 1
         if missing:
             return text
         leading_space = self.end_of_turn[: len(self.end_of_turn) - len(self.end_of_turn.lstrip())]
-        return "".join(pieces[:at]).removesuffix(leading_space)
+        return text[:at].removesuffix(leading_space)
 
 
 def clean_tail(located: LocatedTurn, epilogue: str, user_open: str) -> str:

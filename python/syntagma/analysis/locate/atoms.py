@@ -1,8 +1,9 @@
 """Atoms: the pieces of a text between which two adjacent markers may be cut.
 
-An atom is a bracketed run without whitespace (`<…>`, `[UPPER]`, any pair of Unicode brackets), a bracketed run that the
-end of the text leaves open, one whitespace character, a word, or any other single character. Atoms decide only where
-two markers are cut, never what a marker *is*. Functions that take `eos` treat that text, the sentinel of the
+An atom is a bracketed run without whitespace (`<…>`, `[word]`, any pair of Unicode brackets), a bracketed run that the
+end of the text leaves open, a run of one sign with the word after it (`%%done`, `@end`, `~over~`) where nothing stands
+before it, a run of one sign (`:::`), one whitespace character, a word, or any other single character. Atoms decide only
+where two markers are cut, never what a marker *is*. Functions that take `eos` treat that text, the sentinel of the
 end-of-sequence token, as one more atom.
 """
 
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 _MAX_BRACKETED = 80
+_SIGNS = "!#$%&*+-/:=@^`|~"
+"""signs that markers are made of; brackets, quotes, commas and full stops belong to what they stand beside"""
+_JSON_WORDS = ("true", "false", "null", "True", "False", "None")
 _BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
 
 
@@ -32,7 +36,14 @@ def atoms(text: str, eos: str = "") -> list[str]:
     found: list[str] = []
     at = 0
     while at < len(text):
-        end = at + len(eos) if eos and text.startswith(eos, at) else _end(text, at)
+        if eos and text.startswith(eos, at):
+            end = at + len(eos)
+        elif text[at] in _SIGNS:
+            end = _signed(text, at, with_word=not found or not _is_word(found[-1]) or found[-1] == eos)
+        else:
+            end = _end(text, at)
+        inside = text.find(eos, at + 1, end + len(eos) - 1) if eos else -1
+        end = inside if inside > at else end
         found.append(text[at:end])
         at = end
     return found
@@ -43,7 +54,7 @@ def _end(text: str, at: int) -> int:
     if char == "<":
         return _bracketed(text, at, ">", opens=True)
     if char == "[":
-        return _upper(text, at)
+        return _squared(text, at)
     closer = _BRACKETS.get(char) or _partner(char)
     if closer:
         return _bracketed(text, at, closer, opens=False)
@@ -53,6 +64,26 @@ def _end(text: str, at: int) -> int:
             end += 1
         return end
     return at + 1
+
+
+def _is_word(atom: str) -> bool:
+    """Whether a sign after an atom goes on with it: after words and single signs."""
+    return (len(atom) == 1 and not atom.isspace()) or all(char == "_" or char.isalnum() for char in atom)
+
+
+def _signed(text: str, at: int, *, with_word: bool) -> int:
+    """The end of the run of one sign at `at`, with the word after it, and with as many of the sign after that."""
+    size = 1
+    while text.startswith(text[at], at + size):
+        size += 1
+    end = at + size
+    if not with_word:
+        return end
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    closed = end + size
+    is_closed = end > at + size and text.startswith(text[at] * size, end) and not text[closed : closed + 1].isalnum()
+    return closed if is_closed else end
 
 
 def _bracketed(text: str, at: int, closer: str, *, opens: bool) -> int:
@@ -79,15 +110,20 @@ def _attribute_follows(text: str, at: int) -> bool:
     return end > at and end < len(text) and text[end] == "="
 
 
-def _upper(text: str, at: int) -> int:
-    """The end of `[UPPER]` or `[/UPPER]` at `at`."""
-    end = at + 1
-    if end < len(text) and text[end] == "/":
+def _squared(text: str, at: int) -> int:
+    """The end of `[WORD]`, `[/word]`, `[[word]]` or `[WORD WORD]` at `at`; a value of JSON is none."""
+    depth = 1
+    while text.startswith("[", at + depth):
+        depth += 1
+    start = at + depth + text.startswith("/", at + depth)
+    end = start
+    while end < len(text) and (
+        text[end].isalnum() or text[end] in "_-:" or (text[end] == " " and text[start].isupper())
+    ):
         end += 1
-    start = end
-    while end < len(text) and (text[end].isupper() or text[end].isdigit() or text[end] in "_ "):
-        end += 1
-    return end + 1 if end - start > 1 and end < len(text) and text[end] == "]" else at + 1
+    inside = text[start:end]
+    is_marker = len(inside) > 1 and not inside[0].isdigit() and inside not in _JSON_WORDS
+    return end + depth if is_marker and text.startswith("]" * depth, end) else at + 1
 
 
 def _partner(char: str) -> str:

@@ -51,6 +51,7 @@ class TurnRenderer:
         self.sentinels = sentinels
         self._users = (sentinels.word("w"), sentinels.word("w"))
         self._spare = (SampleCall(sentinels.word("n"), {sentinels.word("k"): sentinels.word("v")}),)
+        self._lists_tools_late: dict[tuple[str, bool], bool] = {}
 
     def new_call(self, arguments: int = 2, id_form: str = "{word}", index: int = 0) -> SampleCall:
         """A call made of new sentinels; `id_form` may hold `{word}`, `{name}`, `{index}`."""
@@ -81,6 +82,15 @@ class TurnRenderer:
         text = self.bounded.render(messages, inputs, tools=declared)
         if text is None:
             return None
+        found = self._cut(turn, context, text)
+        if declared and context == "last" and found is not None and self._tools_come_last(inputs):
+            bare = self.bounded.render(messages, inputs)
+            without = None if bare is None else self._cut(turn, context, bare)
+            return without if without is not None and _is_one_insertion(without.text, found.text) else found
+        return found
+
+    def _cut(self, turn: SampleTurn, context: Context, text: str) -> RenderedTurn | None:
+        """The turn out of a whole render; None if the words of the users are not found."""
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
         begin = text.rfind(self._users[0], 0, end) if end >= 0 else -1
         begin += len(self._users[0])
@@ -162,6 +172,14 @@ class TurnRenderer:
         text = self.bounded.render([self._user(0), message], inputs, tools=self._tools(inputs, turn))
         return text is None or extra in text
 
+    def _tools_come_last(self, inputs: Inputs) -> bool:
+        """Whether declared tools are listed after the conversation, and so after the last turn."""
+        key = (inputs.tools, inputs.system)
+        if key not in self._lists_tools_late:
+            text = self.prompt(inputs, tools=True, generation=False)
+            self._lists_tools_late[key] = text is not None and self._spare[0].name in text
+        return self._lists_tools_late[key]
+
     def _user(self, which: int) -> dict[str, Any]:
         return {"role": "user", "content": self._users[which]}
 
@@ -169,3 +187,11 @@ class TurnRenderer:
         if turn is not None and turn.calls:
             return declared_tools(turn.calls)
         return declared_tools(self._spare) if inputs.tools == "declared" else None
+
+
+def _is_one_insertion(short: str, long: str) -> bool:
+    """Whether the long text is the short one with one text put in somewhere."""
+    shared = 0
+    while shared < len(short) and short[shared] == long[shared : shared + 1]:
+        shared += 1
+    return len(short) < len(long) and long.endswith(short[shared:])

@@ -36,7 +36,7 @@ class LiteralValues:
             raise unsupported("literals that nest", "/tools/item")
         closer = tools.call[0].around("arguments")[1]
         own = tools.argument[0].closer
-        between = own + tools.argument_separator
+        between = own + tools.argument_separator + tools.argument[0].opener
         self._not_key = closer.strip()
         """what ends the arguments is looked for before a key"""
         if any(map(_continues_literal, (between, own or closer))):

@@ -15,27 +15,45 @@ __all__ = ["KeywordArguments"]
 
 
 class KeywordArguments(ArgumentSource):
-    """Reads keys and literal values; starts after the literal before the arguments.
+    """Reads keys and literal values, with a literal before each key and after each value where the format has any.
+
+    Starts after the literal before the arguments.
 
     Attributes:
         done: the literal after the arguments was found (it is not read).
         bad: the next character fits neither an argument nor the end.
     """
 
-    __slots__ = ("_between", "_closer", "_ends", "_form", "_key", "_machine", "_opened", "_state", "bad", "done")
+    __slots__ = (
+        "_between",
+        "_closer",
+        "_comma",
+        "_ends",
+        "_form",
+        "_key",
+        "_machine",
+        "_opened",
+        "_opener",
+        "_state",
+        "_value_closer",
+        "bad",
+        "done",
+    )
 
     def __init__(self, form: Form, closer: Op) -> None:
         assert form.value is not None
         self._form = form
         self._closer = closer.text
-        self._between = form.value.opener
-        ends = form.argument_separator[:1] + closer.text[:1]
+        self._opener = form.argument_opener
+        self._between, self._value_closer = form.value.opener, form.value.closer
+        ends = form.argument_separator[:1] + closer.text[:1] + self._value_closer[:1] + self._opener[:1]
         self._ends = "".join(sign for sign in ends if not (sign.isalnum() or sign in "+-."))
         """signs that end a number or word; one that may stand in it does not"""
         self._key = ""
+        self._comma = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
-        self._state: Literal["key", "between", "value", "after", "next"] = "key"
+        self._state: Literal["first", "key", "between", "value", "close", "after", "next"] = "first"
         self.done = False
         self.bad = False
 
@@ -53,7 +71,7 @@ class KeywordArguments(ArgumentSource):
                 if self._machine.bad:
                     self.bad = True
                 elif self._machine.done:
-                    self._machine, self._state = None, "after"
+                    self._machine, self._state = None, "close" if self._value_closer else "after"
                 elif after == pos:
                     break
                 pos = after
@@ -67,24 +85,42 @@ class KeywordArguments(ArgumentSource):
         return pos, "".join(out)
 
     def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A key, what is after it, a separator, or the end."""
-        separator = self._form.argument_separator
+        """A key, what stands around it and its value, a separator, or the end."""
         if self._state == "between":
             return self._value(text, pos, end)
-        if not self._key:
-            if text.startswith(self._closer, pos, end):
-                self.done = True
-                out.append("}")
-                return pos
-            if self._closer.startswith(text[pos:end]):
-                return pos
-        if self._state == "after":
-            if text.startswith(separator, pos, end):
-                self._state = "next"
-                return pos + len(separator)
-            self.bad = not separator.startswith(text[pos:end])
+        if self._state == "close":
+            return self._literal(self._value_closer, "after", text, pos, end)
+        if self._key or self._state == "key":
+            return self._read_key(text, pos, end, out)
+        separator = self._form.argument_separator if self._state == "after" else ""
+        if text.startswith(self._closer, pos, end) and not self._may_go_on(separator or self._opener, text, pos, end):
+            self.done = True
+            out.append("}")
             return pos
-        return self._read_key(text, pos, end, out)
+        if self._closer.startswith(text[pos:end]):
+            return pos
+        if separator:
+            return self._literal(separator, "next", text, pos, end)
+        if self._opener and not text.startswith(self._opener, pos, end):
+            self.bad = not self._opener.startswith(text[pos:end])
+            return pos
+        self._comma = ", " if self._state in ("after", "next") else ""
+        self._state = "key"
+        return pos + len(self._opener)
+
+    def _may_go_on(self, literal: str, text: str, pos: int, end: int) -> bool:
+        """Whether a literal that begins with the closer of the arguments stands here, or may."""
+        if not literal.startswith(self._closer) or literal == self._closer:
+            return False
+        return text.startswith(literal, pos, end) or literal.startswith(text[pos:end])
+
+    def _literal(self, literal: str, then: Literal["after", "next"], text: str, pos: int, end: int) -> int:
+        """A literal that must stand here."""
+        if text.startswith(literal, pos, end):
+            self._state = then
+            return pos + len(literal)
+        self.bad = not literal.startswith(text[pos:end])
+        return pos
 
     def _value(self, text: str, pos: int, end: int) -> int:
         """What stands between a key and its value."""
@@ -106,7 +142,6 @@ class KeywordArguments(ArgumentSource):
             if not self._key:
                 self.bad = True
                 return start
-            comma = ", " if self._state == "next" else ""
-            out.append(comma + json.dumps(self._key, ensure_ascii=False) + ": ")
+            out.append(self._comma + json.dumps(self._key, ensure_ascii=False) + ": ")
             self._state = "between"
         return pos
