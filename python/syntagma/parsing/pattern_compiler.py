@@ -261,8 +261,7 @@ def starts_of(
     for call in calls:
         first = call.ops[0]
         if shape.sectionless:
-            alone = first.kind == "literal" or call.first
-        else:
-            alone = first.kind == "literal" and stands_alone(first.text)
-        if alone:
+            if first.kind == "literal" or call.first:
+                yield call
+        elif first.kind == "literal" and stands_alone(first.text):
             yield call
