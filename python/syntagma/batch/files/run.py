@@ -25,7 +25,7 @@ from syntagma.errors import ArgumentError, BatchError
 
 __all__ = ["Progress", "Summary", "process_file"]
 
-_COMMIT_SECONDS = 1.0
+_COMMIT_SECONDS = 0.25
 """how much work a run that is killed loses at most, beside the chunks that it was working on"""
 
 
