@@ -73,7 +73,8 @@ class Parse(Stage):
         **options: Unpack[ParserOptions],
     ) -> None:
         super().__init__(columns)
-        self.needs = "generated_text" if info is None else "generated_tokens"
+        self.lists = info is not None
+        self.needs = "generated_tokens" if self.lists else "generated_text"
         self._format, self._info = fmt, info
         self._seed, self._prompt = options.get("id_seed") or "", options.get("prompt")
         fields = {*ReadingOptions.__struct_fields__, "prompt"}

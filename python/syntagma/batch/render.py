@@ -34,6 +34,7 @@ class Render(Stage):
     """
 
     needs = "messages"
+    lists = True
     reads: ClassVar[tuple[str, ...]] = ("messages", "documents", *REQUEST)
     results: ClassVar[Mapping[str, Kind]] = {"prompt": "text", "prompt_start": "count"}
 

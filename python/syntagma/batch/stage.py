@@ -25,11 +25,13 @@ class Stage:
 
     Attributes:
         needs: standard name of the column without which no row can be processed; None: there is none.
+        lists: whether a value of that column is a list.
         reads: standard names of all columns that are read.
         results: standard names of the columns that are written, and what they hold.
     """
 
     needs: str | None
+    lists: bool
     reads: ClassVar[tuple[str, ...]]
     results: ClassVar[Mapping[str, Kind]]
 
@@ -52,7 +54,7 @@ class Stage:
             ArgumentTypeError: `E-BATCH-FORM`, it is none of these.
         """
         needed = None if self.needs is None else self._columns[self.needs]
-        if is_row(batch, needed):
+        if is_row(batch, needed, lists=self.lists):
             return self._joined({name: plain(value) for name, value in batch.items()}, batch)
         if isinstance(batch, list | tuple):
             return [self(one) for one in batch]

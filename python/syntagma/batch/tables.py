@@ -14,11 +14,16 @@ from syntagma.errors import ArgumentError, ArgumentTypeError
 __all__ = ["arrow_type", "columns_of", "is_row", "rows_in", "with_columns"]
 
 
-def is_row(batch: Any, needed: str | None) -> bool:
+def is_row(batch: Any, needed: str | None, *, lists: bool) -> bool:
     """Whether a dictionary is one row, not a dictionary of columns.
 
-    A column is an array or a list with one value a row. The value of a row may be a list itself: of messages or of
-    token ids, which are no values of a column that is needed.
+    A column is an array or a list with one value a row.
+
+    Args:
+        batch: a batch in any form.
+        needed: the column by which it is told; None: there is none.
+        lists: whether a value of that column is itself a list, of messages or of token ids. Lists of these make a
+            column then, and no row.
     """
     if not isinstance(batch, Mapping):
         return False
@@ -27,9 +32,9 @@ def is_row(batch: Any, needed: str | None) -> bool:
     value = batch[needed]
     if not isinstance(value, np.ndarray | list | tuple):
         return True
-    if len(value) == 0:
+    if lists and len(value) == 0:
         return not all(isinstance(one, np.ndarray | list) and len(one) == 0 for one in batch.values())
-    return isinstance(value[0], Mapping | numbers.Number)
+    return lists and isinstance(value[0], Mapping | numbers.Integral)
 
 
 def columns_of(batch: Any, names: Iterable[str], *, needed: str | None) -> dict[str, list[Any]]:
