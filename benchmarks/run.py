@@ -25,6 +25,7 @@ SCRIPTS = (
     "schema_correctness",
     "schema_options",
     "batch",
+    "batch_files",
     "legal_ends",
     "captures",
     "parse",

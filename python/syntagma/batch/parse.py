@@ -9,10 +9,9 @@ import msgspec
 
 from syntagma.batch.asked import REQUEST, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
-from syntagma.batch.values import text_of
+from syntagma.batch.values import ids_of, text_of
 from syntagma.decoding import TokenizerInfo
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, ReadingOptions, StreamParser
@@ -95,7 +94,7 @@ class Parse(Stage):
             parser = self._parser(given, prompt, text)
             parser.feed(text)
         else:
-            ids = _ids(given["generated_tokens"], self._columns["generated_tokens"])
+            ids = ids_of(given["generated_tokens"], self._columns["generated_tokens"])
             parser = self._parser(given, prompt, str(ids))
             parser.feed_tokens(ids, self._info)
         reason = given.get("finish_reason")
@@ -128,9 +127,3 @@ def message_columns(message: Message) -> dict[str, Any]:
             for one in message.diagnostics
         ],
     }
-
-
-def _ids(value: Any, column: str) -> list[int]:
-    if not isinstance(value, list | tuple) or not all(isinstance(one, int) for one in value):
-        raise ArgumentError("E-BATCH-COLUMN", f"{column} is a list of token ids", pointer=f"/{column}")
-    return list(value)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
-from syntagma.batch.asked import REQUEST, asked_by
+from syntagma.batch.asked import REQUEST
+from syntagma.batch.rendering import codec_identity, render_options
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import from_json
 from syntagma.codec import ChatCodec
@@ -56,17 +57,11 @@ class Render(Stage):
         renders = self._renders
         if isinstance(renders, ChatTemplate):
             return [renders.source, self._options]
-        source = renders.template.source if renders.template is not None else None
-        return [source, renders.format.to_toml(), renders.capabilities, self._options]
+        return [*codec_identity(renders), self._options]
 
     def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
         messages = from_json(given["messages"], self._columns["messages"])
-        asked = asked_by(given, self._options)
-        whole: RenderOptions = {
-            **{name: asked[name] for name in RenderOptions.__annotations__ if name in asked},  # type: ignore[typeddict-item]
-        }
-        if given["documents"] is not None:
-            whole["documents"] = from_json(given["documents"], self._columns["documents"])
+        whole = render_options(given, self._options, self._columns["documents"])
         renders = self._renders
         prompt = (
             renders.render(messages, **whole)

@@ -11,7 +11,7 @@ import numpy as np
 
 from syntagma.errors import ArgumentError
 
-__all__ = ["from_json", "json_of", "plain", "text_of"]
+__all__ = ["from_json", "ids_of", "json_of", "plain", "text_of"]
 
 
 def plain(value: Any) -> Any:
@@ -47,6 +47,17 @@ def text_of(value: Any, column: str) -> str:
         kind = "null" if value is None else f"a {type(value).__name__}"
         raise ArgumentError("E-BATCH-COLUMN", f"{column} is text, not {kind}", pointer=f"/{column}")
     return value
+
+
+def ids_of(value: Any, column: str) -> list[int]:
+    """A value that is a list of token ids.
+
+    Raises:
+        ArgumentError: `E-BATCH-COLUMN`, it is none.
+    """
+    if not isinstance(value, list | tuple) or not all(type(one) is int for one in value):
+        raise ArgumentError("E-BATCH-COLUMN", f"{column} is a list of token ids", pointer=f"/{column}")
+    return list(value)
 
 
 def from_json(value: Any, column: str) -> Any:

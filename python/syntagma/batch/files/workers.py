@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 from collections.abc import Generator, Iterator
@@ -120,6 +121,7 @@ class _Crew:
 
 def _serve(pipe: Connection[Any, Any], job: Job) -> None:
     """Work on chunks until the pipe ends."""
+    gc.freeze()  # what is loaded now stays, and need not be looked at again and again
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that leads decides what an interrupt means
     while True:
         try:
