@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import syntagma as sg
-from tests.batch.rows import CALL, WEATHER, answer, made_format, made_template
+from tests.batch.rows import CALL, FORMAT, WEATHER, answer, made_format, made_template
 
 RAW = "<note>hm</note>Yes." + CALL
 PARSED = {
@@ -276,13 +276,20 @@ def test_a_row_that_asks_for_nothing_has_no_grammar() -> None:
 
 
 def test_a_grammar_that_a_language_cannot_say_is_a_bad_row() -> None:
-    token = {"type": "grammar", "grammar": "start ::= <[7]>"}
+    fmt = sg.ChatFormat.from_toml(FORMAT.replace("<call>", "[CALL]").replace("</call>", "[/CALL]"))
+    row = {"tools": [WEATHER], "tool_choice": "required"}
+    found = sg.batch.Constrain(fmt, "lark")(row)
+    assert found["error"]["code"] == "E-BATCH-DIALECT"
+    assert "[CALL]" in found["error"]["message"]
+    # With the vocabulary the marker is a token, and has a number.
+    info = sg.testing.byte_vocabulary(["[CALL]", "[/CALL]"])
+    assert "<[256]>" in sg.batch.Constrain(fmt, "lark", info=info)(row)["grammar"]
+
+
+def test_a_grammar_that_accepts_more_says_so() -> None:
     unlike = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
     wide = {"type": "json_schema", "json_schema": {"name": "x", "schema": unlike}}
-    found = sg.batch.Constrain(made_format(), "xgrammar")([{"response_format": one} for one in (token, wide)])
-    assert found[0]["error"]["code"] == "E-BATCH-DIALECT"
-    assert "token" in found[0]["error"]["message"]
-    assert found[1]["grammar_status"] == "wider"
+    assert sg.batch.Constrain(made_format(), "gbnf")({"response_format": wide})["grammar_status"] == "wider"
 
 
 def test_stages_can_be_pickled() -> None:

@@ -9,6 +9,7 @@ from syntagma.batch.asked import REQUEST, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import json_of
 from syntagma.constraints import build_grammar
+from syntagma.decoding import TokenizerInfo
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, GrammarError
 from syntagma.format_schema import StartState
@@ -39,6 +40,7 @@ class Constrain(Stage):
         dialect: the language: `gbnf` for llama.cpp, `lark` for llguidance, `xgrammar`, `structural_tag`, or `ebnf`, our
             own.
         tools: the tools of rows that bring none.
+        info: the model's vocabulary, by which languages that can name tokens by number do; None: by their texts.
         columns: standard name → name in the data.
         **options: see `syntagma.request.RequestOptions`.
 
@@ -59,6 +61,7 @@ class Constrain(Stage):
         dialect: Dialect,
         *,
         tools: Sequence[ToolLike] | None = None,
+        info: TokenizerInfo | None = None,
         columns: Mapping[str, str] | None = None,
         **options: Unpack[RequestOptions],
     ) -> None:
@@ -68,6 +71,7 @@ class Constrain(Stage):
                 "E-BATCH-DIALECT", f"dialect={dialect!r}", hint=f"one of {', '.join(get_args(Dialect))}"
             )
         self._format, self._dialect = fmt, dialect
+        self._token_ids = None if info is None else _token_ids(info)
         self._options: dict[str, Any] = {**options, "tools": tools}
         self._cache: LruCache[dict[str, Any]] = LruCache(_CACHE_BYTES)
         # What is wrong with the options is said now, not in every row; a choice may name tools that rows bring.
@@ -81,7 +85,7 @@ class Constrain(Stage):
         self._cache = LruCache(_CACHE_BYTES)
 
     def _identity(self) -> list[Any]:
-        return [self._format.to_toml(), self._dialect, self._options]
+        return [self._format.to_toml(), self._dialect, self._token_ids, self._options]
 
     def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
         asked = asked_by(given, self._options)
@@ -94,7 +98,9 @@ class Constrain(Stage):
         return self._cache.get(key, _ENTRY_BYTES + len(key[0]), lambda: self._written(request, start))
 
     def _written(self, request: ResolvedRequest, start: StartState) -> dict[str, Any]:
-        export = build_grammar(self._format.spec, request, start).exports()[self._dialect]
+        export = build_grammar(self._format.spec, request, start).exports(self._token_ids, languages=[self._dialect])[
+            self._dialect
+        ]
         if export.status == "no":
             raise GrammarError("E-BATCH-DIALECT", f"the grammar cannot be written as {self._dialect}: {export.why}")
         source = export.source if isinstance(export.source, str) else json_of(export.source).decode()
@@ -103,3 +109,8 @@ class Constrain(Stage):
             "grammar_status": export.status,
             "preserved_tokens": list(export.preserved_tokens),
         }
+
+
+def _token_ids(info: TokenizerInfo) -> dict[str, int]:
+    """The tokens that markers stand for, id by text."""
+    return {info.token_bytes(token).decode("utf-8", "replace"): token for token in info.added_token_ids}
