@@ -25,6 +25,8 @@ from syntagma.errors import ArgumentError, BatchError
 
 __all__ = ["Progress", "Summary", "process_file"]
 
+_FITTING = 100
+"""rows after which a file in which none had the column that is needed is given up"""
 _COMMIT_SECONDS = 0.25
 """how much work a run that is killed loses at most, beside the chunks that it was working on"""
 
@@ -126,6 +128,8 @@ class _Run:
 
     def __init__(self, job: Job, source: Path, target: Path, side: Path, *, overwrite: bool) -> None:
         self._job, self._source, self._target, self._side = job, source, target, side
+        self._idle = False
+        """whether nothing can come of the run"""
         self._partial, self._partial_side = _beside(target, ".partial"), _beside(side, ".partial")
         journal = _beside(target, ".journal")
         header = _header(job, source)
@@ -162,18 +166,13 @@ class _Run:
 
     def _work(self, workers: int, chunk_rows: int, progress: Callable[[Progress], None] | None) -> None:
         place = self._journal.place
+        misfit: str | None = None
         with _cut(self._partial, place.output) as output, _cut(self._partial_side, place.bad) as bad:
             read = chunks(self._source, self._job.source_form, position=place.position, row=place.row, most=chunk_rows)
             committed = time.monotonic()
             with contextlib.closing(blocks(self._job, read, workers)) as found:
                 for chunk, block in found:
-                    if place.rows == 0 and block.misfit is not None:
-                        raise ArgumentError(
-                            "E-BATCH-MISSING",
-                            block.misfit,
-                            hint="name another one: columns={…} (--column NAME=COLUMN)",
-                            source=str(self._source),
-                        )
+                    misfit = block.misfit if place.rows == 0 or misfit is not None else None
                     output.write(block.output)
                     bad.write(block.bad)
                     place = _after(place, chunk, block)
@@ -182,11 +181,21 @@ class _Run:
                         synced(bad)
                         self._journal.commit(place)
                         committed = time.monotonic()
+                    if misfit is not None and place.rows >= _FITTING:
+                        break
                     if progress is not None:
                         progress(Progress(place.rows, place.rows - place.good, chunk.fraction))
+            if misfit is not None:
+                raise self._unfit(misfit)
             synced(output)
             synced(bad)
         self._journal.commit(msgspec.structs.replace(place, ended=True))
+
+    def _unfit(self, misfit: str) -> ArgumentError:
+        """The error of a file in which no row has the column that is needed. Nothing is left of the run."""
+        self._idle = True
+        hint = "name another one: columns={…} (--column NAME=COLUMN)"
+        return ArgumentError("E-BATCH-MISSING", misfit, hint=hint, source=str(self._source))
 
     def _finish(self) -> None:
         """Give the files their names, the target last. Stopped here, the next run does the rest."""
@@ -210,7 +219,7 @@ class _Run:
 
     def close(self) -> None:
         """Let go of the journal; where nothing came of the run, leave nothing behind."""
-        idle = self._journal.place == Place()
+        idle = self._idle or self._journal.place == Place()
         if idle:
             for path in (self._partial, self._partial_side):
                 path.unlink(missing_ok=True)
