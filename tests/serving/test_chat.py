@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from syntagma.testing import ScriptedBackend
 from tests.serving.support import CALL, CLOCK, FORMAT, NO_REASONING, WEATHER, ask, body, client, joined, model, stream
 
 # What other servers have made common and OpenAI's types do not list.
-EXTRAS = {"reasoning_content", "extra"}
+EXTRAS = {"reasoning_content", "reasoning", "extra"}
 
 
 def unlisted(value: Any) -> set[str]:
@@ -333,12 +334,88 @@ def test_documents_and_efforts_reach_the_template() -> None:
 
 def test_unknown_fields_are_named_and_change_nothing() -> None:
     answer = client("hello").post(
-        "/v1/chat/completions", json=body(frequency_penalty=1, user="me", **{"odd\r\nx: y": 1, "ü": 2})
+        "/v1/chat/completions", json=body(unheard_of=1, user="me", **{"odd\r\nx: y": 1, "ü": 2})
     )
     assert answer.status_code == 200
     named = answer.headers["x-syntagma-ignored"].split(", ")
-    assert named[0] == "frequency_penalty"
+    assert named[0] == "unheard_of"
     assert "user" not in named
     assert "\n" not in answer.headers["x-syntagma-ignored"]
     assert len(named) == 3
     assert "x-syntagma-ignored" not in client("hello").post("/v1/chat/completions", json=body()).headers
+
+
+def test_fields_that_are_not_read_are_named_at_any_depth() -> None:
+    asked = body(
+        stream_options={"include_usage": True, "new": 1},
+        structured_outputs={"choice": ["hello"], "backend": "any"},
+        tools=[WEATHER | {"anything": 1}],
+    )
+    answer = client("hello").post("/v1/chat/completions", json=asked)
+    assert answer.headers["x-syntagma-ignored"].split(", ") == ["stream_options.new", "structured_outputs.backend"]
+
+
+SCHEMA = {"enum": ["yes", "no"]}
+WORD = "[a-z]{4}"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "answer"),
+    [
+        ("response_format", {"type": "regex", "regex": WORD}, "hell"),
+        ("response_format", {"type": "choice", "choice": ["hull", "hell"]}, "hell"),
+        (
+            "response_format",
+            {"type": "grammar", "grammar": "top: /[a-z]{4}/", "syntax": "lark", "start": "top"},
+            "hell",
+        ),
+        ("structured_outputs", {"json": SCHEMA}, '"yes"'),
+        ("structured_outputs", {"regex": WORD}, "hell"),
+        ("structured_outputs", {"choice": ["hull", "hell"]}, "hell"),
+        ("structured_outputs", {"grammar": 'root ::= "he" [a-z]{2}'}, "hell"),
+        ("structured_outputs", {"json_object": True}, "{}"),
+        ("structured_outputs", {"structural_tag": {"format": {"type": "regex", "pattern": WORD}}}, "hell"),
+        ("guided_json", SCHEMA, '"yes"'),
+        ("guided_json", json.dumps(SCHEMA), '"yes"'),
+        ("guided_regex", WORD, "hell"),
+        ("guided_choice", ["hull", "hell"], "hell"),
+        ("guided_grammar", "start: /[a-z]{4}/", "hell"),
+        ("json_schema", json.dumps(SCHEMA), '"yes"'),
+        ("json_schema", SCHEMA, '"yes"'),
+        ("regex", WORD, "hell"),
+        ("ebnf", 'root ::= "he" [a-z]{2}', "hell"),
+        ("grammar", 'root ::= "he" [a-z]{2}', "hell"),
+        ("structural_tag", json.dumps({"format": {"type": "regex", "pattern": WORD}}), "hell"),
+    ],
+)
+def test_every_field_that_shapes_the_answer_holds_it(field: str, value: Any, answer: str) -> None:
+    for script in ("hello", '{"a": 1}', ""):
+        written = ask(script, max_tokens=60, **{field: value})["choices"][0]["message"]["content"]
+        check = re.compile(WORD) if answer == "hell" else re.compile(r"\{.*\}|\"(yes|no)\"", re.DOTALL)
+        assert check.fullmatch(written), written
+    assert ask("hello", **{field: value})["choices"][0]["message"]["content"] == answer or answer != "hell"
+
+
+def test_sampling_fields_reach_the_generation() -> None:
+    def content(**fields: Any) -> Any:
+        return ask("hello", **fields)["choices"][0]["message"]["content"]
+
+    assert content(logit_bias={str(ord("j")): 100}, max_tokens=2) == "jj"
+    assert content(stop_token_ids=[ord("l")]) == "he"
+    assert content(bad_words=["ll"])[:3] == "hel"
+    assert "ll" not in content(bad_words=["ll"], max_tokens=40)
+    assert len(content(min_tokens=9)) == 9
+    assert set(content(allowed_token_ids=[ord("a"), ord("b")], temperature=1, top_k=-1, max_tokens=9)) <= set("ab")
+    assert content(presence_penalty=2, frequency_penalty=-2, repetition_penalty=1, min_p=0.1, top_k=3) == "hello"
+
+
+def test_the_operator_says_where_reasoning_stands() -> None:
+    for fields in (("reasoning",), ("reasoning_content",), ("reasoning_content", "reasoning")):
+        served = client("<note>well</note>hello", settings=Settings(reasoning_fields=fields))  # type: ignore[arg-type]
+        message = served.post("/v1/chat/completions", json=body()).json()["choices"][0]["message"]
+        assert {key for key in message if key.startswith("reasoning")} == set(fields)
+        assert {message[field] for field in fields} == {"well"}
+    message = ask("<note>well</note>hello", include_reasoning=False)["choices"][0]["message"]
+    assert message["content"] == "hello"
+    assert not any(key.startswith("reasoning") for key in message)
+    assert joined(stream("<note>well</note>hello", include_reasoning=False))["reasoning_content"] == ""

@@ -64,6 +64,9 @@ def serve(
             help="Whether answers with a grammar end legally before the limit, or are cut. Engines elsewhere cut.",
         ),
     ] = True,
+    reasoning_field: Annotated[
+        str, typer.Option(help="Where a chat completion shows reasoning: reasoning_content, reasoning or both.")
+    ] = "both",
     as_json: JsonOption = False,
 ) -> None:
     """Serve a model, or engines that run already, to OpenAI clients."""
@@ -77,6 +80,7 @@ def serve(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
         ) from error
     _check_word("--enforce", enforce, ("off", "name", "parameters"))
+    _check_word("--reasoning-field", reasoning_field, ("reasoning_content", "reasoning", "both"))
     _check_word("--unheld", unheld, ("refuse", "check"))
     if upstream and thinking_tokens is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot be held to it")
@@ -86,6 +90,7 @@ def serve(
         max_tokens=max_tokens,
         thinking_tokens=thinking_tokens,
         complete=complete,
+        reasoning_fields=("reasoning_content", "reasoning") if reasoning_field == "both" else (reasoning_field,),  # type: ignore[arg-type]
     )
     if upstream:
         served = written_elsewhere(

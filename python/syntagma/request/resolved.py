@@ -83,7 +83,7 @@ def resolve_request(
     tools: Sequence[ToolLike] | None = None,
     *,
     tool_choice: ToolChoice = "auto",
-    response_format: Mapping[str, Any] | None = None,
+    response_format: Mapping[str, Any] | ResponseFormat | None = None,
     reasoning: ReasoningChoice = "auto",
     reasoning_format: ReasoningFormat = "auto",
     template_kwargs: Mapping[str, Any] | None = None,
@@ -179,7 +179,7 @@ def _lenient_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> Resol
         return read_choice("auto", tools)
 
 
-def _lenient_format(value: Mapping[str, Any] | None) -> ResponseFormat:
+def _lenient_format(value: Mapping[str, Any] | ResponseFormat | None) -> ResponseFormat:
     """The response format; where something in it is missing or unknown, its type alone says what the answer is."""
     try:
         return read_response_format(value)

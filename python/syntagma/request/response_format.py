@@ -58,7 +58,7 @@ _TYPES: Final = ("text", "json_object", "json_schema", "regex", "choice", "gramm
 _SYNTAXES: Final[tuple[str, ...]] = get_args(GrammarSyntax)
 
 
-def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
+def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> ResponseFormat:
     """Read a `response_format`: OpenAI's types, and those that hold the content to a pattern, a choice or a grammar.
 
     | `type` | beside it |
@@ -72,13 +72,15 @@ def read_response_format(value: Mapping[str, Any] | None) -> ResponseFormat:
     | `structural_tag` | `format`, or `structures` and `triggers` |
 
     A schema may be given as JSON text, too. `syntax` is `ebnf`, `gbnf`, `lark`, `regex`, or `auto`, the default: what
-    `Grammar.from_text` tells by itself.
+    `Grammar.from_text` tells by itself. What was read already comes back as it is.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
     """
     if value is None:
         return _TEXT
+    if isinstance(value, ResponseFormat):
+        return value
     if not isinstance(value, Mapping):
         raise _bad_format(f"a response format is an object, not {type(value).__name__}", "")
     match value.get("type"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -17,16 +17,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from syntagma.errors import RequestError
-from syntagma.serving.chat import ChatWriter
+from syntagma.serving.chat import ChatDialect
+from syntagma.serving.dialect import Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.model import ServedModel
-from syntagma.serving.requests import read_chat_request
+from syntagma.serving.models import Model, ModelList
 from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
-from syntagma.serving.sse import event
-from syntagma.serving.wire import Model, ModelList
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -60,7 +59,7 @@ def create_app(
             Route("/health", server.health, methods=["GET"]),
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
-            Route("/v1/chat/completions", server.chat, methods=["POST"]),
+            Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
         ],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
@@ -105,15 +104,19 @@ class _Server:
         except RequestError as error:
             return error_response(error)
 
-    async def chat(self, request: Request) -> ASGIApp:
+    def answers(self, dialect: Dialect) -> Callable[[Request], Awaitable[ASGIApp]]:
+        """The endpoint of a dialect."""
+
+        async def endpoint(request: Request) -> ASGIApp:
+            return await self._answer(request, dialect)
+
+        return endpoint
+
+    async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:
-            asked = read_chat_request(await self._body(request), self._settings)
+            asked = dialect.read(await self._body(request), self._settings)
             served = self._named(asked.request.model)
-            writer = ChatWriter(
-                served.name,
-                wants_logprobs=asked.request.options.logprobs is not None,
-                with_usage=asked.with_usage,
-            )
+            writer = asked.writer(served.name)
             happenings = self._runner.run(served, self._enforced(asked.request, served))
             with self._place() as place:
                 answer = _stream(happenings, writer) if asked.stream else _whole(happenings, writer)
@@ -121,11 +124,13 @@ class _Server:
                 headers = _ignored_header(asked.ignored)
                 if not asked.stream:
                     return Response(first, headers=headers, media_type="application/json")
-                return _EventStream(answer, first, headers, place.pop_all())
+                return _EventStream(answer, writer, first, headers, place.pop_all())
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
-            return _failed(error)
+            if error_body(error)[0] == 500:
+                _log.error("%s failed", request.url.path, exc_info=error)
+            return dialect.refuse(error)
 
     async def _body(self, request: Request) -> bytes:
         allowed = self._settings.limits.server_body_bytes
@@ -167,7 +172,7 @@ def _card(served: ServedModel) -> Model:
     return Model(id=served.name, created=served.created)
 
 
-async def _whole(happenings: AsyncGenerator[Happening, None], writer: ChatWriter) -> AsyncGenerator[bytes, None]:
+async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer) -> AsyncGenerator[bytes, None]:
     """The body of an answer, as the only item."""
     async with aclosing(happenings):
         async for happening in happenings:
@@ -175,7 +180,7 @@ async def _whole(happenings: AsyncGenerator[Happening, None], writer: ChatWriter
     yield writer.body()
 
 
-async def _stream(happenings: AsyncGenerator[Happening, None], writer: ChatWriter) -> AsyncGenerator[bytes, None]:
+async def _stream(happenings: AsyncGenerator[Happening, None], writer: Writer) -> AsyncGenerator[bytes, None]:
     """The events of an answer."""
     async with aclosing(happenings):
         async for happening in happenings:
@@ -192,13 +197,6 @@ async def _first(answer: AsyncGenerator[bytes, None]) -> bytes:
     except BaseException:
         await answer.aclose()
         raise
-
-
-def _failed(error: Exception) -> Response:
-    status, _ = error_body(error)
-    if status == 500:
-        _log.error("a chat completion failed", exc_info=error)
-    return error_response(error)
 
 
 def _unknown_model(name: str | None, known: tuple[str, ...]) -> RequestError:
@@ -223,11 +221,13 @@ class _EventStream:
     def __init__(
         self,
         answer: AsyncGenerator[bytes, None],
+        writer: Writer,
         first: bytes,
         headers: dict[str, str],
         place: contextlib.ExitStack,
     ) -> None:
         self._answer = answer
+        self._writer = writer
         self._first = first
         self._place = place
         self._headers = {
@@ -257,4 +257,4 @@ class _EventStream:
             return await anext(self._answer, None)
         except Exception as error:
             _log.error("a stream failed", exc_info=error)
-            return event({"error": error_body(error)[1]})
+            return self._writer.failed(error)

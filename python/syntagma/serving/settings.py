@@ -23,6 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
         complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
             is cut off.
+        reasoning_fields: the fields of a chat completion that reasoning stands in.
         limits: bounds on requests.
     """
 
@@ -31,4 +32,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     thinking_tokens: int | None = None
     complete: bool = True
+    reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
     limits: Limits = Limits()

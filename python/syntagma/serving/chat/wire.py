@@ -2,7 +2,7 @@
 
 Requests accept more than is listed here: what is not a field is reported back, never refused. Responses list exactly
 the fields that typed clients know, and the few that other servers have made common (`reasoning_content`,
-`usage.extra`).
+`reasoning`, `usage.extra`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+from syntagma.serving.constraint_fields import ConstraintFields
 
 __all__ = [
     "ChatChunk",
@@ -22,8 +24,6 @@ __all__ = [
     "Delta",
     "DeltaCall",
     "DeltaFunction",
-    "Model",
-    "ModelList",
     "RequestMessage",
     "ResponseMessage",
     "StreamOptions",
@@ -54,7 +54,7 @@ class StreamOptions(msgspec.Struct, kw_only=True):
     include_usage: bool | None = None
 
 
-class ChatRequest(msgspec.Struct, kw_only=True):
+class ChatRequest(ConstraintFields, kw_only=True):
     """Body of `POST /v1/chat/completions`."""
 
     messages: list[RequestMessage]
@@ -62,16 +62,13 @@ class ChatRequest(msgspec.Struct, kw_only=True):
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
-    response_format: dict[str, Any] | None = None
-    stop: str | list[str] | None = None
-    seed: int | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     n: int | None = None
     logprobs: bool | None = None
     top_logprobs: int | None = None
+    prompt_logprobs: int | None = None
+    return_token_ids: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     chat_template_kwargs: dict[str, Any] | None = None
@@ -82,6 +79,7 @@ class ChatRequest(msgspec.Struct, kw_only=True):
     add_generation_prompt: bool | None = None
     continue_final_message: bool | None = None
     separate_reasoning: bool | None = None
+    include_reasoning: bool | None = None
     stream_reasoning: bool | None = None
     user: str | None = None
 
@@ -118,6 +116,7 @@ class ResponseMessage(msgspec.Struct, kw_only=True):
     refusal: None = None
     annotations: list[Any] = []
     reasoning_content: str | UnsetType = UNSET
+    reasoning: str | UnsetType = UNSET
     tool_calls: list[dict[str, Any]] | UnsetType = UNSET
 
 
@@ -180,6 +179,7 @@ class Delta(msgspec.Struct, kw_only=True):
     role: Literal["assistant"] | UnsetType = UNSET
     content: str | UnsetType = UNSET
     reasoning_content: str | UnsetType = UNSET
+    reasoning: str | UnsetType = UNSET
     tool_calls: list[DeltaCall] | UnsetType = UNSET
 
 
@@ -202,19 +202,3 @@ class ChatChunk(msgspec.Struct, kw_only=True):
     choices: list[ChunkChoice]
     usage: Usage | UnsetType | None = UNSET
     system_fingerprint: None = None
-
-
-class Model(msgspec.Struct, kw_only=True):
-    """A model that is served."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int
-    owned_by: str = "syntagma"
-
-
-class ModelList(msgspec.Struct, kw_only=True):
-    """Body of `GET /v1/models`."""
-
-    object: Literal["list"] = "list"
-    data: list[Model]

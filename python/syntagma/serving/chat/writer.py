@@ -12,9 +12,7 @@ from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import ContentDelta, Event, FinishReason, ReasoningDelta, ToolCallDelta, ToolCallStart
 from syntagma.generation import Metrics
 from syntagma.messages import Message
-from syntagma.serving.inner import Began, Ended, Happening
-from syntagma.serving.sse import DONE, event
-from syntagma.serving.wire import (
+from syntagma.serving.chat.wire import (
     ChatChunk,
     ChatCompletion,
     Choice,
@@ -29,6 +27,9 @@ from syntagma.serving.wire import (
     Usage,
     UsageExtra,
 )
+from syntagma.serving.errors import error_body
+from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.sse import DONE, event
 
 __all__ = ["ChatWriter"]
 
@@ -40,12 +41,14 @@ class ChatWriter:
         model: its name.
         wants_logprobs: whether they were asked for.
         with_usage: whether a stream says what it took.
+        reasoning_fields: the fields that reasoning stands in; none: it is left out.
     """
 
-    def __init__(self, model: str, *, wants_logprobs: bool, with_usage: bool) -> None:
+    def __init__(self, model: str, *, wants_logprobs: bool, with_usage: bool, reasoning_fields: Sequence[str]) -> None:
         self._model = model
         self._wants_logprobs = wants_logprobs
         self._with_usage = with_usage
+        self._reasoning_fields = tuple(reasoning_fields)
         self._id = f"chatcmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
         self._logprobs: list[TokenLogprobEntry] = []
@@ -60,7 +63,7 @@ class ChatWriter:
             self._choices.append(
                 Choice(
                     index=happening.index,
-                    message=_message(happening.message),
+                    message=_message(happening.message, self._reasoning_fields),
                     logprobs=ChoiceLogprobs(content=self._logprobs) if self._wants_logprobs else None,
                     finish_reason=happening.finish_reason,
                 )
@@ -91,7 +94,7 @@ class ChatWriter:
         else:
             self._logprobs += map(_entry, happening.logprobs)
             for one in happening.events:
-                if (delta := _delta(one)) is not None:
+                if (delta := _delta(one, self._reasoning_fields)) is not None:
                     yield self._next(happening.index, delta)
 
     def end(self) -> Iterator[bytes]:
@@ -99,6 +102,10 @@ class ChatWriter:
         if self._with_usage:
             yield self._chunk(None, _usage(self._metrics))
         yield DONE
+
+    def failed(self, error: BaseException) -> bytes:
+        """See `Writer`."""
+        return event({"error": error_body(error)[1]})
 
     def _next(self, index: int, delta: Delta, finish_reason: FinishReason | None = None) -> bytes:
         waiting, self._logprobs = self._logprobs, []
@@ -117,12 +124,17 @@ class ChatWriter:
         )
 
 
-def _delta(happened: Event) -> Delta | None:
+def _delta(happened: Event, reasoning_fields: Sequence[str]) -> Delta | None:
     match happened:
         case ContentDelta(text=text):
             return Delta(content=text)
         case ReasoningDelta(text=text):
-            return Delta(reasoning_content=text)
+            if not reasoning_fields:
+                return None
+            return Delta(
+                reasoning_content=text if "reasoning_content" in reasoning_fields else msgspec.UNSET,
+                reasoning=text if "reasoning" in reasoning_fields else msgspec.UNSET,
+            )
         case ToolCallStart(index=index, id=call_id, name=name):
             function = DeltaFunction(name=name, arguments="")
             return Delta(tool_calls=[DeltaCall(index=index, id=call_id, type="function", function=function)])
@@ -143,13 +155,15 @@ def _entry(token: TextLogprob) -> TokenLogprobEntry:
     )
 
 
-def _message(message: Message) -> ResponseMessage:
+def _message(message: Message, reasoning_fields: Sequence[str]) -> ResponseMessage:
     content = message.content if isinstance(message.content, str) else None
+    reasoning = msgspec.UNSET if message.reasoning_content is None else message.reasoning_content
     return ResponseMessage(
         # Clients take null for 'no answer'; a message without calls always has one, if only an empty one.
         content=content if content or message.tool_calls else "",
-        reasoning_content=msgspec.UNSET if message.reasoning_content is None else message.reasoning_content,
         tool_calls=[call.to_openai() for call in message.tool_calls] or msgspec.UNSET,
+        reasoning_content=reasoning if "reasoning_content" in reasoning_fields else msgspec.UNSET,
+        reasoning=reasoning if "reasoning" in reasoning_fields else msgspec.UNSET,
     )
 
 

@@ -1,0 +1,120 @@
+"""From the bytes of a body to typed fields: what a client gets wrong is refused with the path of the field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from syntagma.errors import RequestError
+from syntagma.json_pointer import pointer_of
+from syntagma.serving.errors import param_of
+
+__all__ = ["bad_field", "bounded", "decode_body", "over_limit", "typed_body", "unread_fields", "unsupported"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+_STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
+_AT = " - at `$"
+
+
+def decode_body(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body.
+
+    Raises:
+        RequestError: `E-REQUEST-JSON`.
+    """
+    try:
+        data = msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
+        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError("E-REQUEST-JSON", f"the body is not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise RequestError("E-REQUEST-JSON", "the body nests too deeply") from error
+    if not isinstance(data, dict):
+        raise RequestError("E-REQUEST-JSON", "the body is not a JSON object")
+    return data
+
+
+def typed_body(data: dict[str, Any], kind: type[T]) -> T:
+    """The object as a struct; fields that the struct lacks are passed over, see `unread_fields`.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, with the pointer of the field.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(_AT)
+        # The reader's path (`.messages[0].role`) as a JSON pointer.
+        pointer = "".join(f"/{name or index}" for name, index in _STEP.findall(path.rstrip("`")))
+        raise bad_field(pointer, message[:1].lower() + message[1:]) from error
+
+
+def unread_fields(data: dict[str, Any], kind: type[msgspec.Struct], passed_on: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The paths of the fields that a struct and the structs in it lack, in the order in which they came.
+
+    Args:
+        data: the object.
+        kind: what it was read as.
+        passed_on: fields whose value goes on as it is, so that all of it is read.
+    """
+    return tuple(
+        param_of(pointer) or ""
+        for pointer in _unread(data, inspect.type_info(kind), "")
+        if not any(pointer.startswith(f"/{name}/") for name in passed_on)
+    )
+
+
+def _unread(value: Any, kind: inspect.Type, pointer: str) -> Iterator[str]:
+    if isinstance(kind, inspect.UnionType):
+        fitting = (one for one in kind.types if isinstance(one, inspect.StructType | inspect.ListType))
+        kind = next((one for one in fitting if _takes(one, value)), kind)
+    if isinstance(kind, inspect.StructType) and isinstance(value, dict):
+        known = {field.encode_name: field.type for field in kind.fields}
+        for name, inner in value.items():
+            place = pointer + pointer_of(name)
+            if name not in known:
+                yield place
+            else:
+                yield from _unread(inner, known[name], place)
+    elif isinstance(kind, inspect.ListType) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unread(item, kind.item_type, pointer + pointer_of(index))
+
+
+def _takes(kind: inspect.Type, value: Any) -> bool:
+    return isinstance(value, dict if isinstance(kind, inspect.StructType) else list)
+
+
+def bad_field(pointer: str, message: str) -> RequestError:
+    """A field with a wrong type or value."""
+    return RequestError("E-REQUEST-FIELD", f"{pointer or 'the body'}: {message}", pointer=pointer or None)
+
+
+def unsupported(pointer: str, message: str, hint: str | None = None) -> RequestError:
+    """A field that is known, and asks for what cannot be had here."""
+    return RequestError("E-REQUEST-UNSUPPORTED", message, hint=hint, pointer=pointer)
+
+
+def over_limit(pointer: str, given: int, allowed: int) -> RequestError:
+    """A value above a limit of the server."""
+    return RequestError("E-REQUEST-LIMIT", f"{pointer}: {given} is more than the {allowed} allowed", pointer=pointer)
+
+
+def bounded(name: str, value: int | None, default: int, least: int, most: int) -> int:
+    """A number within bounds.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, it is too low; `E-REQUEST-LIMIT`, it is above a limit of the server.
+    """
+    if value is None:
+        return default
+    if value < least:
+        raise bad_field(f"/{name}", f"at least {least}, not {value}")
+    if value > most:
+        raise over_limit(f"/{name}", value, most)
+    return value

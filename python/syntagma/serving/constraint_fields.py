@@ -1,0 +1,120 @@
+"""The fields by which a request holds the answer to a shape: OpenAI's, and those of vLLM, SGLang and llama.cpp.
+
+| field | of | holds the answer to |
+|---|---|---|
+| `response_format` | OpenAI | see `syntagma.request.read_response_format` |
+| `structured_outputs` | vLLM | one of `json`, `regex`, `choice`, `grammar`, `json_object`, `structural_tag` |
+| `guided_json`, `guided_regex`, `guided_choice`, `guided_grammar` | older vLLM | the same |
+| `json_schema`, `regex`, `ebnf`, `structural_tag` | SGLang | a schema, also as JSON text; a pattern; a grammar; a tag |
+| `grammar`, `json_schema` | llama.cpp | a grammar; a schema |
+
+One of them holds; two are refused. Schemas that are asked for by another field than `response_format` are held exactly
+or refused. Grammars may be in any notation that their text tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from syntagma.errors import RequestError
+from syntagma.request import ResponseFormat, read_response_format
+from syntagma.serving.body import bad_field
+from syntagma.serving.sampling_fields import SamplingFields
+
+__all__ = ["ConstraintFields", "StructuredOutputs", "response_format_of"]
+
+
+class StructuredOutputs(msgspec.Struct, kw_only=True):
+    """vLLM's object: one of its fields is given."""
+
+    json: dict[str, Any] | str | bool | None = None
+    regex: str | None = None
+    choice: list[str] | None = None
+    grammar: str | None = None
+    json_object: bool | None = None
+    structural_tag: dict[str, Any] | str | None = None
+
+
+class ConstraintFields(SamplingFields, kw_only=True):
+    """Every field that holds the answer to a shape, beside those of sampling; null is not given."""
+
+    response_format: dict[str, Any] | None = None
+    structured_outputs: StructuredOutputs | None = None
+    guided_json: dict[str, Any] | str | bool | None = None
+    guided_regex: str | None = None
+    guided_choice: list[str] | None = None
+    guided_grammar: str | None = None
+    json_schema: dict[str, Any] | str | bool | None = None
+    regex: str | None = None
+    ebnf: str | None = None
+    grammar: str | None = None
+    structural_tag: dict[str, Any] | str | None = None
+
+
+# Field → the type of response format that it is short for, and the key that takes its value.
+_SHORT: Mapping[str, tuple[str, str]] = {
+    "/structured_outputs/json": ("json_schema", "schema"),
+    "/structured_outputs/regex": ("regex", "regex"),
+    "/structured_outputs/choice": ("choice", "choice"),
+    "/structured_outputs/grammar": ("grammar", "grammar"),
+    "/structured_outputs/structural_tag": ("structural_tag", ""),
+    "/guided_json": ("json_schema", "schema"),
+    "/guided_regex": ("regex", "regex"),
+    "/guided_choice": ("choice", "choice"),
+    "/guided_grammar": ("grammar", "grammar"),
+    "/json_schema": ("json_schema", "schema"),
+    "/regex": ("regex", "regex"),
+    "/ebnf": ("grammar", "grammar"),
+    "/grammar": ("grammar", "grammar"),
+    "/structural_tag": ("structural_tag", ""),
+}
+
+
+def response_format_of(fields: ConstraintFields) -> ResponseFormat:
+    """What the content must be.
+
+    Raises:
+        RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong; `E-REQUEST-FIELD`, two fields.
+    """
+    asked: list[tuple[str, Any]] = []
+    if fields.response_format is not None and fields.response_format.get("type") != "text":
+        asked.append(("/response_format", fields.response_format))
+    outputs = fields.structured_outputs
+    if outputs is not None and outputs.json_object:
+        asked.append(("/structured_outputs/json_object", {"type": "json_object"}))
+    for pointer in _SHORT:
+        holder, _, name = pointer.removeprefix("/").rpartition("/")
+        value = getattr(outputs if holder else fields, name, None)
+        if value is not None:
+            asked.append((pointer, value))
+    if len(asked) > 1:
+        raise bad_field(asked[1][0], f"{asked[0][0]} holds the answer already")
+    return _read(*asked[0]) if asked else read_response_format(None)
+
+
+def _read(pointer: str, value: Any) -> ResponseFormat:
+    if pointer not in _SHORT:
+        return read_response_format(value)
+    kind, key = _SHORT[pointer]
+    written = {key: value, "strict": True} if key else _tag(pointer, value)
+    inner = f"/response_format/{key}".removesuffix("/")
+    try:
+        read = read_response_format({**written, "type": kind})
+    except RequestError as error:
+        error.pointer = (error.pointer or inner).replace(inner, pointer, 1)
+        raise
+    return msgspec.structs.replace(read, pointer=read.pointer.replace(inner, pointer, 1))
+
+
+def _tag(pointer: str, value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            raise bad_field(pointer, f"a structural tag that is given as text is JSON: {error}") from None
+    if not isinstance(value, Mapping):
+        raise bad_field(pointer, "a structural tag is an object")
+    return value
