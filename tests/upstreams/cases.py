@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jsonschema
 from openai import OpenAI
 
-__all__ = ["CASES", "CUT", "ENDLESS", "TOOLS", "Answer", "Case", "ask", "check"]
+__all__ = ["CASES", "CUT", "CUT_TEXT", "ENDLESS", "SCHEMA", "TOOLS", "Answer", "Case", "ask", "check"]
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -87,6 +87,8 @@ CASES: tuple[Case, ...] = (
 )
 CUT: dict[str, Any] = {"tools": TOOLS, "tool_choice": _NAMED, "max_tokens": 3}
 """an answer that no engine can finish"""
+CUT_TEXT: dict[str, Any] = {"max_tokens": 3}
+"""the same without a constraint"""
 ENDLESS: dict[str, Any] = {"response_format": {"type": "grammar", "grammar": 'root ::= "a word " root'}}
 """an answer that only its length ends"""
 

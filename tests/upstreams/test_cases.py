@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from openai import OpenAI
+from openai import BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
 from tests.serving.live import listening
-from tests.upstreams.cases import CASES, CUT, Case, ask, check
+from tests.upstreams.cases import CASES, CUT, CUT_TEXT, Case, ask, check
 from tests.upstreams.mock import MockEngine
-from tests.upstreams.wires import TEMPLATE, WIRES
+from tests.upstreams.wires import REFUSED, TEMPLATE, WIRES, address_of
 
 MODEL = "tiny"
 
 
 class Served(NamedTuple):
+    wire: str
     engine: MockEngine
     client: OpenAI
+
+    @property
+    def refused(self) -> frozenset[str]:
+        return REFUSED.get(self.wire, frozenset())
 
 
 @pytest.fixture(scope="module", params=WIRES)
@@ -32,20 +37,30 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     template.write_text(TEMPLATE, encoding="utf-8")
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(MockEngine(WIRES[request.param]))
-        loaded = upstreams.load(f"{request.param}:{engine.url}", chat_template=Path(template))
+        loaded = upstreams.load(address_of(request.param, engine.url), chat_template=Path(template))
         base_url = stack.enter_context(listening(create_app(ServedModel(*loaded, name=MODEL))))
-        yield Served(engine, stack.enter_context(OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=60)))
+        yield Served(
+            request.param,
+            engine,
+            stack.enter_context(OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=60)),
+        )
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case(served: Served, case: Case, stream: bool) -> None:
-    check(case, ask(served.client, MODEL, case.fields, stream=stream))
+    if case.name in served.refused:
+        with pytest.raises(BadRequestError) as raised:
+            ask(served.client, MODEL, case.fields, stream=stream)
+        assert raised.value.code == "E-UPSTREAM-CONSTRAINT"
+        assert raised.value.param is not None
+    else:
+        check(case, ask(served.client, MODEL, case.fields, stream=stream))
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_an_answer_that_is_cut(served: Served, stream: bool) -> None:
-    answer = ask(served.client, MODEL, CUT, stream=stream)
+    answer = ask(served.client, MODEL, CUT_TEXT if served.refused else CUT, stream=stream)
     assert answer.finish_reason == "length"
     assert answer.completion_tokens == CUT["max_tokens"]
 

@@ -138,6 +138,10 @@ class Upstream(Protocol):
         """The vocabulary, for engines that take token ids and whose vocabulary is known; None: prompts are text."""
         ...
 
+    def holds(self, constraint: Constraint) -> bool:
+        """Whether it can be held to all of a constraint in one of its languages."""
+        ...
+
     async def describe(self) -> EngineFacts:
         """What it says of itself.
 

@@ -11,7 +11,7 @@ from syntagma.errors import UpstreamError
 from syntagma.grammars import Grammar
 from syntagma.request import ResolvedRequest
 
-__all__ = ["accepts", "constraint_for", "unheld"]
+__all__ = ["accepts", "constraint_for", "is_held_by_reading", "unheld"]
 
 _KEPT = 256
 """constraints that are kept as text: the same tools come with every request of a conversation"""
@@ -27,8 +27,9 @@ def constraint_for(upstream: Upstream, turn: Turn) -> Constraint | None:
     assert turn.grammar is not None
     for language in upstream.languages:
         source = _answer_schema(turn) if language == _SCHEMA else _source(turn.grammar, language)
-        if source is not None:
-            return Constraint(language=language, source=source)
+        constraint = Constraint(language=language, source=source)
+        if source is not None and upstream.holds(constraint):
+            return constraint
     return None
 
 
@@ -57,6 +58,12 @@ def accepts(turn: Turn, text: str) -> bool:
     """Whether a text that an engine ended is one of the turn's grammar; what ends a turn may be missing from it."""
     grammar = turn.grammar
     return grammar is None or any(grammar.accepts(text + end) for end in ("", *turn.stop_strings))
+
+
+def is_held_by_reading(request: ResolvedRequest) -> bool:
+    """Whether all that is asked for is that no call comes: what looks like one is then read as content."""
+    bounded = request.budgets is not None and request.budgets.bounds()
+    return request.choice.mode == "none" and request.response_format.is_text and not bounded
 
 
 def unheld(upstream: Upstream, request: ResolvedRequest) -> UpstreamError:

@@ -15,7 +15,8 @@ from syntagma.decoding.stop_strings import StopScanner
 from syntagma.decoding.upstream import Completion, Piece, Upstream
 from syntagma.errors import UpstreamError
 from syntagma.events import Event
-from syntagma.generation.held import accepts, constraint_for, unheld
+from syntagma.generation.held import accepts, constraint_for, is_held_by_reading
+from syntagma.generation.held import unheld as refusal
 from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
 from syntagma.parsing import StreamParser
 from syntagma.upstreams.loop_thread import iterate
@@ -59,7 +60,7 @@ class RemoteGeneration:
         self._metrics = Metrics()
         began = time.perf_counter()
         self._asked = self._ask(options, unheld)
-        self._checks = turn.grammar is not None and self._asked.constraint is None
+        self._checks = unheld == "check" and turn.grammar is not None and self._asked.constraint is None
         self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if turn.grammar is not None else 0.0)
 
     def _ask(self, options: GenerationOptions, policy: Unheld) -> Completion:
@@ -67,10 +68,10 @@ class RemoteGeneration:
         constraint = None
         if turn.grammar is not None:
             constraint = constraint_for(self._upstream, turn)
-            if constraint is None and policy == "refuse":
-                raise unheld(self._upstream, turn.request)
+            if constraint is None and policy == "refuse" and not is_held_by_reading(turn.request):
+                raise refusal(self._upstream, turn.request)
         return Completion(
-            prompt=turn.prompt,
+            prompt=str(turn.prompt),
             sampling=options.sampling,
             max_tokens=options.max_tokens,
             stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),
@@ -123,8 +124,9 @@ class RemoteGeneration:
             async for piece in pieces:
                 if self._cancelled.is_set():
                     return
-                if piece.text or piece.logprobs:
-                    yield Written(events=parser.feed(piece.text) if piece.text else (), logprobs=piece.logprobs)
+                logprobs = () if self._asked.logprobs is None else piece.logprobs
+                if piece.text or logprobs:
+                    yield Written(events=parser.feed(piece.text) if piece.text else (), logprobs=logprobs)
         yield Written(events=parser.finish(self.finish_reason or "stop"), metrics=self._metrics)
 
     async def _checked(self) -> AsyncGenerator[Piece, None]:

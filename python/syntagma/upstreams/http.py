@@ -13,7 +13,7 @@ import httpx
 import msgspec
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.decoding.upstream import Completion, EngineFacts, Piece
+from syntagma.decoding.upstream import Completion, Constraint, EngineFacts, Piece
 from syntagma.errors import ModelError, SyntagmaError, UpstreamError
 
 __all__ = ["HttpUpstream", "Reader", "Request"]
@@ -84,6 +84,10 @@ class HttpUpstream(ABC):
     def model_name(self) -> str:
         """The model that is asked for."""
         return self.model or "model"
+
+    def holds(self, constraint: Constraint) -> bool:  # noqa: ARG002 - of most languages all is held
+        """Whether it can be held to all of a constraint; see `Upstream.holds`."""
+        return True
 
     @abstractmethod
     def request(self, asked: Completion) -> Request:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from syntagma.decoding.upstream import Completion, EngineFacts, Piece, TextLogprob
 from syntagma.upstreams.http import HttpUpstream, Reader, Request
-from syntagma.upstreams.options import spelled
+from syntagma.upstreams.options import Forms, spelled
 
 __all__ = ["LlamaCpp"]
 
@@ -25,7 +25,7 @@ _NAMES = {
     "seed": "seed",
     "ignore_eos": "ignore_eos",
 }
-_FORMS: dict[str, Callable[[Any], Any]] = {
+_FORMS: Forms = {
     "logit_bias": lambda bias: [list(one) for one in bias.items()],
     "seed": lambda seed: seed % _SEEDS,
 }
@@ -63,7 +63,7 @@ class LlamaCpp(HttpUpstream):
         prompt = asked.prompt
         if isinstance(prompt, str):
             # A template writes the first token; the engine would add another.
-            prompt = str(prompt).removeprefix(self._added_bos)
+            prompt = prompt.removeprefix(self._added_bos)
         body: dict[str, Any] = {
             "prompt": prompt,
             "stream": True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -11,7 +11,11 @@ from syntagma.decoding.sampling import Sampling
 from syntagma.decoding.upstream import Completion
 from syntagma.errors import UpstreamError
 
-__all__ = ["spelled"]
+__all__ = ["Forms", "spelled"]
+
+Forms: TypeAlias = Mapping[str, Callable[[Any], Any]]
+"""our name → from our value to the engine's, where that differs"""
+
 
 _FIELDS = (
     *((Sampling, field) for field in msgspec.structs.fields(Sampling)),
@@ -23,15 +27,13 @@ _FIELDS = (
 )
 
 
-def spelled(
-    asked: Completion, names: Mapping[str, str], forms: Mapping[str, Callable[[Any], Any]] | None = None
-) -> dict[str, Any]:
+def spelled(asked: Completion, names: Mapping[str, str], forms: Forms | None = None) -> dict[str, Any]:
     """The options under an engine's names. Those at their default go out, too, since the engine's may be others.
 
     Args:
         asked: what is asked for.
         names: our name → the engine's.
-        forms: our name → from our value to the engine's, where that differs.
+        forms: for values that differ.
 
     Raises:
         UpstreamError: `E-UPSTREAM-OPTION`, an option is asked for that the engine lacks.

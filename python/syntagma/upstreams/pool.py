@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.decoding.upstream import Completion, EngineFacts, Piece, Upstream
+from syntagma.decoding.upstream import Completion, Constraint, EngineFacts, Piece, Upstream
 from syntagma.errors import SyntagmaError, UpstreamError
 
 __all__ = ["UpstreamPool"]
@@ -65,6 +65,10 @@ class UpstreamPool:
     def model_name(self) -> str:
         """The model of the first."""
         return self._members[0].upstream.model_name
+
+    def holds(self, constraint: Constraint) -> bool:
+        """Whether all of them can be held to a constraint."""
+        return all(one.upstream.holds(constraint) for one in self._members)
 
     async def describe(self) -> EngineFacts:
         """What the first that answers says of itself. All are asked: some learn by it how to write requests."""

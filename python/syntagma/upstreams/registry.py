@@ -15,6 +15,10 @@ __all__ = ["connect", "is_address", "names"]
 GROUP = "syntagma.upstreams"
 _OURS = {
     "llamacpp": "syntagma.upstreams.llamacpp:LlamaCpp",
+    "ollama": "syntagma.upstreams.ollama:Ollama",
+    "openai-completions": "syntagma.upstreams.openai_completions:OpenAICompletions",
+    "sglang": "syntagma.upstreams.sglang:SGLang",
+    "vllm": "syntagma.upstreams.vllm:VLLM",
 }
 
 

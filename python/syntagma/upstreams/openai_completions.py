@@ -1,0 +1,93 @@
+"""Any server with OpenAI's `POST /v1/completions`, of which nothing more is known: it is held to no grammar."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+from syntagma.decoding.upstream import Completion, EngineFacts, Piece, TextLogprob
+from syntagma.errors import UpstreamError
+from syntagma.upstreams.http import HttpUpstream, Reader, Request
+from syntagma.upstreams.options import Forms, spelled
+
+__all__ = ["OpenAICompletions"]
+
+_MOST_STOPS = 4
+"""stop strings that the protocol allows; further ones are looked for here"""
+_REASONS: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length", "eos_token": "stop"}
+
+
+class OpenAICompletions(HttpUpstream):
+    """A server for completions of text."""
+
+    health_path: ClassVar[str] = "/v1/models"
+    names: ClassVar[Mapping[str, str]] = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "frequency_penalty": "frequency_penalty",
+        "presence_penalty": "presence_penalty",
+        "logit_bias": "logit_bias",
+        "seed": "seed",
+    }
+    """our option → its own"""
+    forms: ClassVar[Forms] = {"logit_bias": lambda bias: {str(token): value for token, value in bias.items()}}
+
+    async def describe(self) -> EngineFacts:
+        """`/v1/models` tells the model, if there is one, and for some servers its context."""
+        answer = await self.ask("GET", "/v1/models")
+        models = {one["id"]: one for one in answer["data"]}
+        if self.model is None and len(models) != 1:
+            raise UpstreamError(
+                "E-UPSTREAM-MODEL",
+                f"the engine has {len(models)} models",
+                hint=f"name one behind its URL, as #{next(iter(models), 'NAME')}",
+                source=self.address,
+            )
+        self.model = self.model or next(iter(models))
+        return EngineFacts(model_name=self.model, context_length=models.get(self.model, {}).get("max_model_len"))
+
+    def request(self, asked: Completion) -> Request:
+        """The body of `/v1/completions`."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "prompt": asked.prompt,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_tokens": asked.max_tokens,
+            "stop": list(asked.stop[:_MOST_STOPS]),
+            **spelled(asked, self.names, self.forms),
+        }
+        if asked.logprobs is not None:
+            body["logprobs"] = asked.logprobs
+        return Request("/v1/completions", body)
+
+    def reader(self, asked: Completion) -> Reader:
+        """Reads the chunks of `/v1/completions`."""
+        return functools.partial(_read, top=asked.logprobs or 0)
+
+
+def _read(chunk: Any, top: int) -> Iterator[Piece]:
+    usage = chunk.get("usage") or {}
+    for choice in chunk["choices"]:
+        reason = choice.get("finish_reason")
+        if reason is not None and reason not in _REASONS:
+            raise ValueError(f"the text ended for the reason {reason!r}")
+        yield Piece(
+            text=choice["text"],
+            logprobs=tuple(_logprobs(choice.get("logprobs") or {}, top)),
+            finish_reason=None if reason is None else _REASONS[reason],
+        )
+    if usage:
+        yield Piece(prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"])
+
+
+def _logprobs(given: Mapping[str, Any], most: int) -> Iterable[TextLogprob]:
+    tokens = given.get("tokens") or ()
+    tops = given.get("top_logprobs") or [None] * len(tokens)
+    for token, logprob, top in zip(tokens, given.get("token_logprobs") or (), tops, strict=True):
+        # The token that was written may stand there beside as many as were asked for.
+        likeliest = sorted((top or {}).items(), key=lambda one: -one[1])[:most]
+        yield TextLogprob(
+            data=token.encode(), logprob=logprob or 0.0, top=tuple((text.encode(), value) for text, value in likeliest)
+        )
