@@ -38,6 +38,7 @@ __all__ = [
     "Prompt",
     "RequestError",
     "Sampling",
+    "Segment",
     "StreamParser",
     "SyntagmaError",
     "TemplateError",
@@ -105,7 +106,7 @@ if _typing.TYPE_CHECKING:
     from syntagma.messages import Message, Tool, ToolCall
     from syntagma.parsing import Policies, StreamParser
     from syntagma.request import Budgets
-    from syntagma.templates import ChatTemplate, Prompt
+    from syntagma.templates import ChatTemplate, Prompt, Segment
 
 __version__ = "0.1.0"
 
@@ -134,7 +135,7 @@ _NAMES = {
     "openchatml": (),
     "parsing": ("Policies", "StreamParser"),
     "request": ("Budgets",),
-    "templates": ("ChatTemplate", "Prompt"),
+    "templates": ("ChatTemplate", "Prompt", "Segment"),
     "testing": (),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -208,7 +208,7 @@ def test_token_ids_are_read_as_tokens() -> None:
 
 def test_conversations_become_prompts() -> None:
     messages = [{"role": "user", "content": "Oslo?"}]
-    wanted = made_template().render_prompt(messages, tools=[WEATHER])
+    wanted = made_template().render(messages, tools=[WEATHER])
     for given in (messages, json.dumps(messages), column(messages)):
         found = sg.batch.Render(made_template())({"messages": given, "tools": [WEATHER]})
         assert found["error"] is None

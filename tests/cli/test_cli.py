@@ -93,6 +93,11 @@ def test_render(files: Path) -> None:
     assert "weather" in call("render", template, text=request)
     closed = call("render", template, "--no-generation-prompt", "--messages", str(files / "messages.json"))
     assert closed == "<user>hi<end>\n"
+    shown = call("render", template, "--segments", "--messages", str(files / "messages.json"))
+    assert shown.splitlines() == ['template  "<user>"', 'user      "hi"', 'template  "<end><assistant>"']
+    told = json.loads(call("render", template, "--segments", "--json", "--messages", str(files / "messages.json")))
+    assert "".join(segment["text"] for segment in told["segments"]) == told["prompt"]
+    assert told["segments"][1] == {"origin": "user", "text": "hi"}
 
 
 def test_parse(files: Path) -> None:

@@ -156,6 +156,7 @@ SUBJECTS: dict[type, Callable[[], Any]] = {
     sg.GrammarMatcher: lambda: sg.GrammarMatcher(_compiled()),
     sg.Message: lambda: sg.Message(content="Yes."),
     sg.Model: _model,
+    sg.Prompt: lambda: sg.Prompt("Hello", 0),
     sg.StreamParser: lambda: RIGHT["fmt"]().parser(),
     sg.TokenizerInfo: lambda: INFO,
     sg.Tool: lambda: sg.Tool(name="f"),

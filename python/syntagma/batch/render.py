@@ -62,10 +62,5 @@ class Render(Stage):
     def _answer(self, given: Mapping[str, Any]) -> dict[str, Any]:
         messages = from_json(given["messages"], self._columns["messages"])
         whole = render_options(given, self._options, self._columns["documents"])
-        renders = self._renders
-        prompt = (
-            renders.render(messages, **whole)
-            if isinstance(renders, ChatCodec)
-            else renders.render_prompt(messages, **whole)
-        )
+        prompt = self._renders.render(messages, **whole)
         return {"prompt": str(prompt), "prompt_start": prompt.start}

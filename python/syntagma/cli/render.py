@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ def render(
     kwargs: Annotated[str | None, typer.Option(help="JSON file with further template variables.")] = None,
     generation_prompt: Annotated[bool, typer.Option(help="Open the assistant's turn at the end.")] = True,
     continue_final_message: Annotated[bool, typer.Option(help="Leave the final message open.")] = False,
+    segments: Annotated[bool, typer.Option("--segments", help="Show who wrote what, a line for each piece.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print the prompt for a conversation."""
@@ -34,7 +36,7 @@ def render(
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
         raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
-    prompt = loaded.render_prompt(
+    prompt = loaded.render(
         given,
         tools=declared if tools is None else read_json(tools),
         add_generation_prompt=generation_prompt and not continue_final_message,
@@ -42,6 +44,10 @@ def render(
         template_kwargs=variables,
     )
     if as_json:
-        write_json({"prompt": str(prompt), "start": prompt.start})
+        pieces = [{"origin": origin, "text": text} for text, origin in prompt.segments] if segments else None
+        write_json({"prompt": str(prompt), "start": prompt.start} | ({} if pieces is None else {"segments": pieces}))
+    elif segments:
+        for text, origin in prompt.segments:
+            write(f"{origin:9} {json.dumps(text, ensure_ascii=False)}")
     else:
         write(str(prompt))

@@ -99,13 +99,13 @@ class ChatCodec:
         variables = {**wants.variables, **(options.get("template_kwargs") or {})}
         whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
         try:
-            return template.render_prompt(prepared, **whole)
+            return template.render(prepared, **whole)
         except TemplateError as refusal:
             # Some templates refuse ids that are not of their own form, such as those of another model's calls.
             if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in prepared):
                 raise
             try:
-                return template.render_prompt(with_call_ids(prepared, wants.call_id_form), **whole)
+                return template.render(with_call_ids(prepared, wants.call_id_form), **whole)
             except TemplateError:
                 raise refusal from None
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Literal
 
 from syntagma.constraints import build_call_grammar, build_grammar
+from syntagma.decoding import TokenizerInfo
+from syntagma.entry import entry
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar, StructuralTag
@@ -89,6 +92,44 @@ class Turn:
 
     def _new_parser(self) -> StreamParser:
         return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self._reading)
+
+    @entry
+    def prompt_ids(self, info: TokenizerInfo) -> list[int]:
+        """Token ids of the prompt; no text of users, tools or documents becomes a control token in them.
+
+        They are those that Hugging Face's tokenizer gives for the whole prompt, unless a text of others holds the text
+        of a control token, or makes one together with its surroundings: that is spelled by other tokens. Nothing is
+        added at either end, as in `apply_chat_template`: what begins a sequence is the template's to write.
+
+        Args:
+            info: the model's vocabulary.
+
+        Raises:
+            VocabularyError: as `TokenizerInfo.encode`.
+        """
+        return self.prompt.ids(info)
+
+    @property
+    def markers(self) -> frozenset[str]:
+        """Texts that may be control tokens to an engine: what the format and the prompt's template write as markers."""
+        return frozenset({*self.prompt.markers(), *self.preserved_tokens, *self.stop_strings})
+
+    @entry
+    def prompt_text(
+        self, *, markers: Collection[str] | None = None, mode: Literal["break", "refuse"] = "break"
+    ) -> Prompt:
+        """The prompt for an engine that takes text and reads special tokens in it, where no text of others is one.
+
+        Args:
+            markers: the texts that are tokens to the engine (`TokenizerInfo.control_tokens`, if the vocabulary is at
+                hand); None: `markers`.
+            mode: as for `Prompt.without_lookalikes`.
+
+        Raises:
+            TemplateError, ArgumentError: as `Prompt.without_lookalikes`.
+        """
+        known = self.markers if markers is None else markers
+        return self.prompt.without_lookalikes([one for one in known if len(one) > 1], mode=mode)
 
     @property
     def triggers(self) -> tuple[str, ...]:

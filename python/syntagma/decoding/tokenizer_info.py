@@ -157,6 +157,14 @@ class TokenizerInfo:
         """Tokens that a marker of exactly their text stands for."""
         return frozenset(self._tokens.added_token_ids)
 
+    @property
+    def control_tokens(self) -> dict[str, int]:
+        """The tokens that no text of users or tools may become, id by text.
+
+        These are the special tokens, the ends of a turn, and the added tokens that are more than words and blanks.
+        """
+        return dict(ControlTokens(self._tokens).ids)
+
     def token_bytes(self, token_id: int) -> bytes:
         """The bytes of a token; empty for ids that are never allowed.
 

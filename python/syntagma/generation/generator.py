@@ -14,6 +14,7 @@ from syntagma.generation.loop import Generation
 from syntagma.generation.matchers import Lease, MatcherPool
 from syntagma.generation.values import GenerationOptions, Step
 from syntagma.grammars import Grammar
+from syntagma.templates import Prompt
 
 __all__ = ["Generator"]
 
@@ -57,7 +58,8 @@ class Generator:
         """Read the prompt and compile the grammar, both at once; iterate over what comes back for the tokens.
 
         Args:
-            prompt: text, in which the texts of control tokens are these tokens, or token ids (`Turn.prompt_ids`).
+            prompt: a rendered prompt, of which only the template's own text makes control tokens; other text, in which
+                the text of a control token is this token wherever it stands; or token ids.
             grammar: what may be written, or what makes it, which then runs beside the reading of the prompt; None:
                 anything.
             grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
@@ -70,7 +72,7 @@ class Generator:
             GrammarError, LimitError: the grammar does not compile.
         """
         self._check_tokens(options)
-        ids = self.backend.tokenizer_info.encode(prompt) if isinstance(prompt, str) else list(prompt)
+        ids = self._ids(prompt)
         if not ids:
             raise ModelError(
                 "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"
@@ -124,6 +126,12 @@ class Generator:
     ) -> Iterator[Step]:
         """The steps alone; see `start`."""
         return iter(self.start(prompt, grammar=grammar, grammar_key=grammar_key, options=options))
+
+    def _ids(self, prompt: str | Sequence[int]) -> list[int]:
+        info = self.backend.tokenizer_info
+        if isinstance(prompt, Prompt):
+            return prompt.ids(info)
+        return info.encode(prompt) if isinstance(prompt, str) else list(prompt)
 
     def close(self) -> None:
         """Stop the compiling threads."""

@@ -7,32 +7,38 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
+import jinja2
+import msgspec
+
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.messages import Message, refuse_incomplete_calls
-from syntagma.templates.continuation import render_continued
 from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text
 from syntagma.templates.prompt import Prompt
 from syntagma.templates.render_options import RenderOptions
+from syntagma.templates.rendering import Rendering
 from syntagma.templates.sandbox import (
     BoundedContext,
     Budget,
+    TracingBudget,
     compiled,
+    encodable,
     environment,
     limit_error,
     nesting_error,
     output_error,
     plain_data,
     render_error,
+    traced_variables,
 )
-from syntagma.templates.turn_start import continued_prompt, opened_prompt
 
 __all__ = ["ChatTemplate"]
 
 _ARGUMENTS: Final = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
 _HELPERS: Final = frozenset({"raise_exception", "strftime_now", "tojson", "bos_token", "eos_token"})
 _MAX_CLOCK_FORMAT_CHARS: Final = 1024
+_TRACED: Final = 10
 
 
 class ChatTemplate:
@@ -225,8 +231,11 @@ class ChatTemplate:
     # -- rendering
 
     @entry
-    def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> str:
+    def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> Prompt:
         """The prompt for these messages.
+
+        It is text that also knows where the assistant's turn begins and who wrote which part. Both are found out when
+        they are first asked for, by one to three further renders.
 
         Args:
             messages: dictionaries go to the template as they are; a `Message` as its OpenAI dictionary.
@@ -240,23 +249,17 @@ class ChatTemplate:
             ArgumentError: `E-MESSAGE-INCOMPLETE`, a message holds a call that was cut.
             ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
         """
-        variables = self._variables(messages, options)
-        if options.get("continue_final_message", False):
-            return render_continued(self._run, variables)
-        add_generation_prompt = bool(options.get("add_generation_prompt", True))
-        return self._run({**variables, "add_generation_prompt": add_generation_prompt})
-
-    @entry
-    def render_prompt(
-        self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]
-    ) -> Prompt:
-        """Like `render`, with the offset where the assistant's turn begins; costs one to three renders more."""
         options["now"] = options.get("now") or datetime.datetime.now()
         variables = self._variables(messages, options)
-        if options.get("continue_final_message", False):
-            return continued_prompt(self._run, variables)
-        add_generation_prompt = bool(options.get("add_generation_prompt", True))
-        return opened_prompt(self._run, variables, add_generation_prompt=add_generation_prompt)
+        continued = bool(options.get("continue_final_message", False))
+        add_generation_prompt = not continued and bool(options.get("add_generation_prompt", True))
+        rendering = Rendering(
+            render=self._run,
+            render_traced=self._run_traced,
+            variables={**variables, "add_generation_prompt": add_generation_prompt},
+            continued=continued,
+        )
+        return Prompt.rendered(rendering)
 
     def _variables(self, messages: Any, options: RenderOptions) -> dict[str, Any]:
         """The template's variables, as plain data, without `add_generation_prompt`."""
@@ -289,9 +292,19 @@ class ChatTemplate:
 
     def _run(self, variables: Mapping[str, Any]) -> str:
         template = self._compiled.lenient if self._lenient else self._compiled.strict
-        budget = Budget(self._limits)
+        return self._written(template, Budget(self._limits), dict(variables))
+
+    def _run_traced(self, variables: Mapping[str, Any]) -> str:
+        tokens = {*self._tokens, "bos_token", "eos_token"}
+        # Tracing takes a small multiple of the time, and what was rendered once must not fail now.
+        limits = msgspec.structs.replace(self._limits, template_seconds=_TRACED * self._limits.template_seconds)
+        template = self._compiled.traced(lenient=self._lenient)
+        return self._written(template, TracingBudget(limits), traced_variables(variables, tokens))
+
+    def _written(self, template: jinja2.Template, budget: Budget, variables: dict[str, Any]) -> str:
+        """What the template writes with these variables."""
         max_chars = self._limits.template_output_bytes
-        context = template.new_context(dict(variables))
+        context = template.new_context(variables)
         assert isinstance(context, BoundedContext)
         context.budget = budget
         pieces: list[str] = []
@@ -308,22 +321,11 @@ class ChatTemplate:
             if failure is error:
                 raise
             raise failure from (None if isinstance(error, SyntagmaError) else error)
-        return _encodable("".join(pieces))
+        return encodable(budget.output(pieces))
 
 
 def _rebuild(own: tuple[Any, ...], name: str | None, lenient: bool, omit_none: bool) -> ChatTemplate:
     return ChatTemplate(*own, name=name).variant(lenient=lenient, omit_none=omit_none)
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which JSON can contain: each becomes U+FFFD, a pair its character."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 class _Clock:

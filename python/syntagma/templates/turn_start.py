@@ -13,49 +13,46 @@ from typing import Any, TypeVar
 from syntagma.errors import SyntagmaError
 from syntagma.templates.continuation import Render, render_continued
 from syntagma.templates.message_sentinels import message_text, new_sentinel, with_text
-from syntagma.templates.prompt import Prompt
 
-__all__ = ["continued_prompt", "opened_prompt"]
+__all__ = ["continued_start", "opened_start"]
 
 T = TypeVar("T")
 
 
-def opened_prompt(render: Render, variables: Mapping[str, Any], *, add_generation_prompt: bool) -> Prompt:
-    """The prompt with the offset of its generation prompt.
+def opened_start(render: Render, variables: Mapping[str, Any], text: str) -> int:
+    """The offset of the generation prompt in `text`, the render with these variables.
 
     Without a generation prompt, or with a template that always writes one, the turn begins after the last text that is
     not the assistant's. If that is unknown, the turn begins at the end: nothing is then read from the prompt.
     """
 
     def render_messages(messages: list[Any]) -> str:
-        return render({**variables, "messages": messages, "add_generation_prompt": add_generation_prompt})
+        return render({**variables, "messages": messages})
 
-    text = render_messages(variables["messages"])
-    if add_generation_prompt:
+    if variables["add_generation_prompt"]:
         without = _render_or_none(render, {**variables, "add_generation_prompt": False})
         if without is not None and len(without) < len(text) and text.startswith(without):
             opening = text[len(without) :]
             if not any(written in opening for written in _texts_of_others(variables)):
-                return Prompt(text, len(without))
-    return Prompt(text, _end_of_others(render_messages, variables["messages"], text))
+                return len(without)
+    return _end_of_others(render_messages, variables["messages"], text)
 
 
-def continued_prompt(render: Render, variables: Mapping[str, Any]) -> Prompt:
-    """The prompt that ends inside the final message, with the offset where that message's turn begins."""
+def continued_start(render: Render, variables: Mapping[str, Any], text: str) -> int:
+    """The offset where the turn of the final message begins in `text`, a prompt that ends inside of this message."""
 
     def render_messages(messages: list[Any]) -> str:
         return render_continued(render, {**variables, "messages": messages})
 
     messages = variables["messages"]
-    text = render_messages(messages)
     before = _render_or_none(render, {**variables, "messages": messages[:-1], "add_generation_prompt": False})
     if before is not None and text.startswith(before):
         opening = text[len(before) :]
         own = message_text(messages[-1], or_reasoning=True) or ""
         outside = opening[: -len(own)] if own and opening.endswith(own) else opening
         if not any(written in outside for written in _texts_of_others(variables)):
-            return Prompt(text, len(before))
-    return Prompt(text, _end_of_others(render_messages, messages, text))
+            return len(before)
+    return _end_of_others(render_messages, messages, text)
 
 
 def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:

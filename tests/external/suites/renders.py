@@ -9,12 +9,14 @@ from __future__ import annotations
 import copy
 import datetime
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from syntagma.errors import SyntagmaError
-from syntagma.templates import ChatTemplate
+from syntagma.templates import ChatTemplate, Prompt
+from syntagma.templates.lookalikes import lookalikes
 
 CLOCK = datetime.datetime(2026, 1, 15, 12, 0)
 QUESTION = {"role": "user", "content": "What's the weather in Paris?"}
@@ -97,6 +99,9 @@ CONVERSATIONS: dict[str, dict[str, Any]] = {
         "tools": TOOLS,
     },
 }
+_MARKERS = re.compile(
+    r"<[|｜][^|｜<>]+[|｜]>|\[/?[A-Z_]{3,}\]|</?(?:s|think|tool_call|tool_response|start_of_turn|end_of_turn)>"
+)
 ERRORS = {
     "TypeError": "E-TEMPLATE-TYPE",
     "UndefinedError": "E-TEMPLATE-UNDEFINED",
@@ -139,13 +144,25 @@ def _text_problem(template: ChatTemplate, name: str, tweaks: list[str], recorded
     except SyntagmaError as error:
         return str(error)
     if text == recorded:
-        return None
+        return _segments_problem(text)
     pairs = enumerate(zip(text, recorded, strict=False))
     same = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(text), len(recorded)))
     return f"at {same}: {text[same : same + 60]!r} instead of {recorded[same : same + 60]!r}"
 
 
-def _render(template: ChatTemplate, name: str, tweaks: list[str]) -> str:
+def _segments_problem(prompt: Prompt) -> str | None:
+    """What is wrong with the segments of a prompt in which nobody writes markers; None: nothing."""
+    if "".join(segment.text for segment in prompt.segments) != prompt:
+        return "the segments do not add up to the prompt"
+    own = "\0".join(segment.text for segment in prompt.segments if segment.origin == "template")
+    for marker in _MARKERS.findall(prompt):
+        if marker not in own:
+            return f"{marker!r} is not the template's"
+    others = next(lookalikes(prompt.segments, prompt.markers()), None)
+    return None if others is None else f"{prompt[slice(*others)]!r} is said to be of others"
+
+
+def _render(template: ChatTemplate, name: str, tweaks: list[str]) -> Prompt:
     case = copy.deepcopy(CONVERSATIONS[name])
     tools = case.get("tools")
     variables: dict[str, Any] = {"enable_thinking": case.get("thinking", True)}

@@ -13,6 +13,7 @@ How the work of a template is counted:
 * `filters`, `methods` and `operators` compute the size of a result before it is made.
 * `compiled` generates the code of a template once, without jinja2's optimizer, which would compute constant
   expressions while it compiles, without a budget.
+* `tracing` renders with the origin of every character, which `derivations` derives for each operation.
 * `failures` turns what is raised into the library's errors, with the template's line.
 * `plain_data` copies what callers give to a template, so that a template sees no objects of theirs.
 
@@ -28,16 +29,23 @@ from syntagma.templates.sandbox.compiled import Compiled, compiled
 from syntagma.templates.sandbox.environment import BoundedContext, environment
 from syntagma.templates.sandbox.failures import render_error
 from syntagma.templates.sandbox.plain_data import plain_data
+from syntagma.templates.sandbox.traced import TEMPLATE, Traced, encodable
+from syntagma.templates.sandbox.tracing import TracingBudget, traced_variables
 
 __all__ = [
+    "TEMPLATE",
     "BoundedContext",
     "Budget",
     "Compiled",
+    "Traced",
+    "TracingBudget",
     "compiled",
+    "encodable",
     "environment",
     "limit_error",
     "nesting_error",
     "output_error",
     "plain_data",
     "render_error",
+    "traced_variables",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from jinja2.utils import Namespace
@@ -17,7 +17,7 @@ from jinja2.utils import Namespace
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 
-__all__ = ["CONTAINERS", "Budget", "Measure", "limit_error", "nesting_error", "output_error"]
+__all__ = ["CONTAINERS", "Budget", "Measure", "limit_error", "nesting_error", "output_error", "parts_of"]
 
 T = TypeVar("T")
 
@@ -203,7 +203,7 @@ class Budget:
                 elif isinstance(item, CONTAINERS):
                     containers += 1
                     self.tick()
-                    children.extend(_parts(item))
+                    children.extend(parts_of(item))
                 elif isinstance(item, str | bytes):
                     chars += len(item)
                 elif isinstance(item, int):
@@ -223,10 +223,9 @@ class Budget:
 
     def visit(self, value: T) -> T:
         """Charge for a comparison or a hash of this value; the value is returned."""
-        kind = type(value)
-        if kind is str:
-            if len(value) > 4095:  # type: ignore[arg-type]
-                self.charge(len(value) >> 12)  # type: ignore[arg-type]
+        if isinstance(value, str):
+            if len(value) > 4095:
+                self.charge(len(value) >> 12)
         elif isinstance(value, CONTAINERS):
             self.measure(value)
         return value
@@ -260,7 +259,7 @@ class Budget:
                 exact += len(repr(item)) + 2
             elif isinstance(item, CONTAINERS):
                 exact += 2
-                stack.extend(_parts(item))
+                stack.extend(parts_of(item))
             elif isinstance(item, int):
                 exact += item.bit_length() // 3 + 3
             else:
@@ -273,7 +272,29 @@ class Budget:
         """The pieces as one string."""
         parts = pieces if isinstance(pieces, list | tuple) else list(pieces)
         self.need_chars(sum(map(len, parts)))
-        return "".join(parts)
+        return self.joined("", parts)
+
+    # -- what a traced render derives origins from (`tracing`); a plain one has none
+
+    def joined(self, separator: str, parts: Sequence[str]) -> str:
+        """The parts with the separator between them; the caller has checked its size."""
+        return separator.join(parts)
+
+    def derived(self, result: Any, operation: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ARG002 - see above
+        """The result of an operation.
+
+        Args:
+            result: the value that Python made.
+            operation: an operator, the name of a method of strings, or that of a filter.
+            owner: what it was done to.
+            args: its arguments.
+            kwargs: those that were given by name.
+        """
+        return result
+
+    def output(self, pieces: Iterable[str]) -> str:
+        """What the render wrote, as one text; the caller has checked its size."""
+        return "".join(pieces)
 
 
 def _steps_for(size: int) -> int:
@@ -281,7 +302,8 @@ def _steps_for(size: int) -> int:
     return size >> 10 if size < _LARGE_STRING else size >> 8
 
 
-def _parts(item: Any) -> Iterable[Any]:
+def parts_of(item: Any) -> Iterable[Any]:
+    """What a container holds, keys included."""
     if isinstance(item, dict):
         yield from item.keys()
         yield from item.values()

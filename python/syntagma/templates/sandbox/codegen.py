@@ -8,7 +8,7 @@ from typing import Any, Final
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 
-__all__ = ["BoundedCodeGenerator"]
+__all__ = ["BoundedCodeGenerator", "TracedCodeGenerator"]
 
 _CHEAP: Final = (nodes.Const, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nodes.Test)
 
@@ -122,6 +122,32 @@ class BoundedCodeGenerator(CodeGenerator):
         if not isinstance(node, nodes.TemplateData):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
+
+
+class TracedCodeGenerator(BoundedCodeGenerator):
+    """Reports texts that stand in the template to the budget, where they may be written out."""
+
+    def write_commons(self) -> None:
+        """As before, and a name for the report."""
+        super().write_commons()
+        self.writeline("literal = budget.literal")
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802
+        """A constant of an expression."""
+        value = node.as_const(frame.eval_ctx)
+        if isinstance(value, str):
+            self.write(f"literal({value!r})")
+        else:
+            super().visit_Const(node, frame)
+
+    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
+        """Text between expressions."""
+        self.write("literal(")
+        super().visit_TemplateData(node, frame)
+        self.write(")")
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return f"literal({super()._output_const_repr(group)})"
 
 
 _OPERATORS: Final = {

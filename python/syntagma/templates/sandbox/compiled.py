@@ -49,6 +49,15 @@ class Compiled:
         """The template in the lenient environment."""
         return self._load(environment(lenient=True))
 
+    def traced(self, *, lenient: bool) -> jinja2.Template:
+        """The template for traced renders, in one of these environments; its code is made with the first."""
+        env = environment(lenient=lenient, traced=True)
+        return env.template_class.from_code(env, self._traced_code, env.make_globals(None))
+
+    @functools.cached_property
+    def _traced_code(self) -> CodeType:
+        return _code(self._tree, environment(lenient=False, traced=True))
+
     @functools.cached_property
     def undeclared(self) -> frozenset[str]:
         """Names that the template reads and never sets, the reserved ones included."""
@@ -76,8 +85,7 @@ def compiled(source: str) -> Compiled:
     try:
         tree = env.parse(source)
         nesting = max((depth for _, depth in _walk(tree)), default=0)
-        text = generate(tree, env, None, None, optimized=False)
-        code = compile(str(text), FILENAME, "exec")
+        code = _code(tree, env)
     except TemplateSyntaxError as error:
         raise syntax_error(error, source) from None
     except (RecursionError, MemoryError):
@@ -89,6 +97,10 @@ def compiled(source: str) -> Compiled:
     except ValueError as error:
         raise TemplateError("E-TEMPLATE-SYNTAX", str(error)) from None
     return Compiled(source, tree, code, nesting)
+
+
+def _code(tree: nodes.Template, env: BoundedEnvironment) -> CodeType:
+    return compile(str(generate(tree, env, None, None, optimized=False)), FILENAME, "exec")
 
 
 def _walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int]]:

@@ -1,7 +1,7 @@
 """The environment in which chat templates run: Hugging Face transformers' configuration, in a sandbox, within bounds.
 
-A process has two: the strict one behaves as transformers does. The lenient one also allows `append` and `pop` on lists,
-and generators in `tojson`; some templates need that, and other engines allow it.
+The strict one behaves as transformers does. The lenient one also allows `append` and `pop` on lists, and generators in
+`tojson`; some templates need that, and other engines allow it. Each has a twin for traced renders.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension, LoopControlExtension
 from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
-from jinja2.runtime import Context, LoopContext, markup_join, str_join
+from jinja2.runtime import Context, LoopContext, markup_join
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
+from markupsafe import Markup
 
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 from syntagma.templates.sandbox.budget import Budget
-from syntagma.templates.sandbox.codegen import BoundedCodeGenerator
+from syntagma.templates.sandbox.codegen import BoundedCodeGenerator, TracedCodeGenerator
 from syntagma.templates.sandbox.filters import bounded_filters, bounded_tests
 from syntagma.templates.sandbox.methods import FormatMethod, call_builtin
 from syntagma.templates.sandbox.operators import OPERATORS, bounded_operator
@@ -69,7 +70,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     code_generator_class = BoundedCodeGenerator
     context_class = BoundedContext
 
-    def __init__(self, *, lenient: bool) -> None:
+    def __init__(self, *, lenient: bool, traced: bool) -> None:
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,
@@ -78,6 +79,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             cache_size=0,
         )
         self.lenient = lenient
+        if traced:
+            self.code_generator_class = TracedCodeGenerator
         self.concat = _joined  # type: ignore[method-assign]
         self.filters = bounded_filters(lenient=lenient)
         self.tests = bounded_tests()  # type: ignore[assignment]
@@ -126,7 +129,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         parts = [budget.text(value) for value in values]
         escaping = context.eval_ctx.autoescape
         budget.need_chars(sum(map(len, parts)) * (5 if escaping else 1))
-        return markup_join(parts) if escaping else str_join(parts)
+        return markup_join(parts) if escaping else budget.joined("", parts)
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         """A call in a template; it charges a step and counts as one level of nesting."""
@@ -154,6 +157,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             result = super().call(context, obj, *args, **kwargs)
         finally:
             budget.leave()
+        if isinstance(obj, types.MethodType) and isinstance(obj.__self__, Markup):
+            result = budget.derived(result, obj.__name__, obj.__self__, args, kwargs)
         return result if isinstance(result, str) else budget.made(result)
 
 
@@ -192,6 +197,11 @@ def _raise_exception(message: Any = "") -> None:
 
 
 @functools.cache
-def environment(*, lenient: bool) -> BoundedEnvironment:
-    """The strict or the lenient environment; made once, immutable, shared."""
-    return BoundedEnvironment(lenient=lenient)
+def environment(*, lenient: bool, traced: bool = False) -> BoundedEnvironment:
+    """The strict or the lenient environment; made once, immutable, shared.
+
+    Args:
+        lenient: allow `append` and `pop` on lists, and generators in `tojson`.
+        traced: its code reports which texts stand in the template (`tracing`).
+    """
+    return BoundedEnvironment(lenient=lenient, traced=traced)

@@ -85,6 +85,7 @@ def _budget(context: Context) -> Budget:
 def _bounded(name: str, function: _Function) -> _Function:
     passed = getattr(getattr(function, "jinja_pass_arg", None), "name", None)
     check = _CHECKS.get(name)
+    operation = "%" if name == "format" else name
     to_text, lazy, sorts, slow = (name in group for group in (_TO_TEXT, _LAZY, _SORTS, _SLOW))
 
     @pass_context
@@ -115,7 +116,7 @@ def _bounded(name: str, function: _Function) -> _Function:
             result = function(context.environment, value, *args, **kwargs)
         else:
             result = function(value, *args, **kwargs)
-        return budget.made(result)
+        return budget.derived(budget.made(result), operation, value, args, kwargs)
 
     return run
 
@@ -229,7 +230,7 @@ def _join(context: Context, value: Iterable[Any], d: Any = "", attribute: Any = 
     budget.need_chars((chars + len(separator) * len(parts)) * (5 if escaping else 1))
     if escaping:
         return Markup(separator).join(parts) if isinstance(separator, Markup) else Markup.escape(separator).join(parts)
-    return separator.join(parts)
+    return budget.joined(separator, parts)
 
 
 @pass_context
@@ -297,7 +298,9 @@ def _tojson(*, lenient: bool) -> _Function:
             "separators": separators,
             "sort_keys": sort_keys,
         }
-        return _json_text(context, value, keywords, generator_items if lenient else None)
+        text = _json_text(context, value, keywords, generator_items if lenient else None)
+        written: str = _budget(context).derived(text, "tojson", value, (), {})
+        return written
 
     return tojson
 

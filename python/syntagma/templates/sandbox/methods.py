@@ -42,7 +42,9 @@ class FormatMethod:
         if isinstance(self._text, Markup):
             escaping = _BoundedEscapeFormatter(self._environment, budget, escape=self._text.escape)
             return Markup(escaping.vformat(self._text, args, kwargs))
-        return _BoundedFormatter(self._environment, budget).vformat(self._text, args, kwargs)
+        text = _BoundedFormatter(self._environment, budget).vformat(self._text, args, kwargs)
+        formatted: str = budget.derived(text, "format", self._text, args, dict(kwargs))
+        return formatted
 
 
 class _BoundedFormatter(SandboxedFormatter):
@@ -100,7 +102,7 @@ def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[An
             budget.need_items(len(owner) + 1)
     elif isinstance(owner, int) and name == "to_bytes":
         budget.need_chars(_number(args[0]) if args else _number(kwargs.get("length", 1)))
-    return budget.made(method(*args, **kwargs))
+    return budget.derived(budget.made(method(*args, **kwargs)), name, owner, args, kwargs)
 
 
 def need_width(budget: Budget, text: Any, width: Any) -> None:

@@ -46,7 +46,7 @@ def bounded_operator(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
         _need_power(budget, left, right)
     elif symbol == "%" and isinstance(left, str | bytes):
         need_percent(budget, left, right)
-    result = _PYTHON_OPERATORS[symbol](left, right)
+    result = budget.derived(_PYTHON_OPERATORS[symbol](left, right), symbol, left, (right,), {})
     if isinstance(result, int) and result.bit_length() > 64:
         budget.need_bits(result.bit_length())
     return result

@@ -1,0 +1,45 @@
+"""One conversation that is rendered: as text, and again for what a text does not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from syntagma.templates.continuation import Render, render_continued
+from syntagma.templates.segments import Segment, segments_of
+from syntagma.templates.turn_start import continued_start, opened_start
+
+__all__ = ["Rendering"]
+
+
+class Rendering(msgspec.Struct, frozen=True, kw_only=True):
+    """What it takes to render a conversation.
+
+    Attributes:
+        render: renders the template.
+        render_traced: the same with the origin of each character.
+        variables: those of the template, `add_generation_prompt` included.
+        continued: the prompt ends inside the final message.
+    """
+
+    render: Render
+    render_traced: Render
+    variables: Mapping[str, Any]
+    continued: bool
+
+    def text(self) -> str:
+        """The prompt."""
+        return self._written(self.render)
+
+    def start(self, text: str) -> int:
+        """Where the assistant's turn begins in the prompt."""
+        return (continued_start if self.continued else opened_start)(self.render, self.variables, text)
+
+    def segments(self, text: str) -> tuple[Segment, ...]:
+        """The prompt in pieces, each with its origin."""
+        return segments_of(text, self._written(self.render_traced))
+
+    def _written(self, render: Render) -> str:
+        return render_continued(render, self.variables) if self.continued else render(self.variables)
