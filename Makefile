@@ -12,7 +12,7 @@ PORT ?= 8000
 BENCH ?=
 ENGINES ?=
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines response-templates train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -108,6 +108,9 @@ test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environ
 
 test-engines: build ## the tests with other engines, an environment an engine (ENGINES="transformers mlx": only these)
 	$(BIN)/python -m tests.engines.run $(ENGINES)
+
+test-vllm: build ## a real server of vLLM on the CPU with our parsers and grammars (6 GB, minutes)
+	$(BIN)/python -m tests.engines.run vllmcpu
 
 response-templates: build ## what transformers, vLLM and SGLang read with our response templates; writes a page of docs/
 	$(BIN)/python -m tests.engines.run --install transformers vllm sglang

@@ -1,6 +1,6 @@
 """Runs the tests of each engine in an environment of its own, and says in a line for each what came of it.
 
-    python -m tests.engines.run              every engine
+    python -m tests.engines.run              every engine but those whose requirements say: only when named
     python -m tests.engines.run NAME …       some of them
     python -m tests.engines.run --list       their names
     python -m tests.engines.run --install …  only make the environments
@@ -58,6 +58,13 @@ class Outcome:
 def engines() -> list[str]:
     """The names of all engines."""
     return sorted(path.stem for path in REQUIREMENTS.glob("*.txt"))
+
+
+def usual_engines() -> list[str]:
+    """The names of the engines that are run without being named."""
+    return [
+        name for name in engines() if not (REQUIREMENTS / f"{name}.txt").read_text().startswith("# Only when named")
+    ]
 
 
 def home_of(name: str) -> Path:
@@ -148,14 +155,16 @@ def _python(home: Path) -> str:
 def main() -> int:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="an engine; without names all of them")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="an engine; without names all but those that are large"
+    )
     parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--install", action="store_true", help="only make the environments")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(engines())
     if unknown:
         parser.error(f"no such engine: {', '.join(sorted(unknown))}; there are {', '.join(engines())}")
-    names = arguments.names or engines()
+    names = arguments.names or usual_engines()
     if arguments.list:
         print("\n".join(names))
         return 0

@@ -100,7 +100,9 @@ for name in sys.argv[1:]:
 def test_modules_import_alone() -> None:
     modules = sorted(name for name in arrows(PACKAGE) if not name.endswith("__main__"))
     done = subprocess.run([sys.executable, "-c", _ALONE, *modules], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
+    # What is inside of a folder of `integrations` is for the library that the folder is named after, and subclasses it.
+    own = re.compile(r"syntagma\.integrations\.(\w+)\.\w+ ModuleNotFoundError\(.*\b\1\b.*")
+    assert [line for line in done.stdout.splitlines() if not own.fullmatch(line)] == []
 
 
 def _strings(path: Path) -> set[str]:
