@@ -384,6 +384,9 @@ class _FormatChecks:
         lead, closer = self._outputs.frame.lead, reasoning.block[0].closer
         body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
         body = without_empty_block(self._fmt, body).lstrip()
+        tools = self._fmt.spec.tools
+        opener = (tools.section[0].opener or tools.call[0].opener).strip() if tools is not None else ""
+        body = body[max(body.find(opener), 0) :]
         if closer.strip() in body:
             return
         text = "One.\n"

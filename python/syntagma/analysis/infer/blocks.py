@@ -28,6 +28,7 @@ __all__ = [
     "ReasoningBlock",
     "find_content_block",
     "find_reasoning_block",
+    "without_empty_content",
     "without_empty_reasoning",
 ]
 
@@ -100,6 +101,7 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     ambiguous = False
     if before_content is not None and before_calls is not None:
         end = common_prefix([before_content.after("R"), before_calls.after("R")], frame.eos)
+        end = _without_content_opener(seen, frame, end)
     elif before_content is not None:
         end = _end_before_content(seen, frame, before_content.after("R"), before_content.tail)
     else:
@@ -119,14 +121,28 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
 
 
-def _end_before_content(seen: Observations, frame: Frame, after: str, tail: str) -> str:
-    """The closer of reasoning that only content follows: `after` without the opener of the content."""
+def _without_content_opener(seen: Observations, frame: Frame, end: str) -> str:
+    """The closer of reasoning without the opener of content, where calls without content have that, too."""
+    count = _shared_with_opener(seen, frame, end)
+    return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
+
+
+def _shared_with_opener(seen: Observations, frame: Frame, text: str) -> int:
+    """How many visible atoms at the end of a text are the opener of plain content."""
     plain = seen.best("C")
     opener = visible_atoms(frame.body(plain), frame.eos) if plain is not None else []
-    pieces = visible_atoms(after, frame.eos)
+    pieces = visible_atoms(text, frame.eos)
     count = 0
     while count < len(opener) and count < len(pieces) and opener[-1 - count] == pieces[-1 - count]:
         count += 1
+    return count
+
+
+def _end_before_content(seen: Observations, frame: Frame, after: str, tail: str) -> str:
+    """The closer of reasoning that only content follows: `after` without the opener of the content."""
+    plain = seen.best("C")
+    pieces = visible_atoms(after, frame.eos)
+    count = _shared_with_opener(seen, frame, after)
     if not count and plain is not None:
         # A wrapper that is written only with reasoning shows in the closer that plain content does not have.
         located = seen.best("RC")
@@ -238,6 +254,14 @@ def _content_opener(located: LocatedTurn, frame: Frame, reasoning: ReasoningBloc
     if reasoning is not None and reasoning.start.strip() and equal_ignoring_whitespace(body, reasoning.start):
         return ""
     return without_empty_reasoning(body, reasoning)
+
+
+def without_empty_content(text: str, content: ContentBlock | None) -> str:
+    """The text without an empty wrapper of content at its beginning."""
+    if content is None or not content.open.strip() or not content.close.strip():
+        return text
+    rest = text_after(content.open + content.close, text)
+    return text if rest is None else rest
 
 
 def without_empty_reasoning(text: str, reasoning: ReasoningBlock | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from syntagma.analysis.infer.blocks import ReasoningBlock, without_empty_reasoning
+from syntagma.analysis.infer.blocks import ContentBlock, ReasoningBlock, without_empty_content, without_empty_reasoning
 from syntagma.analysis.infer.call_body import ArgumentPatterns, find_argument_patterns, find_envelope
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix
@@ -53,7 +53,7 @@ class _Split(msgspec.Struct, frozen=True):
 
 
 def find_call_patterns(
-    seen: Observations, frame: Frame, reasoning: ReasoningBlock | None, content_close: str
+    seen: Observations, frame: Frame, reasoning: ReasoningBlock | None, content: ContentBlock | None
 ) -> CallPatterns | None:
     """Find how calls are written from a turn that shows them; None if no turn does.
 
@@ -69,9 +69,9 @@ def find_call_patterns(
     forms = {(bool(call.json), call.in_array, tuple(slot.kind for slot in call.slots)) for call in calls}
     if len(forms) != 1:
         raise UnsupportedCalls("the calls of one message are written in different ways")
-    before = _before_first_call(located, frame, reasoning)
-    gaps = [located.text[one.end : other.start] for one, other in itertools.pairwise(calls)]
-    after = frame.tail(located)
+    before = without_empty_content(_before_first_call(located, frame, reasoning), content).lstrip()
+    gaps = [_after(one, located.text[one.end : other.start]) for one, other in itertools.pairwise(calls)]
+    after = _after(calls[-1], frame.tail(located))
     arguments = None
     if calls[0].tagged:
         arguments = find_argument_patterns(located, gaps[0] if gaps else after)
@@ -81,7 +81,7 @@ def find_call_patterns(
         after = arguments.after_last(calls[-1], after)
     gap, separators_differ = _gap_pattern(gaps)
     split = _split(before, gap, after, frame, in_array=calls[0].in_array)
-    space = _after_content(split, seen, content_close)
+    space = _after_content(split, seen, content.close if content is not None else "")
     if space and _always_begins_with(located, frame, reasoning, space):
         split = msgspec.structs.replace(split, section_open=space + split.section_open)
         space = ""
@@ -121,6 +121,11 @@ def _patterns(
         arguments=arguments,
         unproved_split=unproved and bool(split.open + split.section_open),
     )
+
+
+def _after(call: LocatedCall, text: str) -> str:
+    """The text after a call, with a placeholder where a closer repeats the name of its tool."""
+    return text.replace(call.call.name, "{name}")
 
 
 def _before_first_call(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:

@@ -116,7 +116,7 @@ def _compare(
     content = find_content_block(seen, frame, reasoning)
     calls, not_understood = None, None
     try:
-        calls = find_call_patterns(seen, frame, reasoning, content.close if content else "")
+        calls = find_call_patterns(seen, frame, reasoning, content)
         if calls is not None and calls.arguments is not None:
             typed = _with_types(renderer, probed, calls.arguments)
             calls = msgspec.structs.replace(calls, arguments=typed)
@@ -242,9 +242,23 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
             tables["content"]["when"] = content.when
     if parts.calls is not None:
         tables["tools"] = _tools_table(parts.calls)
+        markers = [text for text in _openers_of(parts.calls) if _begins_weakly(text)]
+        if markers:
+            tables["markers"] = list(dict.fromkeys(markers))
         if parts.calls.drop:
             tables.setdefault("content", {})["drop"] = [parts.calls.drop]
     return tables
+
+
+def _openers_of(calls: CallPatterns) -> list[str]:
+    """The texts that open a section and a call."""
+    return [text.partition("{")[0].strip() for text in (calls.section, calls.call)]
+
+
+def _begins_weakly(opener: str) -> bool:
+    """Whether an opener begins with a word of signs, which stands in any prose: only the whole text is a marker."""
+    first, *rest = opener.split() or [""]
+    return bool(rest) and not any(char.isalnum() for char in first)
 
 
 def _end_of_turn_list(text: str, eos: str) -> list[str]:

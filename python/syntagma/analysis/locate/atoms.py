@@ -122,7 +122,8 @@ def _squared(text: str, at: int) -> int:
     ):
         end += 1
     inside = text[start:end]
-    is_marker = len(inside) > 1 and not inside[0].isdigit() and inside not in _JSON_WORDS
+    is_name = len(inside) > 1 or inside.isupper()
+    is_marker = is_name and not inside[0].isdigit() and inside not in _JSON_WORDS
     return end + depth if is_marker and text.startswith("]" * depth, end) else at + 1
 
 
