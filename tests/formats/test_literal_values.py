@@ -35,6 +35,10 @@ SHAPES = {
         "call = '(do {name}{arguments})'\nargument = ' :{key}= {value}'",
         """(do sail :port= "Os</v>lo </do>" :seats= 3 :tags= ["a"])""",
     ),
+    "with nothing but space between": (
+        "call = '(do {name}{arguments})'\nargument = ' :{key} {value}'",
+        """(do sail :port "Os</v>lo </do>" :seats 3 :tags ["a"])""",
+    ),
     "with a separator": (
         "call = '<do {name}>{arguments}</do>'\nargument = '@{key}={value}'\nargument_separator = ' | '",
         """<do sail>@port="Os</v>lo </do>" | @seats=3 | @tags=["a"]</do>""",

@@ -157,9 +157,10 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
 def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
     """Literal values stand between keys and what follows them, as in a call of a program or between markers."""
     pattern = spec.argument[0]
-    between = pattern.around("value")[0].strip()
-    if pattern.placeholders != ("key", "value") or not between:
-        hint = "{key}, a sign, {value}, with text before and after them or without"
+    between = pattern.around("value")[0]
+    told_apart = between.strip() or (between and pattern.opener.strip())
+    if pattern.placeholders != ("key", "value") or not told_apart:
+        hint = "{key}, a sign, {value}, with text before and after them or without; whitespace for the sign beside text"
         raise _unsupported("literal values in arguments of another shape", f"{pointer}/argument", hint)
     if not spec.argument_separator and not pattern.closer and not pattern.opener.strip():
         hint = "an `argument_separator`, a marker before {key}, or a line break after {value}"

@@ -101,7 +101,8 @@ def find_frame(seen: Observations, eos: str) -> Frame:
         # The template appends the header without being asked. It begins where the marker of the first message recurs.
         user_close = lead[: _find_atom(lead, user_marker, eos)]
     user_open = _user_open(seen.user_openers, eos)
-    user_open = user_open[_find_atom(user_open, user_marker, eos) % (len(user_open) or 1) :]
+    if not user_open.startswith(user_marker):
+        user_open = user_open[_find_atom(user_open, user_marker, eos) % (len(user_open) or 1) :]
     contents = {located.context: located.tail for located in reversed(seen.turns) if located.shape == "C"}
     last, middle = contents.get("last", ""), contents.get("middle", "")
     epilogue = _epilogue(last, middle, user_open, eos)

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _MAX_BRACKETED = 80
-_SIGNS = "!#$%&*+-/:=@^`|~"
+_SIGNS = "!#$%&*+-/:;=?@^`|~"
 """signs that markers are made of; brackets, quotes, commas and full stops belong to what they stand beside"""
 _JSON_WORDS = ("true", "false", "null", "True", "False", "None")
 _BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
