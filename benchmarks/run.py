@@ -27,6 +27,7 @@ SCRIPTS = (
     "batch",
     "batch_files",
     "legal_ends",
+    "forced_tokens",
     "captures",
     "parse",
     "parser_setup",

@@ -31,6 +31,9 @@ FRAGMENTS = (
     *(" ", "  ", "    ", "\n", "\n\n", "\t", " \n  ", "\r\n", "'", "'l", "'r", '"', "_", "🙂", "é́"),
 )
 
+# What a grammar lets follow: one of these characters, then anything; or any text.
+FIRST = (None, None, "0123456789", "abcxyz", "AZ", '",}', " \t", "\n", "é中", '-"7')
+
 
 def wrong_jumps(
     info: TokenizerInfo, encode: Callable[[str], list[int]], *, texts: int, seed: int
@@ -40,13 +43,15 @@ def wrong_jumps(
     rng = random.Random(seed)
     for _ in range(texts):
         text = "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 9)))
-        # One character of any kind must follow: then the text is certain, and nothing after it is.
-        grammar = Grammar.concat(Grammar.literal(text), Grammar.from_regex(r"(?s).+"))
+        # A character of several must follow: then the text is certain, and nothing after it is.
+        first = rng.choice(FIRST)
+        rest = r"(?s).+" if first is None else f"[{first}](?s:.*)"
+        grammar = Grammar.concat(Grammar.literal(text), Grammar.from_regex(rest))
         matcher = GrammarMatcher(compiler.compile(grammar))
         ids = matcher.jump_forward_tokens(encode)
         problem = None
         for _ in range(25):
-            whole = text + "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 4)))
+            whole = text + (rng.choice(first) if first else "") + "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 4)))
             if encode(whole)[: len(ids)] != ids:
                 problem = f"{text!r} predicts {info.decode(ids)!r} in {ids}, but {whole!r} is {encode(whole)}"
         yield len(ids), problem

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, apply_token_bitmask_inplace
 from syntagma.decoding.backend import Backend, Logits, Session
@@ -18,6 +19,7 @@ from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import MatcherError
 from syntagma.events import Event
+from syntagma.generation.forced import ForcedTokens
 from syntagma.generation.matchers import Lease, MatcherPool
 from syntagma.generation.values import GenerationOptions, Metrics, Step
 from syntagma.parsing import StreamParser
@@ -68,8 +70,12 @@ class Generation:
         """whether the text is brought to an end before the limit cuts it off"""
         self._closing_tokens: list[int] | None = None
         """what is left of the way to that end, once it is taken"""
+        self._forced = ForcedTokens(self._info) if lease is not None and _may_force(options) else None
         self._sampled = 0
-        self._last = -1
+        self._unread: list[int] = []
+        """tokens of the answer that the model has not read"""
+        self._passes = 1
+        self._without_model = 0
         self._grammar_s = 0.0
         self._prefill_s = prefill_s
         self._decode_s = 0.0
@@ -112,6 +118,8 @@ class Generation:
         return Metrics(
             prompt_tokens=self._prompt_tokens,
             completion_tokens=self._sampled,
+            forced_tokens=self._without_model,
+            forward_passes=self._passes,
             grammar_init_s=self._grammar_init_s,
             grammar_per_token_s=self._grammar_s / self._sampled if self._sampled else 0.0,
             prefill_s=self._prefill_s,
@@ -145,19 +153,17 @@ class Generation:
 
     def _sample(self) -> Step | None:
         """Sample one token and set `finish_reason` if it is the last; None if no token may follow."""
-        if self._sampled:
-            self._logits = self._session.step(self._last)
-        logits, options = self._logits, self._options
-        logprobs = None if options.logprobs is None else log_softmax(logits)
+        options = self._options
+        logprobs = None if options.logprobs is None else log_softmax(self._logits_now())
         matcher = None if self._lease is None else self._lease.matcher
-        token = self._chosen(logits) if matcher is None else self._constrained_token(matcher, logits)
+        token = self._chosen(self._logits_now()) if matcher is None else self._constrained_token(matcher)
         if token is None:
             return None
         data = self._info.token_bytes(token)
         self._sampler.accept(token)
         self._excluded.accept(data)
         self._sampled += 1
-        self._last = token
+        self._unread.append(token)
         ended = token in (self._ends if matcher is None else self._stop_tokens)
         ended = ended or (matcher is not None and matcher.is_terminated())
         if ended:
@@ -173,6 +179,14 @@ class Generation:
             logprob=None if logprobs is None else float(logprobs[token]),
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
         )
+
+    def _logits_now(self) -> Logits:
+        """The logits after all tokens of the answer; the model reads those that it has not read in one pass."""
+        if self._unread:
+            unread, self._unread = self._unread, []
+            self._logits = self._session.step(unread[0]) if len(unread) == 1 else self._session.extend(unread)
+            self._passes += 1
+        return self._logits
 
     def _chosen(self, logits: Logits) -> int:
         """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
@@ -196,15 +210,16 @@ class Generation:
             token = self._sampler.sample(logits)
         return token
 
-    def _constrained_token(self, matcher: GrammarMatcher, logits: Logits) -> int | None:
+    def _constrained_token(self, matcher: GrammarMatcher) -> int | None:
         """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
         if self._closing_tokens is None:
-            if not self._mask(matcher, logits):
+            forced, token = self._proposed(matcher)
+            if token is None:
                 self.finish_reason = "stop"
                 return None
-            token = self._chosen(logits)
             self._accept(matcher, token)
             if self._can_still_close(matcher):
+                self._without_model += forced
                 return token
             matcher.rollback(1)
             # It could still be closed in as many tokens as there were left before this one.
@@ -214,7 +229,33 @@ class Generation:
             return None
         token = self._closing_tokens.pop(0)
         self._accept(matcher, token)
+        self._without_model += 1
         return token
+
+    def _proposed(self, matcher: GrammarMatcher) -> tuple[bool, int | None]:
+        """Whether the grammar forces the next token, and the token; None if the text is complete."""
+        began = time.perf_counter()
+        token = None if self._forced is None else self._forced.next(matcher)
+        if token is not None:
+            self._grammar_s += time.perf_counter() - began
+            return True, token
+        matcher.fill_next_token_bitmask(self._bitmask)
+        words = np.flatnonzero(self._bitmask[0])
+        self._grammar_s += time.perf_counter() - began
+        if not words.size:
+            # A vocabulary without an end-of-sequence token cannot say that it is done.
+            if matcher.is_accepting():
+                return False, None
+            raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
+        if (
+            self._forced is not None
+            and words.size == 1
+            and (token := _only_token(self._bitmask[0], words[0])) is not None
+        ):
+            return True, token
+        logits = self._logits_now()
+        apply_token_bitmask_inplace(logits, self._bitmask[0])
+        return False, self._chosen(logits)
 
     def _can_still_close(self, matcher: GrammarMatcher) -> bool:
         """Whether the text can be completed with the tokens that are left after the one just accepted."""
@@ -229,19 +270,6 @@ class Generation:
         if not accepted:
             raise MatcherError("E-MATCH-REFUSED", f"the grammar refused token {token}, which its mask had allowed")
 
-    def _mask(self, matcher: GrammarMatcher, logits: Logits) -> bool:
-        """Mask the logits; False if the text is complete and nothing may follow."""
-        began = time.perf_counter()
-        matcher.fill_next_token_bitmask(self._bitmask)
-        self._grammar_s += time.perf_counter() - began
-        if not self._bitmask.any():
-            # A vocabulary without an end-of-sequence token cannot say that it is done.
-            if matcher.is_accepting():
-                return False
-            raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
-        apply_token_bitmask_inplace(logits, self._bitmask[0])
-        return True
-
     def _only_end_follows(self, matcher: GrammarMatcher) -> bool:
         """Whether the text is complete and could not have gone on: then the length limit cut nothing off."""
         if not matcher.is_accepting():
@@ -255,3 +283,20 @@ class Generation:
         lease, self._lease = self._lease, None
         if lease is not None:
             self._pool.give_back(lease)
+
+
+def _may_force(options: GenerationOptions) -> bool:
+    """Whether tokens may be taken of which the model was not asked."""
+    sampling = options.sampling
+    return (
+        options.jump_forward
+        and options.logprobs is None
+        and sampling.allowed_token_ids is None
+        and not sampling.logit_bias
+    )
+
+
+def _only_token(bitmask: NDArray[np.int32], word: int) -> int | None:
+    """The one token whose bit is set in this word; None if there are several."""
+    bits = int(bitmask[word]) & 0xFFFFFFFF
+    return None if bits & (bits - 1) else int(word) * 32 + bits.bit_length() - 1

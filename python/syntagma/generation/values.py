@@ -33,6 +33,9 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
         complete: whether a text with a grammar is brought to a legal end before the tokens run out, by the fewest
             tokens and whatever the model wants. Where not, and where the limit is too low for any legal text, it is
             cut off.
+        jump_forward: whether text that the grammar forces is taken without asking the model, as the tokens that the
+            tokenizer makes of it; the model reads it together with the next token. Where log-probabilities,
+            `logit_bias` or `allowed_token_ids` are asked for, the model is asked for every token.
     """
 
     sampling: Sampling = Sampling()
@@ -40,6 +43,7 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     logprobs: int | None = None
     complete: bool = True
+    jump_forward: bool = True
     min_tokens: int = 0
     ignore_eos: bool = False
     stop_token_ids: tuple[int, ...] = ()
@@ -83,7 +87,11 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         prompt_tokens: tokens of the prompt.
-        completion_tokens: tokens sampled, the end-of-turn token included.
+        completion_tokens: tokens of the answer, the end-of-turn token included.
+        forced_tokens: those of them for which the model was not asked: the grammar left one way on, or the text was
+            brought to its legal end.
+        forward_passes: how often the model computed, the prompt included; with no forced tokens as often as there are
+            tokens, and for an engine elsewhere 0.
         grammar_init_s: reading the schema, compiling the grammar and making the matcher, beside the reading of the
             prompt; over several choices the sum.
         grammar_per_token_s: bitmask and acceptance alone, average of a token; over several choices the average.
@@ -93,6 +101,8 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    forced_tokens: int = 0
+    forward_passes: int = 0
     grammar_init_s: float = 0.0
     grammar_per_token_s: float = 0.0
     prefill_s: float = 0.0
@@ -109,6 +119,8 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             prompt_tokens=every[0].prompt_tokens,
             completion_tokens=sum(one.completion_tokens for one in every),
+            forced_tokens=sum(one.forced_tokens for one in every),
+            forward_passes=sum(one.forward_passes for one in every),
             grammar_init_s=sum(one.grammar_init_s for one in every),
             grammar_per_token_s=sum(one.grammar_per_token_s for one in every) / len(every),
             prefill_s=sum(one.prefill_s for one in every),
