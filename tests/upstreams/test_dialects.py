@@ -246,3 +246,13 @@ def test_ollama_is_given_schemas_that_it_holds(schema: Any) -> None:
 def test_a_keyword_that_ollama_does_not_hold_is_found_anywhere(schema: Any, unheld: Any, key: str) -> None:
     inside: Any = {"items": unheld, "anyOf": [unheld], "properties": {"zz": unheld}, "$defs": {"zz": unheld}}[key]
     assert not holds({"anyOf": [schema, {key: inside}]})
+
+
+def test_a_number_of_tokens_above_the_context_is_as_many_as_there_can_be() -> None:
+    with MockEngine(WIRES["vllm"]) as engine:
+        model = model_of(f"vllm:{engine.url}", described=True)
+        model.chat(MESSAGES, max_tokens=10**6)
+        model.chat(MESSAGES, max_tokens=5)
+        model.chat(MESSAGES)
+        assert [body["max_tokens"] for body in engine.bodies] == [1024, 5, None]
+        model.close()

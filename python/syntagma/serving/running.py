@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing
 from typing import TypeVar
@@ -19,6 +19,7 @@ from syntagma.errors import SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.threads import ThreadStream
@@ -53,25 +54,41 @@ class Runner:
         Closing the iterator stops whatever writes.
         """
         turn = await _in(self._preparing, lambda: _prepared(served, request))
-        for index in range(request.n):
-            options, parser = _options(request, index), turn.parser()
-            metrics = Metrics()
-            async with aclosing(self._choice(served, turn, options, parser)) as pieces:
-                began = False
-                async for piece in pieces:
-                    if not began:
-                        began = True
-                        yield Began(index)
-                    metrics = piece.metrics or metrics
-                    yield Wrote(index, piece.events, piece.logprobs)
-            yield Ended(index, parser.finish_reason or "stop", parser.message, metrics)
+        choices = [self._choice(served, turn, request, index) for index in range(request.n)]
+        # An engine elsewhere writes several at once; what computes here is asked for one after another.
+        at_once = request.n > 1 and not served.computes
+        async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
+            async for happening in happenings:
+                yield happening
 
-    def _choice(
+    async def _choice(
+        self, served: ServedModel, turn: Turn, request: InnerRequest, index: int
+    ) -> AsyncGenerator[Happening, None]:
+        parser = turn.parser()
+        metrics = Metrics()
+        async with aclosing(self._written(served, turn, _options(request, index), parser)) as pieces:
+            began = False
+            async for piece in pieces:
+                if not began:
+                    began = True
+                    yield Began(index)
+                metrics = piece.metrics or metrics
+                yield Wrote(index, piece.events, piece.logprobs)
+        yield Ended(index, parser.finish_reason or "stop", parser.message, metrics)
+
+    def _written(
         self, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
     ) -> AsyncGenerator[Written, None]:
         if served.computes:
             return _here(self._generating, served, turn, options, parser)
         return _elsewhere(self._preparing, served, turn, options, parser)
+
+
+async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
+    for choice in choices:
+        async with aclosing(choice):
+            async for item in choice:
+                yield item
 
 
 async def _here(

@@ -33,6 +33,9 @@ class OpenAICompletions(HttpUpstream):
     """our option → its own"""
     forms: ClassVar[Forms] = {"logit_bias": lambda bias: {str(token): value for token, value in bias.items()}}
 
+    context_length: int | None = None
+    """tokens of prompt and answer together, once it is known"""
+
     async def describe(self) -> EngineFacts:
         """`/v1/models` tells the model, if there is one, and for some servers its context."""
         answer = await self.ask("GET", "/v1/models")
@@ -45,7 +48,8 @@ class OpenAICompletions(HttpUpstream):
                 source=self.address,
             )
         self.model = self.model or next(iter(models))
-        return EngineFacts(model_name=self.model, context_length=models.get(self.model, {}).get("max_model_len"))
+        self.context_length = models.get(self.model, {}).get("max_model_len")
+        return EngineFacts(model_name=self.model, context_length=self.context_length)
 
     def request(self, asked: Completion) -> Request:
         """The body of `/v1/completions`."""
@@ -54,13 +58,19 @@ class OpenAICompletions(HttpUpstream):
             "prompt": asked.prompt,
             "stream": True,
             "stream_options": {"include_usage": True},
-            "max_tokens": asked.max_tokens,
+            "max_tokens": self._most(asked),
             "stop": list(asked.stop[:_MOST_STOPS]),
             **spelled(asked, self.names, self.forms),
         }
         if asked.logprobs is not None:
             body["logprobs"] = asked.logprobs
         return Request("/v1/completions", body)
+
+    def _most(self, asked: Completion) -> int | None:
+        """The number of tokens; one that is larger than the context would be refused."""
+        if asked.max_tokens is None or self.context_length is None:
+            return asked.max_tokens
+        return min(asked.max_tokens, self.context_length)
 
     def reader(self, asked: Completion) -> Reader:
         """Reads the chunks of `/v1/completions`."""
