@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from typing import Any, ClassVar
 
 import pytest
@@ -14,10 +15,11 @@ import syntagma as sg
 from syntagma import upstreams
 from syntagma.decoding.upstream import Upstream
 from syntagma.serving import ServedModel, create_app
+from syntagma.upstreams import registry
 from syntagma.upstreams.llamacpp import LlamaCpp
 from tests.upstreams.cases import SCHEMA, TOOLS
 from tests.upstreams.mock import PLAIN, TOKEN, MockEngine
-from tests.upstreams.wires import WIRES, model_of
+from tests.upstreams.wires import CODEC, WIRES, model_of
 
 MESSAGES = [{"role": "user", "content": "Hello"}]
 FORMAT = {"type": "json_schema", "json_schema": {"name": "r", "schema": SCHEMA}}
@@ -208,3 +210,26 @@ def test_the_registry_names_what_there_is() -> None:
     assert not upstreams.is_address("C:\\models\\a.gguf")
     assert not upstreams.is_address("embedded")
     assert not upstreams.is_address("http://127.0.0.1:8080")
+
+
+@pytest.mark.parametrize("kind", ["ollama", "openai-completions"])
+def test_engines_without_grammars_are_checked_if_that_is_wanted(kind: str) -> None:
+    with MockEngine(WIRES[kind], texts=["I will.", CALL]) as engine:
+        name = {"ollama": "tiny:latest"}.get(kind, "tiny")
+        model = sg.Model(upstreams.connect(f"{kind}:{engine.url}#{name}"), CODEC, unheld="check")
+        (call,) = model.chat(MESSAGES, tools=TOOLS, tool_choice="required").tool_calls
+        assert call.name == "set_timer"
+        assert len(engine.bodies) == 2
+        model.close()
+
+
+def test_packages_add_kinds(monkeypatch: pytest.MonkeyPatch, engine: MockEngine) -> None:
+    added = EntryPoint(name="mine", value=f"{__name__}:HoldsNothing", group="syntagma.upstreams")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [added] if group == added.group else [])
+    registry._plugins.cache_clear()
+    try:
+        assert "mine" in upstreams.names()
+        made = upstreams.connect(f"mine:{engine.url}", timeout=1.0)
+        assert isinstance(made, HoldsNothing)
+    finally:
+        registry._plugins.cache_clear()
