@@ -29,8 +29,10 @@ _FORMS: Forms = {
     "logit_bias": lambda bias: [list(one) for one in bias.items()],
     "seed": lambda seed: seed % _SEEDS,
 }
+_PENALTIES = {"frequency_penalty": 0, "presence_penalty": 0, "repeat_penalty": 1}
+"""their names there, and what switches them off"""
 _WHOLE = -1
-"""as many tokens as the context holds, wherever a number of tokens is asked for"""
+"""as many tokens as the context holds"""
 
 
 class LlamaCpp(HttpUpstream):
@@ -42,6 +44,8 @@ class LlamaCpp(HttpUpstream):
     _added_bos = ""
     """the text of a token that the engine puts before a text by itself"""
 
+    _context: int | None = None
+
     async def describe(self) -> EngineFacts:
         """`/props` tells the template, its tokens, and the context of one sequence."""
         props = await self.ask("GET", "/props")
@@ -50,12 +54,13 @@ class LlamaCpp(HttpUpstream):
         self._added_bos = bos if added["tokens"] else ""
         alias = str(props.get("model_alias") or props.get("model_path") or "model")
         self.model = self.model or alias.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf")
+        self._context = props["default_generation_settings"]["n_ctx"]
         return EngineFacts(
             model_name=self.model,
             chat_template=props.get("chat_template") or None,
             bos_token=bos,
             eos_token=str(props.get("eos_token") or ""),
-            context_length=props["default_generation_settings"]["n_ctx"],
+            context_length=self._context,
         )
 
     def request(self, asked: Completion) -> Request:
@@ -69,12 +74,14 @@ class LlamaCpp(HttpUpstream):
             "stream": True,
             "n_predict": _WHOLE if asked.max_tokens is None else asked.max_tokens,
             **spelled(asked, _NAMES, _FORMS),
-            "repeat_last_n": _WHOLE,
             "stop": asked.stop,
             "preserved_tokens": asked.preserved_tokens,
             "return_tokens": True,
             "cache_prompt": True,
         }
+        if self._context is not None and any(body[name] != off for name, off in _PENALTIES.items()):
+            # Penalties count the last 64 tokens only, unless more are asked for.
+            body["repeat_last_n"] = self._context
         if asked.logprobs is not None:
             # Zero asks for none at all.
             body["n_probs"] = max(1, asked.logprobs)
