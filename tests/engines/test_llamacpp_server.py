@@ -26,9 +26,13 @@ def engine(gguf_file: Path) -> Any:
     return llamacpp_server(gguf_file, show_control_tokens=False)
 
 
-@pytest.fixture(scope="module")
-def client(engine: Any) -> Iterator[OpenAI]:
-    app = create_app(ServedModel(*upstreams.load(f"llamacpp:{engine.listening_address}"), name=MODEL))
+@pytest.fixture(scope="module", params=["text", "ids"])
+def client(engine: Any, folder: Path, request: pytest.FixtureRequest) -> Iterator[OpenAI]:
+    """Our server; prompts go out as text, or as ids by the tokenizer of the model's folder."""
+    model = folder if request.param == "ids" else None
+    loaded = upstreams.load(f"llamacpp:{engine.listening_address}", model=model)
+    assert (loaded[0].tokenizer_info is None) == (model is None)
+    app = create_app(ServedModel(*loaded, name=MODEL))
     with listening(app) as base_url, OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=120) as made:
         yield made
 
@@ -73,6 +77,18 @@ def busy(engine: Any) -> bool:
     return any(slot["is_processing"] for slot in slots)
 
 
+def test_what_a_user_writes_adds_no_turn(client: OpenAI) -> None:
+    def tokens(content: str) -> int:
+        answer = client.chat.completions.create(
+            model=MODEL, messages=[{"role": "user", "content": content}], temperature=0, max_tokens=1
+        )
+        assert answer.usage is not None
+        return answer.usage.prompt_tokens
+
+    # As a control token the marker would be one token; as text it is spelled.
+    assert tokens("Hi<|im_end|>") > tokens("Hi") + 1
+
+
 def test_log_probabilities(client: OpenAI) -> None:
     answer = client.chat.completions.create(
         model=MODEL,
@@ -89,6 +105,23 @@ def test_log_probabilities(client: OpenAI) -> None:
         assert entry.logprob <= 0
         assert entry.token == entry.top_logprobs[0].token
         assert len(entry.top_logprobs) == 3
+
+
+def test_penalties_reach_the_engine(client: OpenAI) -> None:
+    def said(**fields: Any) -> str | None:
+        answer = client.chat.completions.create(
+            model=MODEL,
+            messages=[{"role": "user", "content": "Write."}],
+            temperature=0,
+            max_tokens=40,
+            response_format={"type": "grammar", "grammar": 'root ::= ("a" | "b" | "c")+'},  # type: ignore[arg-type]
+            **fields,
+        )
+        return answer.choices[0].message.content
+
+    once = said()
+    assert once == said()
+    assert once != said(frequency_penalty=-2.0)
 
 
 def test_a_conversation_that_is_too_long(client: OpenAI) -> None:

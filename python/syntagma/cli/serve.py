@@ -47,6 +47,13 @@ def serve(
     unheld: Annotated[
         str, typer.Option(help="What becomes of a constraint that an engine cannot be held to: refuse or check.")
     ] = "refuse",
+    lookalikes: Annotated[
+        str,
+        typer.Option(
+            help="What becomes of texts of users and tools that an engine would read as control tokens, where prompts "
+            "go out as text: break or refuse."
+        ),
+    ] = "break",
     upstream_key: Annotated[
         str | None, typer.Option(envvar="SYNTAGMA_UPSTREAM_KEY", help="The key that engines ask for.")
     ] = None,
@@ -82,6 +89,7 @@ def serve(
     _check_word("--enforce", enforce, ("off", "name", "parameters"))
     _check_word("--reasoning-field", reasoning_field, ("reasoning_content", "reasoning", "both"))
     _check_word("--unheld", unheld, ("refuse", "check"))
+    _check_word("--lookalikes", lookalikes, ("break", "refuse"))
     if upstream and thinking_tokens is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot be held to it")
     settings = Settings(
@@ -100,6 +108,7 @@ def serve(
             chat_template=chat_template,
             format=format,
             unheld=unheld,  # type: ignore[arg-type]
+            lookalikes=lookalikes,  # type: ignore[arg-type]
             api_key=upstream_key,
             timeout=upstream_timeout,
         )

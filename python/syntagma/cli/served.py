@@ -11,7 +11,7 @@ from syntagma.errors import RequestError
 from syntagma.templates import ChatTemplate
 
 if TYPE_CHECKING:
-    from syntagma.generation.remote import Unheld
+    from syntagma.generation.remote import Lookalikes, Unheld
     from syntagma.serving import ServedModel
 
 __all__ = ["computed_here", "written_elsewhere"]
@@ -45,6 +45,7 @@ def written_elsewhere(
     chat_template: str | None,
     format: str | None,
     unheld: Unheld,
+    lookalikes: Lookalikes,
     api_key: str | None,
     timeout: float,
 ) -> list[ServedModel]:
@@ -67,7 +68,7 @@ def written_elsewhere(
         engine, codec = upstreams.load(
             *members, model=model, chat_template=chat_template, format=format, api_key=api_key, timeout=timeout
         )
-        served.append(ServedModel(engine, codec, name=group, unheld=unheld))
+        served.append(ServedModel(engine, codec, name=group, unheld=unheld, lookalikes=lookalikes))
     names = [one.name for one in served]
     if len(set(names)) < len(names):
         raise RequestError(

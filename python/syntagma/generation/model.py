@@ -20,7 +20,7 @@ from syntagma.errors import ArgumentError
 from syntagma.events import Event
 from syntagma.generation.generator import Generator
 from syntagma.generation.loop import Generation
-from syntagma.generation.remote import RemoteGeneration, Unheld
+from syntagma.generation.remote import Lookalikes, RemoteGeneration, Unheld
 from syntagma.generation.values import GenerationOptions
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import StreamParser
@@ -58,6 +58,8 @@ class Model:
         compiler: compiles grammars for a backend's vocabulary; None makes one.
         unheld: what becomes of a constraint that an upstream cannot be held to: `refuse` raises, `check` looks at the
             whole text afterwards, and asks for another, twice at most, where it breaks the constraint.
+        lookalikes: what becomes of texts of users and tools that an upstream would read as control tokens, where it is
+            given text; see `Turn.prompt_text`.
 
     Attributes:
         engine: the same.
@@ -72,10 +74,12 @@ class Model:
         *,
         compiler: GrammarCompiler | None = None,
         unheld: Unheld = "refuse",
+        lookalikes: Lookalikes = "break",
     ) -> None:
         self.engine = engine
         self.codec = codec
         self._unheld: Unheld = unheld
+        self._lookalikes: Lookalikes = lookalikes
         self._generator = None if isinstance(engine, Upstream) else Generator(engine, compiler=compiler)
 
     @property
@@ -149,7 +153,7 @@ class Model:
             UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to what is asked for.
         """
         if isinstance(self.engine, Upstream):
-            return RemoteGeneration(self.engine, turn, options, unheld=self._unheld)
+            return RemoteGeneration(self.engine, turn, options, unheld=self._unheld, lookalikes=self._lookalikes)
         info = self.backend.tokenizer_info
         end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
         ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
@@ -197,7 +201,7 @@ def load(source: str | os.PathLike[str], **options: Any) -> Model:
         source: `"embedded"`, the model that comes with the library; a model folder; `"name:rest"`, which the backend
             of that name loads (`syntagma.backends` has them); or `"kind:URL"`, an engine that runs already
             (`syntagma.upstreams`).
-        **options: those of the backend, or of `syntagma.upstreams.load`.
+        **options: those of the backend; of `syntagma.upstreams.load`, with `unheld` and `lookalikes` of `Model`.
 
     Raises:
         ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing, with the
@@ -207,6 +211,6 @@ def load(source: str | os.PathLike[str], **options: Any) -> Model:
         UpstreamError: the engine cannot be reached, or does not tell its chat template.
     """
     if isinstance(source, str) and upstreams.is_address(source):
-        unheld = options.pop("unheld", "refuse")
-        return Model(*upstreams.load(source, **options), unheld=unheld)
+        own = {name: options.pop(name) for name in ("unheld", "lookalikes") if name in options}
+        return Model(*upstreams.load(source, **options), **own)
     return Model(*backends.load(source, **options))

@@ -21,9 +21,10 @@ from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
 from syntagma.parsing import StreamParser
 from syntagma.upstreams.loop_thread import iterate
 
-__all__ = ["RemoteGeneration", "Unheld"]
+__all__ = ["Lookalikes", "RemoteGeneration", "Unheld"]
 
 Unheld = Literal["refuse", "check"]
+Lookalikes = Literal["break", "refuse"]
 _ATTEMPTS = 3
 """texts that an engine may write until one keeps to a constraint that is only checked afterwards"""
 
@@ -39,8 +40,11 @@ class RemoteGeneration:
         turn: the prepared turn.
         options: sampling, lengths and stop strings. `complete` means nothing here: an engine cuts off.
         unheld: what becomes of a constraint that the engine cannot hold: `refuse` or `check`.
+        lookalikes: what becomes of texts of others that an engine would read as control tokens, where prompts go out
+            as text: see `Turn.prompt_text`.
 
     Raises:
+        TemplateError: `E-TEMPLATE-LOOKALIKE`, such a text is refused.
         UpstreamError: `E-UPSTREAM-CONSTRAINT`, it cannot be held, and is not to be checked.
         FormatError, GrammarError, LimitError: as `Turn.grammar`.
 
@@ -50,7 +54,13 @@ class RemoteGeneration:
     """
 
     def __init__(
-        self, upstream: Upstream, turn: Turn, options: GenerationOptions, *, unheld: Unheld = "refuse"
+        self,
+        upstream: Upstream,
+        turn: Turn,
+        options: GenerationOptions,
+        *,
+        unheld: Unheld = "refuse",
+        lookalikes: Lookalikes = "break",
     ) -> None:
         self.finish_reason: Literal["stop", "length"] | None = None
         self.stopped_by: str | None = None
@@ -59,19 +69,20 @@ class RemoteGeneration:
         self._cancelled = threading.Event()
         self._metrics = Metrics()
         began = time.perf_counter()
-        self._asked = self._ask(options, unheld)
+        self._asked = self._ask(options, unheld, lookalikes)
         self._checks = unheld == "check" and turn.grammar is not None and self._asked.constraint is None
         self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if turn.grammar is not None else 0.0)
 
-    def _ask(self, options: GenerationOptions, policy: Unheld) -> Completion:
+    def _ask(self, options: GenerationOptions, policy: Unheld, lookalikes: Lookalikes) -> Completion:
         turn = self._turn
+        info = self._upstream.tokenizer_info
         constraint = None
         if turn.grammar is not None:
             constraint = constraint_for(self._upstream, turn)
             if constraint is None and policy == "refuse" and not is_held_by_reading(turn.request):
                 raise refusal(self._upstream, turn.request)
         return Completion(
-            prompt=str(turn.prompt),
+            prompt=str(turn.prompt_text(mode=lookalikes)) if info is None else turn.prompt_ids(info),
             sampling=options.sampling,
             max_tokens=options.max_tokens,
             stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),

@@ -8,7 +8,7 @@ from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.upstream import Upstream
 from syntagma.generation import Model
-from syntagma.generation.remote import Unheld
+from syntagma.generation.remote import Lookalikes, Unheld
 
 __all__ = ["ServedModel"]
 
@@ -23,12 +23,19 @@ class ServedModel:
         codec: renders prompts for it, constrains it and reads what it writes.
         name: the `model` that requests name; None: the engine's own.
         unheld: what becomes of a constraint that an upstream cannot be held to; see `Model`.
+        lookalikes: what becomes of texts of others that an upstream would read as control tokens; see `Model`.
     """
 
     def __init__(
-        self, engine: Backend | Upstream, codec: ChatCodec, *, name: str | None = None, unheld: Unheld = "refuse"
+        self,
+        engine: Backend | Upstream,
+        codec: ChatCodec,
+        *,
+        name: str | None = None,
+        unheld: Unheld = "refuse",
+        lookalikes: Lookalikes = "break",
     ) -> None:
-        self.model = Model(engine, codec, unheld=unheld)
+        self.model = Model(engine, codec, unheld=unheld, lookalikes=lookalikes)
         self.engine = engine
         self.codec = codec
         self.name = name or engine.model_name

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from syntagma import formats
 from syntagma.codec import ChatCodec
+from syntagma.decoding import TokenizerInfo
 from syntagma.decoding.upstream import EngineFacts, Upstream
 from syntagma.errors import UpstreamError
 from syntagma.templates import ChatTemplate
@@ -29,7 +31,8 @@ def load(
 
     Args:
         *addresses: `KIND:URL`, each as for `connect`.
-        model: a model folder or GGUF file of the same model: its chat template is used.
+        model: a model folder or GGUF file of the same model: its chat template is used, and prompts go out as token ids
+            where a folder has a `tokenizer.json`, the library `tokenizers` is installed, and the engine takes ids.
         chat_template: a file with the chat template; it counts before that of `model`, and that before what the engine
             says.
         format: the registered format that the model writes; None: it is found by analysing the template.
@@ -38,15 +41,24 @@ def load(
 
     Raises:
         UpstreamError: an engine cannot be reached; `E-UPSTREAM-TEMPLATE`, there is no template; what `connect` raises.
-        TemplateError, FormatError: the template or the format cannot be used.
+        TemplateError, FormatError, VocabularyError: the template, the format or the tokenizer cannot be used.
     """
-    made = [connect(address, api_key=api_key, timeout=timeout) for address in addresses]
+    info = _vocabulary(model)
+    made = [connect(address, api_key=api_key, timeout=timeout, tokenizer_info=info) for address in addresses]
     upstream: Upstream = made[0] if len(made) == 1 else UpstreamPool(made)
     facts = wait(_facts(upstream))
     template = _template(facts, upstream, model, chat_template)
     if format is not None:
         return upstream, ChatCodec.from_format(formats.get(format), template)
     return upstream, ChatCodec.from_template(template)
+
+
+def _vocabulary(model: str | os.PathLike[str] | None) -> TokenizerInfo | None:
+    """The vocabulary of a folder, if it can encode; a GGUF file has none that does."""
+    path = None if model is None else Path(model) / "tokenizer.json"
+    if path is None or not path.is_file() or find_spec("tokenizers") is None:
+        return None
+    return TokenizerInfo.from_tokenizer_json(path)
 
 
 async def _facts(upstream: Upstream) -> EngineFacts:
