@@ -80,7 +80,7 @@ def unheld(upstream: Upstream, request: ResolvedRequest) -> UpstreamError:
         "E-UPSTREAM-CONSTRAINT",
         f"the engine cannot be held to {what}",
         status=400,
-        hint="the server can check it afterwards (--unheld check)",
+        hint='it can be checked afterwards: unheld="check", or --unheld check of the server',
         pointer=pointer,
         source=upstream.address,
     )
