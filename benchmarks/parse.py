@@ -13,6 +13,8 @@ characters, and prose with a whole marker that begins no call every 200 characte
 The third is memory: what the parser holds after a million characters of an argument in chunks of four, without the
 raw text, in times the message; and at its peak while reading.
 
+The fourth reads the same text as tokens of four characters, one at a time, beside the same pieces as text.
+
 The last has texts that begin many calls which come to nothing, in chunks of four and at once, and their growth.
 
 Run: `python benchmarks/parse.py [--quick]`.
@@ -208,6 +210,29 @@ def memory_table(million: int) -> None:
         table.row(name, number(held / million), number(peak / million))
 
 
+def token_table(size: int) -> None:
+    table = Table(["format", "feed, µs a piece", "feed_tokens, µs a token", "ratio"], title="tokens one at a time")
+    for name, wire in FORMATS.items():
+        for what, text in (("", call(wire, size)), (", content", prose(size))):
+            chunks = pieces(text)
+            ids = {chunk: number for number, chunk in enumerate(dict.fromkeys(chunks))}
+            tokens = [*(chunk.encode() for chunk in ids), b"<end>"]
+            info = sg.TokenizerInfo.from_tokens(tokens, eos_token_ids=[len(ids)])
+            _, fed = streamed(ours(name), chunks)
+            _, told = streamed(by_tokens(name, info), [(ids[chunk],) for chunk in chunks])
+            table.row(name + what, number(fed), number(told), number(told / fed))
+
+
+def by_tokens(name: str, info: sg.TokenizerInfo) -> Callable[[], Callable[[tuple[int, ...]], object]]:
+    fmt = sg.formats.get(name)
+
+    def make() -> Callable[[tuple[int, ...]], object]:
+        parser = fmt.parser(TOOLS, reasoning="off", id_seed="")
+        return lambda ids: parser.feed_tokens(ids, info)
+
+    return make
+
+
 def odd_table(size: int) -> None:
     marked, half = FORMATS["qwen25"].marker, '<tool_call>{"name": "f", '
     one = call(FORMATS["qwen25"], 20)
@@ -233,6 +258,7 @@ def main() -> None:
     chunk_table(SIZES[:4] if options.quick else SIZES)
     whole_table(MILLION)
     memory_table(MILLION // 4 if options.quick else MILLION)
+    token_table(64 * KIB)
     odd_table(64 * KIB)
 
 

@@ -61,6 +61,21 @@ class ChatCodec:
         return cls.from_template(ChatTemplate.from_pretrained(directory))
 
     @classmethod
+    @entry
+    def from_tokenizer(cls, tokenizer: Any, name: str = "default") -> ChatCodec:
+        """The codec of a tokenizer object of Hugging Face transformers: its template with its special tokens.
+
+        Args:
+            tokenizer: the object; it is read, and transformers is not imported.
+            name: which of several templates; transformers takes `tool_use`, if there is one, where tools are declared.
+
+        Raises:
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
+        """
+        return cls.from_template(ChatTemplate.from_tokenizer(tokenizer, name))
+
+    @classmethod
     def from_format(cls, fmt: ChatFormat, template: ChatTemplate | None = None) -> ChatCodec:
         """A codec whose format is known; the template, if any, is rendered without being analysed."""
         return cls(fmt, template)

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.text.text_buffer import TextBuffer
+from syntagma.parsing.text.token_kind import TokenKind
 
 __all__ = ["UNLIMITED", "DeltaKind", "DeltaSink", "FastPath", "PlainRun"]
 
@@ -56,22 +57,22 @@ class FastPath:
         run: what the turn reader is in the middle of.
         sink: where its text goes.
         at: absolute position of the next character.
-        special: what `feed` is told of its chunks; others are not for this path.
+        kind: the kind of its chunks; others are not for this path.
         ends: what ends the turn.
 
     Attributes:
         run: as above.
         position: absolute position of the next character.
-        special: as above.
+        kind: as above.
         held: what was taken and not passed on, since the end of the turn may begin with it.
     """
 
     __slots__ = (
         *("_ends", "_limit", "_looked_at", "_make", "_spell", "_start", "_write"),
-        *("held", "position", "run", "special"),
+        *("held", "kind", "position", "run"),
     )
 
-    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, special: bool | None, ends: EndOfTurn) -> None:
+    def __init__(self, run: PlainRun, sink: DeltaSink, at: int, *, kind: TokenKind, ends: EndOfTurn) -> None:
         self.run = run
         self.position = self._start = at
         self._limit = at + run.room
@@ -80,7 +81,7 @@ class FastPath:
         self._spell = run.spell
         self._make = sink.make
         self._write = sink.buffer.write
-        self.special = special
+        self.kind = kind
         self.held = ""
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence, Set
-from typing import NamedTuple, Protocol, Unpack
+from collections.abc import Sequence
+from typing import Protocol, Unpack
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
@@ -23,27 +23,10 @@ from syntagma.parsing.states import ReadingNow, State
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.text_decoder import TextDecoder
 from syntagma.parsing.text.token_kind import SPECIAL, TEXT, UNKNOWN, TokenKind
+from syntagma.parsing.text.vocabulary import KnownTokens, Vocabulary
 from syntagma.request import ResolvedRequest, SharedOptions, resolve_request
 
 __all__ = ["HasSpec", "StreamParser", "Vocabulary", "start_state"]
-
-_KINDS: dict[bool | None, TokenKind] = {None: UNKNOWN, True: SPECIAL, False: TEXT}
-"""what `special=` of `feed` says of a chunk"""
-_SPECIAL = {kind: special for special, kind in _KINDS.items()}
-"""what `special=` says of chunks of a kind"""
-
-
-class Vocabulary(Protocol):
-    """What the parser needs of a `TokenizerInfo`. Tokens that end a turn are known where it has `eos_token_ids`."""
-
-    @property
-    def special_token_ids(self) -> Sequence[int] | Set[int]:
-        """Ids of the special tokens."""
-        ...
-
-    def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of a token."""
-        ...
 
 
 class HasSpec(Protocol):
@@ -150,7 +133,7 @@ class StreamParser:
         self._length = 0
         self._finished = False
         self._fast_path: FastPath | None = None
-        self._tokens: _Tokens | None = None
+        self._tokens: KnownTokens | None = None
 
     @property
     def raw(self) -> str:
@@ -194,7 +177,7 @@ class StreamParser:
         """
         fast = self._fast_path
         if fast is not None:
-            if special is fast.special and chunk and isinstance(chunk, str):
+            if fast.kind is _kind(special) and chunk and isinstance(chunk, str):
                 events = fast.take(chunk)
                 if events is not None:
                     if self._raw is not None:
@@ -202,12 +185,13 @@ class StreamParser:
                     return events
             self._leave_fast_path()
         self._check_open()
-        if not (special is None or isinstance(special, bool)):
-            kind = type(special).__name__
-            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"special is True, False or None, not a {kind}")
+        kind = _kind(special)
+        if kind is None:
+            given = type(special).__name__
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"special is True, False or None, not a {given}")
         if special:
             self._read(self._decoder.flush(), UNKNOWN)
-        self._read(self._decoder.decode(chunk), _KINDS[special])
+        self._read(self._decoder.decode(chunk), kind)
         self._enter_fast_path()
         return self._out.take()
 
@@ -221,27 +205,36 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
             ParseError: bad text, only if the parser is strict.
         """
-        self._leave_fast_path()
-        self._check_open()
         tokens = self._tokens
         if tokens is None or tokens.info is not info:
-            tokens = self._tokens = _tokens(info, self._texts)
-        _, special, ends, kind = tokens
-        self._turn.window.vocabulary = kind
+            tokens = self._tokens = KnownTokens(info, self._texts)
+        fast = self._fast_path
+        if fast is not None:
+            if fast.kind is tokens.kind:
+                text = tokens.text_of(ids)
+                events = fast.take(text) if text else None
+                if text and events is not None:
+                    if self._raw is not None:
+                        self._raw.write(text)
+                    return events
+            self._leave_fast_path()
+        self._check_open()
+        self._turn.window.vocabulary = tokens.kind
         plain: list[bytes] = []
         for token in ids:
-            if token not in special:
+            if token not in tokens.special:
                 plain.append(info.token_bytes(token))
                 continue
-            self._read(self._decoder.decode(b"".join(plain)) + self._decoder.flush(), kind)
+            self._read(self._decoder.decode(b"".join(plain)) + self._decoder.flush(), tokens.kind)
             plain = []
-            text = special[token]
-            if token in ends:
+            text = tokens.special[token]
+            if token in tokens.ends:
                 self._note(text)
                 self._end_of_turn.feed_token(text)
             else:
                 self._read(text, SPECIAL)
-        self._read(self._decoder.decode(b"".join(plain)), kind)
+        self._read(self._decoder.decode(b"".join(plain)), tokens.kind)
+        self._enter_fast_path()
         return self._out.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
@@ -271,10 +264,9 @@ class StreamParser:
         """Let the next chunks pass without being read, if the turn's reader is in the middle of plain text."""
         run = self._turn.plain_run() if self._decoder.is_empty and self._end_of_turn.is_empty else None
         sink = None if run is None else self._out.sink(run.kind)
-        kind = self._turn.window.last_kind
-        if run is not None and sink is not None and kind in _SPECIAL:
-            special = _SPECIAL[kind]
-            self._fast_path = FastPath(run, sink, self._length, special=special, ends=self._end_of_turn)
+        if run is not None and sink is not None:
+            kind = self._turn.window.last_kind
+            self._fast_path = FastPath(run, sink, self._length, kind=kind, ends=self._end_of_turn)
 
     def _leave_fast_path(self) -> None:
         """Account for what has passed."""
@@ -287,7 +279,7 @@ class StreamParser:
             self._out.assembler.passed(fast.run.kind, fast.position)
         if fast.held:
             self._length += len(fast.held)
-            self._pass_on(self._end_of_turn.feed(fast.held, _KINDS[fast.special]))
+            self._pass_on(self._end_of_turn.feed(fast.held, fast.kind))
 
     def _check_open(self) -> None:
         if self._finished:
@@ -309,24 +301,9 @@ class StreamParser:
             self._turn.read()
 
 
-class _Tokens(NamedTuple):
-    """What the parser knows of a vocabulary: the texts of its special tokens, and which of them end a turn.
-
-    An end token that means something in the format, such as the end of a message, is read as that.
-    """
-
-    info: Vocabulary
-    special: dict[int, str]
-    ends: frozenset[int]
-    kind: TokenKind
-    """the kind of its text tokens"""
-
-
-def _tokens(info: Vocabulary, texts: tuple[str, ...]) -> _Tokens:
-    special = {token: info.token_bytes(token).decode("utf-8", "replace") for token in info.special_token_ids}
-    ends = {token for token in getattr(info, "eos_token_ids", ()) if token in special}
-    only_ends = frozenset(token for token in ends if not any(special[token] in text for text in texts))
-    return _Tokens(info, special, only_ends, TokenKind(frozenset(special.values())))
+def _kind(special: object) -> TokenKind | None:
+    """The kind of chunks of which `feed` is told this; None if it says nothing."""
+    return UNKNOWN if special is None else SPECIAL if special is True else TEXT if special is False else None
 
 
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:

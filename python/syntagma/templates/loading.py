@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from syntagma import gguf
-from syntagma.errors import TemplateError
+from syntagma.errors import ArgumentTypeError, TemplateError
 from syntagma.limits import Limits
 from syntagma.templates.sandbox import limit_error
 
-__all__ = ["Loaded", "read_folder", "read_gguf", "read_text"]
+__all__ = ["Loaded", "read_folder", "read_gguf", "read_text", "read_tokenizer"]
 
 _CONFIG: Final = "tokenizer_config.json"
 _MAX_CONFIG_BYTES: Final = 64 * 1024 * 1024
@@ -119,7 +119,38 @@ def read_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
     return Loaded(templates[name], texts.pop("bos_token", ""), texts.pop("eos_token", ""), texts)
 
 
-def _templates_of(config: Mapping[str, Any], path: Path) -> dict[str, str]:
+def read_tokenizer(tokenizer: Any, name: str) -> Loaded:
+    """A template of a tokenizer object of Hugging Face transformers, whose library is not needed.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
+        TemplateError: `E-TEMPLATE-LOAD`.
+    """
+    if not hasattr(tokenizer, "chat_template"):
+        raise ArgumentTypeError(
+            "E-ARGUMENT-TYPE",
+            f"tokenizer is a tokenizer of transformers, not a {type(tokenizer).__name__}",
+            hint="a tokenizer of the tokenizers library has no chat template; ChatTemplate takes its text",
+            pointer="/tokenizer",
+        )
+    source = f"{type(tokenizer).__name__}.chat_template"
+    sources = _templates_of({"chat_template": tokenizer.chat_template}, source)
+    if name not in sources:
+        known = ", ".join(sorted(sources))
+        raise _unreadable(
+            source,
+            f"there is no chat template {name!r}",
+            hint=f"there are: {known}" if known else "the tokenizer has no chat template at all",
+        )
+    tokens = getattr(tokenizer, "special_tokens_map", None)
+    texts = {str(key): str(text) for key, text in tokens.items() if text} if isinstance(tokens, Mapping) else {}
+    for key in ("bos_token", "eos_token"):
+        texts[key] = str(getattr(tokenizer, key, None) or "")
+    named = {key: text for key, text in texts.items() if key in _TOKENS}
+    return Loaded(sources[name], texts["bos_token"], texts["eos_token"], named)
+
+
+def _templates_of(config: Mapping[str, Any], path: str | Path) -> dict[str, str]:
     value = config.get("chat_template")
     if value is None:
         return {}

@@ -14,7 +14,7 @@ from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.messages import Message, refuse_incomplete_calls
-from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text
+from syntagma.templates.loading import Loaded, read_folder, read_gguf, read_text, read_tokenizer
 from syntagma.templates.prompt import Prompt
 from syntagma.templates.render_options import RenderOptions
 from syntagma.templates.rendering import Rendering
@@ -134,6 +134,23 @@ class ChatTemplate:
             ModelError: `E-MODEL-GGUF`, the file is damaged.
         """
         return cls._from_loaded(read_gguf(path, name), name, limits)
+
+    @classmethod
+    @entry
+    def from_tokenizer(cls, tokenizer: Any, name: str = "default", limits: Limits | None = None) -> ChatTemplate:
+        """The template `name` of a tokenizer object of Hugging Face transformers, with its special tokens.
+
+        Args:
+            tokenizer: the object; it is read, and transformers is not imported.
+            name: which of several templates; transformers takes `tool_use`, if there is one, where tools are declared.
+            limits: the bounds on every render.
+
+        Raises:
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that there are; or what the
+                constructor raises.
+        """
+        return cls._from_loaded(read_tokenizer(tokenizer, name), name, limits)
 
     @classmethod
     def _from_loaded(cls, loaded: Loaded, name: str, limits: Limits | None) -> ChatTemplate:

@@ -38,8 +38,9 @@ class TextDecoder:
         if isinstance(chunk, bytes | bytearray | memoryview):
             if self._decoder is None:
                 self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            self._begun = True
-            return self._decoder.decode(bytes(chunk))
+            text = self._decoder.decode(bytes(chunk))
+            self._begun = bool(self._decoder.getstate()[0])
+            return text
         raise ArgumentTypeError("E-ARGUMENT-CHUNK", f"a chunk is str or bytes, not {type(chunk).__name__}")
 
     def flush(self) -> str:
