@@ -1,0 +1,128 @@
+"""LangChain: a chat model over a loaded model, in this process or in front of an engine that runs already.
+
+chat = chat_model(sg.load("embedded"), temperature=0)
+chat.bind_tools([search]).invoke("Where is Rome?")
+chat.with_structured_output(Reminder).invoke("Emma at nine")
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+from syntagma.entry import check_argument
+from syntagma.generation import Model
+from syntagma.integrations.answers import Answer
+from syntagma.integrations.langchain_messages import chunk_fields, message_fields, to_openai, usage_fields
+
+__all__ = ["chat_model"]
+
+
+def chat_model(model: Model, **options: Any) -> Any:
+    """A `BaseChatModel` of LangChain, with `bind_tools`, `with_structured_output`, streaming and asyncio.
+
+    Args:
+        model: what answers.
+        **options: for every call, unless the call has others: `temperature`, `max_tokens`, `template_kwargs` and so on,
+            as `syntagma.integrations.answers.Answer` takes them.
+
+    Raises:
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, no model.
+    """
+    check_argument("model", model, Model)
+    return _chat_class()(model=model, options=options)
+
+
+@functools.cache
+def _chat_class() -> Any:
+    """The class, made when LangChain is first needed."""
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, AIMessageChunk
+    from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+    from langchain_core.runnables import RunnableGenerator, RunnableLambda, RunnablePassthrough
+    from langchain_core.utils.function_calling import convert_to_json_schema, convert_to_openai_tool
+
+    class ChatSyntagma(BaseChatModel):  # type: ignore[misc,unused-ignore]
+        """Answers by a model of Syntagma."""
+
+        model: Any
+        options: dict[str, Any]
+
+        @property
+        def _llm_type(self) -> str:
+            return "syntagma"
+
+        @property
+        def _identifying_params(self) -> dict[str, Any]:
+            return {"model": repr(self.model), **self.options}
+
+        def bind_tools(self, tools: Sequence[Any], *, tool_choice: Any = None, **options: Any) -> Any:
+            """The model with tools; `tool_choice`: `auto`, `none`, `any` or `required`, or a tool's name."""
+            declared = [convert_to_openai_tool(tool) for tool in tools]
+            choice = "required" if tool_choice in ("any", True) else tool_choice or None
+            return self.bind(tools=declared, tool_choice=choice, **options)
+
+        def with_structured_output(self, schema: Any, *, include_raw: bool = False, **options: Any) -> Any:
+            """The model held to a schema: its answer is JSON, which is read into a dictionary, or into the class."""
+            shape = convert_to_json_schema(schema)
+            named = {"name": shape.get("title") or "answer", "schema": shape}
+            bound = self.bind(response_format={"type": "json_schema", "json_schema": named}, **options)
+            is_class = isinstance(schema, type) and hasattr(schema, "model_validate")
+            parser = PydanticOutputParser(pydantic_object=schema) if is_class else JsonOutputParser()
+            reader = RunnableGenerator(_whole, _awhole) | parser
+            if not include_raw:
+                return bound | reader
+            read = RunnableLambda(lambda found: {"parsed": reader.invoke(found["raw"]), "parsing_error": None})
+            failed = RunnableLambda(lambda found: {"parsed": None, "parsing_error": found["parsing_error"]})
+            whole = read.with_fallbacks([failed], exception_key="parsing_error")
+            return (
+                {"raw": bound} | RunnablePassthrough() | RunnableLambda(lambda found: {**found, **whole.invoke(found)})
+            )
+
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> Any:  # noqa: ARG002
+            answer = self._answer(messages, stop, options)
+            for _delta in answer:
+                pass
+            message = AIMessage(**message_fields(answer.message()), usage_metadata=usage_fields(answer.usage))
+            message.response_metadata = {"finish_reason": answer.finish_reason}
+            return ChatResult(generations=[ChatGeneration(message=message)])
+
+        def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> Iterator[Any]:
+            answer = self._answer(messages, stop, options)
+            for delta in answer:
+                chunk = ChatGenerationChunk(message=AIMessageChunk(**chunk_fields(delta)))
+                if run_manager is not None:
+                    run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+                yield chunk
+            last = AIMessageChunk(content="", usage_metadata=usage_fields(answer.usage), chunk_position="last")
+            last.response_metadata = {"finish_reason": answer.finish_reason}
+            yield ChatGenerationChunk(message=last)
+
+        def _answer(self, messages: Any, stop: Any, options: Mapping[str, Any]) -> Answer:
+            given = {**self.options, **options, **({"stop": stop} if stop else {})}
+            # What LangChain says of a call for whoever watches it.
+            given = {name: value for name, value in given.items() if not name.startswith("ls_")}
+            return Answer(self.model, to_openai(messages), given)
+
+    return ChatSyntagma
+
+
+def _whole(messages: Iterator[Any]) -> Iterator[Any]:
+    """Messages as they come; the parsers of LangChain would complete JSON that was cut."""
+    for message in messages:
+        yield _checked(message)
+
+
+async def _awhole(messages: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for message in messages:
+        yield _checked(message)
+
+
+def _checked(message: Any) -> Any:
+    from langchain_core.exceptions import OutputParserException
+
+    if message.response_metadata.get("finish_reason") == "length":
+        raise OutputParserException("the answer was cut by its length: give more tokens")
+    return message
