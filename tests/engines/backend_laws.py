@@ -16,6 +16,7 @@ import pytest
 import syntagma as sg
 from syntagma.embedded import EmbeddedModel
 from syntagma.events import ContentDelta, MessageEnd
+from tests.engines.cases import TABLE, Case, hold, record
 from tests.engines.shipped import CONVERSATIONS, TOOLS, greedy, log_probabilities, prompt_of
 
 __all__ = ["DOCS", "BackendLaws", "Pair"]
@@ -51,6 +52,8 @@ def told(message: sg.Message) -> tuple[Any, ...]:
 class BackendLaws:
     """Inherit from it, and define `pair`."""
 
+    engine: str
+    """its name in the table of engines"""
     tolerance = 1e-3
     """of the log-probabilities"""
 
@@ -104,6 +107,12 @@ class BackendLaws:
     def test_answers_are_those_of_our_backend(self, model: sg.Model, reference: sg.Model, name: str) -> None:
         mine = model.chat(TIMER, temperature=0, **ASKED[name])
         assert told(mine) == told(reference.chat(TIMER, temperature=0, **ASKED[name]))
+
+    @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+    @pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+    def test_the_table_of_cases(self, model: sg.Model, case: Case, stream: bool) -> None:
+        hold(model, case, stream=stream)
+        record(self.engine, case, stream=stream)
 
     def test_required_calls_are_valid_at_any_temperature(self, model: sg.Model) -> None:
         for seed in range(5):

@@ -1,105 +1,112 @@
-"""The table of cases that every engine is tried with, as `cases.toml` has it, and what an answer must be like."""
+"""The table of cases, `tests.upstreams.cases`, for what runs in this process, and the note of what was held."""
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
-
 import syntagma as sg
+from syntagma.integrations.answers import Answer as Answering
+from tests.upstreams.cases import CASES, CUT, MESSAGES, TOOLS, Answer, Case, check
 
-__all__ = ["CASES", "TOOLS", "TRIED", "Case", "by_name", "record"]
+__all__ = [
+    "LENGTH",
+    "MESSAGES",
+    "RECORD",
+    "TABLE",
+    "TOOLS",
+    "TRIED",
+    "Case",
+    "Sampling",
+    "check_message",
+    "hold",
+    "joined",
+    "options_of",
+    "record",
+]
 
-_TABLE = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))
+LENGTH = 150
+"""tokens of an answer at most, where a case says nothing"""
+TABLE = (*CASES, Case("cut by length", CUT, None))
 TRIED = Path(__file__).resolve().parents[2] / "docs" / "engines" / "tried.json"
-"""which cases which engine held, written by runs with `--record`"""
+"""which cases which engine held, written by runs that are told to"""
 RECORD = "SYNTAGMA_RECORD_ENGINES"
-"""the environment variable by which a run writes it"""
-TOOLS: list[dict[str, Any]] = [{"type": "function", "function": tool} for tool in _TABLE["tool"]]
+"""the environment variable that tells them"""
+_SAMPLING = {"temperature": 0, "seed": 3, "max_tokens": LENGTH}
 
 
-class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One row of the table; `cases.toml` explains the fields."""
+class Sampling:
+    """How an answer to a case is sampled."""
 
-    name: str
-    user: str
-    tools: bool
-    calls: str | list[str]
-    temperature: float
-    request: dict[str, Any] = {}
-    max_tokens: int = 160
-    reasoning: bool | None = None
-    json: bool = False
-    cut: bool = False
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The conversation."""
-        return [{"role": "user", "content": self.user}]
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """Further arguments of `prepare`."""
-        return {**self.request, "tools": TOOLS if self.tools else []}
-
-    def prepare(self, codec: sg.ChatCodec) -> sg.Turn:
-        """The turn."""
-        return codec.prepare(self.messages, **self.asked)
-
-    def check(self, message: dict[str, Any], finish_reason: str | None) -> None:
-        """Check an answer.
-
-        Args:
-            message: as OpenAI writes it, with `reasoning_content`.
-            finish_reason: why it ended.
-        """
-        calls = message.get("tool_calls") or []
-        names = [call["function"]["name"] for call in calls]
-        if self.cut:
-            assert finish_reason == "length", finish_reason
-            return
-        assert finish_reason == ("tool_calls" if calls else "stop"), finish_reason
-        if isinstance(self.calls, list):
-            assert names == self.calls
-        else:
-            assert {"none": not names, "some": bool(names), "any": True}[self.calls], names
-        schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
-        for call in calls:
-            arguments = call["function"]["arguments"]
-            jsonschema.validate(
-                json.loads(arguments) if isinstance(arguments, str) else arguments, schemas[call["function"]["name"]]
-            )
-        if self.reasoning is not None:
-            assert bool(message.get("reasoning_content")) == self.reasoning, message
-        if self.json:
-            schema = self.request["response_format"]["json_schema"]["schema"]
-            jsonschema.validate(json.loads(message["content"]), schema)
-        assert "<" not in (message.get("content") or ""), "a marker in the answer"
+    def __init__(self, case: Case) -> None:
+        chosen = {**_SAMPLING, **case.fields}
+        self.temperature: float = chosen["temperature"]
+        self.seed: int = chosen["seed"]
+        self.max_tokens: int = chosen["max_tokens"]
 
 
-CASES = msgspec.convert(_TABLE["case"], list[Case])
+def options_of(case: Case) -> dict[str, Any]:
+    """What a case asks of `ChatCodec.prepare`, by its names."""
+    names = {"chat_template_kwargs": "template_kwargs"}
+    asked = {names.get(name, name): value for name, value in case.fields.items() if name not in _SAMPLING}
+    return {"tools": [], **asked}
 
 
-def by_name(names: Sequence[str]) -> list[Case]:
-    """The cases of these names."""
-    found = {case.name: case for case in CASES}
-    return [found[name] for name in names]
+def check_message(
+    case: Case, message: dict[str, Any], finish_reason: str | None, usage: tuple[int, int] = (1, 1)
+) -> None:
+    """Hold an answer to its case.
+
+    Args:
+        case: the case.
+        message: the answer as OpenAI writes it, with `reasoning_content`.
+        finish_reason: why it ended.
+        usage: tokens of prompt and answer, where they are told.
+    """
+    if case.fields is CUT:
+        assert finish_reason == "length"
+        return
+    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls") or []]
+    made = [(name, text if isinstance(text, str) else json.dumps(text)) for name, text in calls]
+    content, reasoning = message.get("content") or "", message.get("reasoning_content") or ""
+    check(case, Answer(content, reasoning, made, finish_reason, usage[1], usage[0]))
 
 
-def record(engine: str, case: str, way: str) -> None:
-    """Note that an engine held a case, `whole` or `streamed`, if the run is to note it."""
+def hold(model: sg.Model, case: Case, *, stream: bool) -> None:
+    """Ask a loaded model, and hold its answer to the case."""
+    sampling = Sampling(case)
+    chosen = {name: getattr(sampling, name) for name in _SAMPLING}
+    answer = Answering(model, MESSAGES, {**options_of(case), **chosen})
+    deltas = list(answer)
+    message = joined(deltas) if stream else answer.message()
+    usage = answer.usage
+    check_message(case, message, answer.finish_reason, (usage["prompt_tokens"], usage["completion_tokens"]))
+
+
+def joined(deltas: list[dict[str, Any]]) -> dict[str, Any]:
+    """The message that deltas add up to, as clients put it together."""
+    message: dict[str, Any] = {"content": "", "reasoning_content": "", "tool_calls": []}
+    for delta in deltas:
+        for name in ("content", "reasoning_content"):
+            message[name] += delta.get(name) or ""
+        for call in delta.get("tool_calls") or []:
+            if call["index"] == len(message["tool_calls"]):
+                message["tool_calls"].append({"function": {"name": "", "arguments": ""}})
+            function = message["tool_calls"][call["index"]]["function"]
+            function["name"] += call["function"].get("name") or ""
+            function["arguments"] += call["function"].get("arguments") or ""
+    return message
+
+
+def record(engine: str, case: Case, *, stream: bool) -> None:
+    """Note that an engine held a case, whole or streamed, if the run is to note it."""
     if not os.environ.get(RECORD):
         return
     tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
-    ways = tried.setdefault(engine, {}).setdefault(case, [])
+    ways = tried.setdefault(engine, {}).setdefault(case.name, [])
+    way = "streamed" if stream else "whole"
     if way not in ways:
-        ways.append(way)
-        ways.sort(reverse=True)
-    TRIED.parent.mkdir(exist_ok=True)
+        tried[engine][case.name] = sorted([*ways, way], reverse=True)
     TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")

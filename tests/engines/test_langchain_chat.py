@@ -12,7 +12,7 @@ import pytest
 import syntagma as sg
 from syntagma.integrations.langchain import chat_model
 from tests.docs.blocks import run_blocks
-from tests.engines.cases import CASES, TOOLS, Case, record
+from tests.engines.cases import MESSAGES, TABLE, Case, Sampling, check_message, options_of, record
 
 langchain_core = pytest.importorskip("langchain_core")
 pydantic = pytest.importorskip("pydantic")
@@ -46,24 +46,21 @@ def wire(message: Any) -> dict[str, Any]:
     return {"content": message.content, "reasoning_content": reasoning, "tool_calls": calls}
 
 
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_table_of_cases(model: sg.Model, case: Case, way: str) -> None:
-    chat = chat_model(model, temperature=case.temperature, seed=1)
-    options = dict(case.request)
-    choice = options.pop("tool_choice", None)
-    options["max_tokens"] = case.max_tokens
-    bound = chat.bind_tools(TOOLS, tool_choice=choice, **options) if case.tools else chat.bind(**options)
-    if way == "whole":
-        message = bound.invoke(case.user)
-    else:
-        chunks = list(bound.stream(case.user))
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+def test_the_table_of_cases(model: sg.Model, case: Case, stream: bool) -> None:
+    asked, sampling = options_of(case), Sampling(case)
+    chat = chat_model(model, temperature=sampling.temperature, seed=sampling.seed, max_tokens=sampling.max_tokens)
+    tools = asked.pop("tools")
+    bound = chat.bind_tools(tools, **asked) if tools else chat.bind(**asked)
+    if stream:
+        chunks = list(bound.stream(MESSAGES))
         message = sum(chunks[1:], chunks[0])
-        assert len(chunks) > 2 or case.cut
-    assert message.usage_metadata["input_tokens"] > 10
-    assert message.usage_metadata["output_tokens"] > 0
-    case.check(wire(message), message.response_metadata["finish_reason"])
-    record("langchain", case.name, way)
+    else:
+        message = bound.invoke(MESSAGES)
+    usage = (message.usage_metadata["input_tokens"], message.usage_metadata["output_tokens"])
+    check_message(case, wire(message), message.response_metadata["finish_reason"], usage)
+    record("langchain", case, stream=stream)
 
 
 def test_tools_are_called_and_answered(model: sg.Model) -> None:

@@ -13,7 +13,8 @@ import pytest
 import syntagma as sg
 from syntagma.integrations.litellm import handler
 from tests.docs.blocks import run_blocks
-from tests.engines.cases import CASES, TOOLS, Case, record
+from tests.engines.cases import MESSAGES as QUESTION
+from tests.engines.cases import TABLE, TOOLS, Case, Sampling, check_message, joined, options_of, record
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would be downloaded
 litellm = pytest.importorskip("litellm")
@@ -51,46 +52,30 @@ def provider(model: sg.Model) -> Iterator[None]:
     litellm.custom_provider_map = before
 
 
-def options_of(case: Case) -> dict[str, Any]:
-    options = {"messages": case.messages, "temperature": case.temperature, "seed": 1, "max_tokens": case.max_tokens}
-    extra = {name: value for name, value in case.request.items() if name == "template_kwargs"}
-    named = {name: value for name, value in case.request.items() if name not in extra}
-    options |= {"tools": TOOLS} if case.tools else {}
-    return {**options, **named, **({"extra_body": extra} if extra else {})}
+def pieces(chunks: list[Any]) -> tuple[dict[str, Any], str | None]:
+    """The message of a streamed answer, and why it ended."""
+    reason = next(chunk.choices[0].finish_reason for chunk in reversed(chunks) if chunk.choices[0].finish_reason)
+    return joined([chunk.choices[0].delta.model_dump() for chunk in chunks]), reason
 
 
-def joined(chunks: list[Any]) -> tuple[dict[str, Any], str | None]:
-    """The message of a streamed answer, put together as clients do."""
-    message: dict[str, Any] = {"content": "", "reasoning_content": "", "tool_calls": []}
-    reason = None
-    for chunk in chunks:
-        delta = chunk.choices[0].delta
-        message["content"] += delta.content or ""
-        message["reasoning_content"] += getattr(delta, "reasoning_content", None) or ""
-        for call in delta.tool_calls or []:
-            if call.index == len(message["tool_calls"]):
-                message["tool_calls"].append({"function": {"name": "", "arguments": ""}})
-            found = message["tool_calls"][call.index]["function"]
-            found["name"] += call.function.name or ""
-            found["arguments"] += call.function.arguments or ""
-        reason = chunk.choices[0].finish_reason or reason
-    return message, reason
-
-
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_table_of_cases(case: Case, way: str) -> None:
-    options = options_of(case)
-    if way == "whole":
-        answer = litellm.completion(model="syntagma/embedded", **options)
-        choice = answer.choices[0]
-        message = choice.message.model_dump()
-        assert answer.usage.completion_tokens > 0
-        assert answer.usage.prompt_tokens > 10
-        case.check(message, choice.finish_reason)
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+def test_the_table_of_cases(case: Case, stream: bool) -> None:
+    asked, sampling = options_of(case), Sampling(case)
+    extra = {"template_kwargs": asked.pop("template_kwargs")} if "template_kwargs" in asked else {}
+    asked |= {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
+    asked = {name: value for name, value in asked.items() if value != []}
+    answer = litellm.completion(
+        model="syntagma/embedded", messages=QUESTION, stream=stream, **asked, **({"extra_body": extra} if extra else {})
+    )
+    if stream:
+        check_message(case, *pieces(list(answer)))
     else:
-        case.check(*joined(list(litellm.completion(model="syntagma/embedded", stream=True, **options))))
-    record("litellm", case.name, way)
+        choice, usage = answer.choices[0], answer.usage
+        check_message(
+            case, choice.message.model_dump(), choice.finish_reason, (usage.prompt_tokens, usage.completion_tokens)
+        )
+    record("litellm", case, stream=stream)
 
 
 def test_asyncio(model: sg.Model) -> None:
@@ -105,7 +90,7 @@ def test_asyncio(model: sg.Model) -> None:
     whole, chunks = asyncio.run(run())
     expected = model.chat(MESSAGES, tools=TOOLS, tool_choice="required", temperature=0).tool_calls[0]
     call = whole.choices[0].message.tool_calls[0].function
-    message, reason = joined(chunks)
+    message, reason = pieces(chunks)
     assert (call.name, call.arguments) == (expected.name, expected.arguments)
     assert message["tool_calls"][0]["function"] == {"name": call.name, "arguments": call.arguments}
     assert reason == "tool_calls"

@@ -20,6 +20,7 @@ def pair(gguf_file: Path) -> Pair:
 
 
 class TestLlamaCpp(BackendLaws):
+    engine = "load-llama-cpp"
     # The cache of keys and values is float16.
     tolerance = 0.05
 

@@ -20,6 +20,7 @@ def pair(folder: Path) -> Pair:
 
 
 class TestMlx(BackendLaws):
+    engine = "load-mlx"
     # The weights are float16, and mlx-lm computes in what is stored.
     tolerance = 0.2
 

@@ -12,7 +12,7 @@ import syntagma as sg
 from syntagma.decoding.bitmask.mlx_rows import masked_mlx
 from syntagma.embedded import EmbeddedModel
 from syntagma.integrations.mlx import Constraint, read_events
-from tests.engines.cases import CASES, TOOLS, Case, record
+from tests.engines.cases import MESSAGES, TABLE, TOOLS, Case, Sampling, check_message, options_of, record
 
 mx = pytest.importorskip("mlx.core")
 mlx_lm = pytest.importorskip("mlx_lm")
@@ -128,21 +128,21 @@ def test_a_list_is_refused(loaded: Loaded) -> None:
         Constraint([turn], loaded.tokenizer)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_table_of_cases(loaded: Loaded, case: Case, way: str) -> None:
-    turn = case.prepare(loaded.codec)
-    mx.random.seed(1)
-    steps = loaded.stream(turn, Constraint(turn, loaded.tokenizer), case.temperature, max_tokens=case.max_tokens)
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+def test_the_table_of_cases(loaded: Loaded, case: Case, stream: bool) -> None:
+    turn, sampling = loaded.codec.prepare(MESSAGES, **options_of(case)), Sampling(case)
+    mx.random.seed(sampling.seed)
+    constraint = Constraint(turn, loaded.tokenizer)
+    steps = loaded.stream(turn, constraint, sampling.temperature, max_tokens=sampling.max_tokens)
     parser = turn.parser()
-    if way == "streamed":
+    if stream:
         events = list(read_events(steps, parser, loaded.tokenizer))
         assert isinstance(events[-1], sg.events.MessageEnd)
-        case.check(parser.message.to_openai(), events[-1].finish_reason)
+        check_message(case, parser.message.to_openai(), events[-1].finish_reason)
     else:
         every = list(steps)
-        info = Constraint(turn, loaded.tokenizer).compiler.info
-        parser.feed_tokens([step.token for step in every], info)
+        parser.feed_tokens([step.token for step in every], constraint.compiler.info)
         parser.finish(every[-1].finish_reason)
-        case.check(parser.message.to_openai(), parser.finish_reason)
-    record("mlx", case.name, way)
+        check_message(case, parser.message.to_openai(), parser.finish_reason)
+    record("mlx", case, stream=stream)

@@ -10,7 +10,7 @@ import pytest
 import syntagma as sg
 from syntagma.integrations.outlines import processor_for
 from tests.docs.blocks import run_blocks
-from tests.engines.cases import CASES, TOOLS, Case, record
+from tests.engines.cases import MESSAGES, TABLE, TOOLS, Case, Sampling, check_message, options_of, record
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -35,23 +35,22 @@ def loaded(plain_folder: Path) -> Loaded:
     return Loaded(plain_folder)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
 def test_the_table_of_cases(loaded: Loaded, case: Case) -> None:
     """Whole only: Outlines does not stream from transformers."""
-    turn = case.prepare(loaded.codec)
+    turn, sampling = loaded.codec.prepare(MESSAGES, **options_of(case)), Sampling(case)
     generate = outlines.Generator(loaded.model, processor=processor_for(loaded.model, turn))
-    options: dict[str, Any] = {"max_new_tokens": case.max_tokens, "do_sample": False}
-    if case.temperature:
-        options |= {"do_sample": True, "temperature": case.temperature, "top_k": 0}
-    for seed in range(2):  # the same generator again
-        torch.manual_seed(seed)
-        text = generate(turn.prompt, **options)
+    options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "do_sample": False}
+    if sampling.temperature:
+        options |= {"do_sample": True, "temperature": sampling.temperature, "top_k": 0}
+    for _ in range(2):  # the same generator again
+        torch.manual_seed(sampling.seed)
         parser = turn.parser()
-        parser.feed(text)
+        parser.feed(generate(turn.prompt, **options))
         # Outlines hands out text and no reason.
-        parser.finish("length" if case.cut else "stop")
-        case.check(parser.message.to_openai(), parser.finish_reason)
-    record("outlines", case.name, "whole")
+        parser.finish("length" if sampling.max_tokens < 10 else "stop")
+        check_message(case, parser.message.to_openai(), parser.finish_reason)
+    record("outlines", case, stream=False)
 
 
 def test_batches_with_a_turn_for_each_prompt(loaded: Loaded) -> None:

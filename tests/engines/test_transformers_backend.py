@@ -21,6 +21,7 @@ def pair(folder: Path) -> Pair:
 
 
 class TestTransformers(BackendLaws):
+    engine = "load-transformers"
     """Weights in float32, on the CPU."""
 
 

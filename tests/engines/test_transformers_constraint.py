@@ -11,7 +11,7 @@ import pytest
 import syntagma as sg
 from syntagma.embedded import EmbeddedModel
 from syntagma.integrations.transformers import Constraint, EventStreamer, set_response_template
-from tests.engines.cases import CASES, TOOLS, Case, record
+from tests.engines.cases import MESSAGES, TABLE, TOOLS, Case, Sampling, check_message, options_of, record
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -319,15 +319,15 @@ def test_the_tokenizer_parses_with_our_template(loaded: Loaded, tmp_path: Path) 
 # -- the table of cases
 
 
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_table_of_cases(loaded: Loaded, case: Case, way: str) -> None:
-    turn = case.prepare(loaded.codec)
-    torch.manual_seed(1)
-    options: dict[str, Any] = {"max_new_tokens": case.max_tokens, "logits_processor": [loaded.constraint(turn)]}
-    if case.temperature:
-        options |= {"do_sample": True, "temperature": case.temperature, "top_k": 0}
-    if way == "streamed":
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
+def test_the_table_of_cases(loaded: Loaded, case: Case, stream: bool) -> None:
+    turn, sampling = loaded.codec.prepare(MESSAGES, **options_of(case)), Sampling(case)
+    torch.manual_seed(sampling.seed)
+    options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens, "logits_processor": [loaded.constraint(turn)]}
+    if sampling.temperature:
+        options |= {"do_sample": True, "temperature": sampling.temperature, "top_k": 0}
+    if stream:
         reasons: list[str] = []
         streamer = EventStreamer(
             turn,
@@ -336,14 +336,14 @@ def test_the_table_of_cases(loaded: Loaded, case: Case, way: str) -> None:
             eos_token_ids=loaded.ends,
         )
         loaded.generate([turn], streamer=streamer, **options)
-        case.check(streamer.messages[0].to_openai(), reasons[0])
+        check_message(case, streamer.messages[0].to_openai(), reasons[0])
     else:
         (row,) = loaded.generate([turn], **options)
         parser = turn.parser()
         parser.feed_tokens(row, loaded.info)
         parser.finish("stop" if row[-1] in loaded.ends else "length")
-        case.check(parser.message.to_openai(), parser.finish_reason)
-    record("transformers", case.name, way)
+        check_message(case, parser.message.to_openai(), parser.finish_reason)
+    record("transformers", case, stream=stream)
 
 
 def test_numbers_of_scores_beyond_the_vocabulary_are_masked(loaded: Loaded) -> None:

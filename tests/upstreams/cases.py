@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsonschema
-from openai import OpenAI
 
-__all__ = ["CASES", "CUT", "CUT_TEXT", "ENDLESS", "SCHEMA", "TOOLS", "Answer", "Case", "ask", "check"]
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+__all__ = ["CASES", "CUT", "CUT_TEXT", "ENDLESS", "MESSAGES", "SCHEMA", "TOOLS", "Answer", "Case", "ask", "check"]
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -48,7 +50,7 @@ SCHEMA = {
     "required": ["who", "n"],
     "additionalProperties": False,
 }
-_MESSAGES = [{"role": "user", "content": "Set a reminder for Emma at 9."}]
+MESSAGES = [{"role": "user", "content": "Set a reminder for Emma at 9."}]
 _FORMAT = {"type": "json_schema", "json_schema": {"name": "r", "schema": SCHEMA, "strict": True}}
 _NAMED = {"type": "function", "function": {"name": "set_timer"}}
 
@@ -107,7 +109,7 @@ class Answer(NamedTuple):
 def ask(client: OpenAI, model: str, fields: dict[str, Any], *, stream: bool) -> Answer:
     """The answer to the fields of a case."""
     extra = {name: fields[name] for name in ("chat_template_kwargs",) if name in fields}
-    asked: dict[str, Any] = {"model": model, "messages": _MESSAGES, "temperature": 0, "max_tokens": 150}
+    asked: dict[str, Any] = {"model": model, "messages": MESSAGES, "temperature": 0, "max_tokens": 150}
     asked |= {name: value for name, value in fields.items() if name not in extra} | {"extra_body": extra}
     if stream:
         chunks = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
