@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from engines_page import engines_page
 from typer.main import get_command
 
 import syntagma as sg
@@ -301,6 +302,7 @@ def sglang_names() -> str:
 
 
 PAGES = {
+    "engines/index.md": lambda: NOTE + engines_page(),
     "reference/cli.md": command_line,
     "reference/compat-sglang-names.md": sglang_names,
     "reference/formats.md": formats,

@@ -9,12 +9,13 @@ from typing import Any
 
 import syntagma as sg
 from syntagma.integrations.answers import Answer as Answering
+from tests.engines.run import RECORD
 from tests.upstreams.cases import CASES, CUT, MESSAGES, TOOLS, Answer, Case, check
 
 __all__ = [
+    "CUT_NAME",
     "LENGTH",
     "MESSAGES",
-    "RECORD",
     "TABLE",
     "TOOLS",
     "TRIED",
@@ -27,13 +28,12 @@ __all__ = [
     "record",
 ]
 
+CUT_NAME = "cut by length"
 LENGTH = 150
 """tokens of an answer at most, where a case says nothing"""
-TABLE = (*CASES, Case("cut by length", CUT, None))
+TABLE = (*CASES, Case(CUT_NAME, CUT, None))
 TRIED = Path(__file__).resolve().parents[2] / "docs" / "engines" / "tried.json"
 """which cases which engine held, written by runs that are told to"""
-RECORD = "SYNTAGMA_RECORD_ENGINES"
-"""the environment variable that tells them"""
 _SAMPLING = {"temperature": 0, "seed": 3, "max_tokens": LENGTH}
 
 
@@ -100,13 +100,13 @@ def joined(deltas: list[dict[str, Any]]) -> dict[str, Any]:
     return message
 
 
-def record(engine: str, case: Case, *, stream: bool) -> None:
-    """Note that an engine held a case, whole or streamed, if the run is to note it."""
+def record(engine: str, case: Case | str, *, stream: bool, refused: bool = False) -> None:
+    """Note that an engine held a case, whole or streamed, or refused it, if the run is to note it."""
     if not os.environ.get(RECORD):
         return
     tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
-    ways = tried.setdefault(engine, {}).setdefault(case.name, [])
-    way = "streamed" if stream else "whole"
-    if way not in ways:
-        tried[engine][case.name] = sorted([*ways, way], reverse=True)
+    name = case if isinstance(case, str) else case.name
+    ways = tried.setdefault(engine, {}).setdefault(name, [])
+    way = "refused" if refused else "streamed" if stream else "whole"
+    tried[engine][name] = sorted({*ways, way}, reverse=True)
     TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
     python -m tests.engines.run              every engine but those whose requirements say: only when named
     python -m tests.engines.run NAME …       some of them
     python -m tests.engines.run --list       their names
+    python -m tests.engines.run --record     also note in docs/engines/tried.json which cases were held
     python -m tests.engines.run --install …  only make the environments
 
 An engine is a file `tests/engines/requirements/NAME.txt`, and `NAME.bare` beside it where a library is installed
@@ -33,6 +34,8 @@ REQUIREMENTS = HERE / "requirements"
 NEEDED = ("hypothesis>=6.100", "pytest>=8")
 PIP_SECONDS, TEST_SECONDS = 1800, 1800
 _STAMP = ".installed"
+RECORD = "SYNTAGMA_RECORD_ENGINES"
+"""the environment variable that tells tests to note which cases were held"""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,10 @@ def main() -> int:
     )
     parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--install", action="store_true", help="only make the environments")
+    parser.add_argument("--record", action="store_true", help="note which cases of the table were held")
     arguments = parser.parse_args()
+    if arguments.record:
+        os.environ[RECORD] = "1"
     unknown = set(arguments.names) - set(engines())
     if unknown:
         parser.error(f"no such engine: {', '.join(sorted(unknown))}; there are {', '.join(engines())}")

@@ -13,6 +13,7 @@ from openai import BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
+from tests.engines.cases import CUT_NAME, record
 from tests.engines.conftest import llamacpp_server
 from tests.serving.live import listening
 from tests.upstreams.cases import CASES, CUT, ENDLESS, Case, ask, check
@@ -41,6 +42,7 @@ def client(engine: Any, folder: Path, request: pytest.FixtureRequest) -> Iterato
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case(client: OpenAI, case: Case, stream: bool) -> None:
     check(case, ask(client, MODEL, case.fields, stream=stream))
+    record("llamacpp", case, stream=stream)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -48,6 +50,7 @@ def test_an_answer_that_is_cut(client: OpenAI, stream: bool) -> None:
     answer = ask(client, MODEL, CUT, stream=stream)
     assert answer.finish_reason == "length"
     assert answer.completion_tokens == CUT["max_tokens"]
+    record("llamacpp", CUT_NAME, stream=stream)
 
 
 def test_a_client_that_leaves_frees_the_engine(client: OpenAI, engine: Any) -> None:

@@ -13,6 +13,7 @@ from openai import BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
+from tests.engines.cases import CUT_NAME, record
 from tests.serving.live import listening
 from tests.upstreams.cases import CASES, CUT, CUT_TEXT, Case, ask, check
 from tests.upstreams.mock import MockEngine
@@ -25,6 +26,11 @@ class Served(NamedTuple):
     wire: str
     engine: MockEngine
     client: OpenAI
+
+    @property
+    def name(self) -> str:
+        """In the table of engines: variants of one wire format count together."""
+        return f"mock-{self.wire.partition(' ')[0]}"
 
     @property
     def refused(self) -> frozenset[str]:
@@ -56,6 +62,7 @@ def test_a_case(served: Served, case: Case, stream: bool) -> None:
         assert raised.value.param is not None
     else:
         check(case, ask(served.client, MODEL, case.fields, stream=stream))
+    record(served.name, case, stream=stream, refused=case.name in served.refused)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -63,6 +70,7 @@ def test_an_answer_that_is_cut(served: Served, stream: bool) -> None:
     answer = ask(served.client, MODEL, CUT_TEXT if served.refused else CUT, stream=stream)
     assert answer.finish_reason == "length"
     assert answer.completion_tokens == CUT["max_tokens"]
+    record(served.name, CUT_NAME, stream=stream)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

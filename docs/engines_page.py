@@ -1,0 +1,52 @@
+"""The page of engines: who holds what, and which cases each one held, from `engines.toml` and `tried.json`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "engines"
+INTRODUCTION = """# Engines
+
+Whatever runs a model, the turn is the same: prompt, grammar and parser come from one `Turn`. Engines differ in who
+masks the model's logits, and in how far that could be tried here.
+
+"""
+CASES = """
+## The table of cases
+
+One table (`tests/upstreams/cases.py`) is asked of all of them: `make test-engines`, and `make test` for the mocks.
+● was held whole and streamed, ◐ whole alone, ✕ is refused with the reason, – was not tried.
+
+"""
+
+
+def engines_page() -> str:
+    """The page as Markdown.
+
+    Raises:
+        KeyError: an engine was tried that `engines.toml` does not know.
+    """
+    engines = tomllib.loads((FOLDER / "engines.toml").read_text(encoding="utf-8"))["engine"]
+    tried = json.loads((FOLDER / "tried.json").read_text(encoding="utf-8"))
+    unknown = set(tried) - {engine["id"] for engine in engines}
+    if unknown:
+        raise KeyError(f"engines.toml has nothing of {', '.join(sorted(unknown))}")
+    lines = ["| engine | held by | tried with |", "|:--|:--|:--|"]
+    for engine in engines:
+        name = f"[{engine['name']}]({engine['page']})" if "page" in engine else engine["name"]
+        lines.append(f"| {name} | {engine['held']} | {engine['tried']} |")
+    cases = sorted({case for held in tried.values() for case in held})
+    table = [f"| engine | {' | '.join(cases)} |", "|:--|" + ":-:|" * len(cases)]
+    for engine in engines:
+        held = tried.get(engine["id"], {})
+        table.append(f"| {engine['name']} | {' | '.join(_sign(held.get(case, [])) for case in cases)} |")
+    return INTRODUCTION + "\n".join(lines) + "\n" + CASES + "\n".join(table) + "\n"
+
+
+def _sign(ways: list[str]) -> str:
+    """One cell: the ways in which a case was held."""
+    if "refused" in ways:
+        return "✕"
+    return {(): "–", ("whole",): "◐", ("whole", "streamed"): "●"}[tuple(ways)]
