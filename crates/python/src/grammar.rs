@@ -282,6 +282,7 @@ impl Grammar {
     }
 
     /// The GBNF text, the markers that stand in it as text, and whether it names tokens.
+    #[pyo3(signature = (ids=None))]
     fn to_gbnf(
         &self,
         py: Python<'_>,
