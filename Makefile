@@ -12,7 +12,7 @@ PORT ?= 8000
 BENCH ?=
 ENGINES ?=
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates verdicts train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -115,6 +115,10 @@ test-vllm: build ## a real server of vLLM on the CPU with our parsers and gramma
 response-templates: build ## what transformers, vLLM and SGLang read with our response templates; writes a page of docs/
 	$(BIN)/python -m tests.engines.run --install transformers vllm sglang
 	for engine in transformers vllm sglang; do $(VENV)-engines-$$engine/bin/python -m tests.engines.response_templates; done
+
+verdicts: build ## compare exported grammars with what other engines make of them; writes a page of docs/
+	$(BIN)/python -m tests.engines.run --install grammars
+	$(VENV)-engines-grammars/bin/python -m tests.engines.verdicts
 
 train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py

@@ -136,3 +136,45 @@ def test_bounds_are_not_carried_in_text() -> None:
     bounded = sg.Grammar.labelled("thought", sg.Grammar.from_regex("a*")).bounded("thought", tokens=3)
     exports = bounded.exports()
     assert exports["gbnf"].where == {"thought": "more than 3 tokens are accepted"}
+
+
+def test_a_tag_holds_schemas_as_text_if_asked() -> None:
+    grammar = sg.Grammar.from_json_schema({"not": {"type": "object"}})
+    tag = grammar.to_structural_tag(schemas="text")
+    assert tag["format"]["type"] == "grammar"
+    assert "/format" in tag.embedded
+    again = sg.Grammar.from_structural_tag(json.dumps(tag))
+    assert [again.accepts(text) for text in ("3", "{}")] == [True, False]
+    with pytest.raises(sg.errors.ArgumentError) as caught:
+        grammar.to_structural_tag(schemas="odd")  # type: ignore[arg-type]
+    assert caught.value.code == "E-ARGUMENT-VALUE"
+
+
+def test_markers_in_grammar_text_of_a_tag_are_tokens_where_their_numbers_are_known() -> None:
+    grammar = sg.Grammar.from_ebnf('start ::= @marker("<call>") (#"[a-z]+" & ~"no") <[8,9]> ;')
+    tag = grammar.to_structural_tag(token_ids={"<call>": 7})
+    [reason] = tag.embedded.values()
+    assert "<call>" not in reason
+    assert "Token(7)" in tag["format"]["grammar"]
+    again = sg.Grammar.from_structural_tag(json.dumps(tag)).to_gbnf()
+    assert again.token_ids == {7, 8, 9}
+
+
+def test_forms_of_xgrammar_for_tokens_are_read() -> None:
+    def read(text: str) -> sg.Grammar:
+        tag = {"type": "structural_tag", "format": {"type": "grammar", "grammar": text}}
+        return sg.Grammar.from_structural_tag(tag)
+
+    written = read('root ::= Token(1, 2) "Token(3)" [Token(4)] ExcludeToken( 5 ) # Token(6)').to_gbnf()
+    assert written.token_ids == {1, 2, 5}
+    assert "!<[5]>" in written.text
+    with pytest.raises(sg.GrammarError, match="any token but several"):
+        read("root ::= ExcludeToken(1, 2)")
+
+
+def test_what_turns_out_to_be_empty_is_left_out() -> None:
+    long = "(?:" + "|".join(f"{number:05}x*" for number in range(600)) + ")"
+    source = f'start ::= "a" | "b" bad ;\nbad ::= #"{long}" & #"[a-z]+" nothing ;\nnothing ::= "" ;'
+    grammar = sg.Grammar.from_ebnf(source)
+    for written in (sg.Grammar.from_gbnf(grammar.to_gbnf().text), sg.Grammar.from_lark(grammar.to_lark())):
+        assert [written.accepts(text) for text in ("a", "b", "b00001")] == [True, False, False]

@@ -46,7 +46,7 @@ class _Exported(Protocol):
     def to_ebnf(self) -> str: ...
     def to_gbnf(self, token_ids: Mapping[str, int] | None = None) -> Gbnf: ...
     def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str: ...
-    def to_structural_tag(self) -> StructuralTag: ...
+    def to_structural_tag(self, *, token_ids: Mapping[str, int] | None = None) -> StructuralTag: ...
 
 
 def exports_of(
@@ -68,7 +68,7 @@ def exports_of(
         return text(written.for_xgrammar(), written.preserved_tokens)
 
     def tag() -> Export:
-        written = grammar.to_structural_tag()
+        written = grammar.to_structural_tag(token_ids=token_ids)
         where = {**grammar.report.pointers, **written.wider}
         return Export("wider" if where else "exact", dict(written), where)
 

@@ -29,7 +29,7 @@ from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, 
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
-from syntagma.grammars.structural_tag import StructuralTag, read_structural_tag, write_structural_tag
+from syntagma.grammars.structural_tag import Schemas, StructuralTag, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 
 __all__ = ["Grammar", "Whitespace"]
@@ -571,15 +571,29 @@ class Grammar:
         return exports_of(self, token_ids, languages)
 
     @entry
-    def to_structural_tag(self, *, limits: Limits | None = None) -> StructuralTag:
+    def to_structural_tag(
+        self,
+        *,
+        schemas: Schemas = "json_schema",
+        token_ids: Mapping[str, int] | None = None,
+        limits: Limits | None = None,
+    ) -> StructuralTag:
         """The grammar as a structural tag; it reads back as the same language, or a wider one, and says where.
+
+        Args:
+            schemas: what stands for a JSON Schema: `json_schema`, itself; `text`, grammar text, which holds the
+                keywords that xgrammar passes over.
+            token_ids: the number of each special token of the vocabulary, by its text; grammar text in the tag then
+                names them by number.
+            limits: bounds on the tag.
 
         Raises:
             GrammarError: `E-GRAMMAR-UNSUPPORTED`, a structural tag cannot say it; `E-GRAMMAR-UNPRINTABLE`, nor can the
                 grammar text that stands in it for a part; the message names what.
             LimitError: `E-LIMIT-GRAMMAR-BYTES`, the tag is larger than any that is read.
         """
-        return write_structural_tag(self, limits or _DEFAULT_LIMITS)
+        ids = None if token_ids is None else _token_ids(token_ids)
+        return write_structural_tag(self, limits or _DEFAULT_LIMITS, schemas=schemas, token_ids=ids)
 
     @entry
     def dump_lnf(self, *, limits: Limits | None = None) -> str:

@@ -10,7 +10,7 @@ use super::regex::{ByteSet, Regex};
 use crate::maps::{IdIndexSet, IdMap, SeededIndexSet, SeededSet, hash_of};
 
 /// States that an automaton may have; a larger language is not written out.
-const STATES: usize = 600;
+const STATES: usize = 3_000;
 /// Nodes and bytes that one derivative may have.
 const NODES: u32 = 20_000;
 

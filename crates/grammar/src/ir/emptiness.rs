@@ -1,5 +1,7 @@
 //! Whether a grammar matches any finite string at all.
 
+use std::cell::RefCell;
+
 use super::automaton;
 use super::facts::Facts;
 use super::grammar::{Expr, ExprId, Grammar, TokenSet};
@@ -39,7 +41,7 @@ impl Matching {
 }
 
 /// Whether the form of a regular language leaves open whether it is empty.
-fn is_doubtful(regex: &Regex) -> bool {
+pub(crate) fn is_doubtful(regex: &Regex) -> bool {
     let facts = Facts::of(regex);
     facts.logical && !facts.nothing
 }
@@ -278,6 +280,15 @@ impl Grammar {
 
     /// What in the grammar visibly matches a finite string. Iterative: a least fix point over expressions.
     pub(crate) fn matching(&self) -> Matching {
+        self.matching_if(|_| true)
+    }
+
+    /// The same, where of the regular languages whose form leaves it open those match for which `doubtful` says so.
+    pub(crate) fn matching_if(&self, doubtful: impl FnMut(&Regex) -> bool) -> Matching {
+        let doubtful = RefCell::new(doubtful);
+        let regular = |regex: &Regex| {
+            !is_visibly_nothing(regex) && (!is_doubtful(regex) || doubtful.borrow_mut()(regex))
+        };
         let nodes = Nodes::new(self, [self.rule(self.start()).body]);
         let full = nodes.least(|expr| match expr {
             Expr::Repeat { min, max, .. } if max.is_some_and(|max| max < *min) => Needs::Impossible,
@@ -285,7 +296,7 @@ impl Grammar {
             | Expr::Marker(_)
             | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. })
             | Expr::Repeat { min: 0, .. } => Needs::Nothing,
-            Expr::Regex(regex) => Needs::if_so(!is_visibly_nothing(regex)),
+            Expr::Regex(regex) => Needs::if_so(regular(regex)),
             Expr::Token(TokenSet::Ids(ranges)) => Needs::if_so(!ranges.is_empty()),
             Expr::Alt(_) => Needs::Any,
             Expr::Repeat { min: 1, .. } => Needs::First,

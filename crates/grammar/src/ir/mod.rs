@@ -17,7 +17,7 @@ pub mod text;
 mod validate;
 
 pub use contents::Exclusion;
-pub(crate) use emptiness::{Matching, is_visibly_nothing};
+pub(crate) use emptiness::{Matching, is_doubtful, is_visibly_nothing};
 pub use grammar::{
     Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet,
     other_ids,

@@ -31,13 +31,13 @@ pub struct Gbnf {
 /// # Errors
 /// `E-GRAMMAR-UNPRINTABLE`: what GBNF cannot say, by name.
 pub fn to_gbnf(grammar: &Grammar, ids: Option<&BTreeMap<String, u32>>) -> Result<Gbnf, Error> {
-    let mut notation = InGbnf {
-        specials: ids.map(Specials::new),
+    let specials = ids.map(Specials::new);
+    let (text, notation) = written(grammar, || InGbnf {
+        specials,
         markers: Vec::new(),
         seen: SeededSet::default(),
         names_tokens: false,
-    };
-    let text = written(grammar, &mut notation)?;
+    })?;
     Ok(Gbnf {
         text,
         preserved_tokens: notation.markers,

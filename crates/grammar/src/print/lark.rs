@@ -21,12 +21,8 @@ use crate::ir::{Grammar, TokenSet, other_ids};
 /// # Errors
 /// `E-GRAMMAR-UNPRINTABLE`: what Lark cannot say, by name.
 pub fn to_lark(grammar: &Grammar, ids: Option<&BTreeMap<String, u32>>) -> Result<String, Error> {
-    written(
-        grammar,
-        &mut InLark {
-            specials: ids.map(Specials::new),
-        },
-    )
+    let specials = ids.map(Specials::new);
+    written(grammar, || InLark { specials }).map(|(text, _)| text)
 }
 
 struct InLark<'f> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::ir::automaton;
 use crate::ir::text::{any_text, utf8_character};
-use crate::ir::{ByteSet, Regex, TokenSet};
+use crate::ir::{ByteSet, Regex, TokenSet, is_doubtful, is_visibly_nothing};
 use crate::maps::SeededMap;
 
 /// How much is looked at to find out whether a language is empty, and whether all of them are; more than the reader looks
@@ -121,15 +121,24 @@ impl Terminals {
         }
     }
 
-    /// Whether a sequence has an intersection or complement in it that is certainly empty. Recursion follows the nesting of
-    /// the expression, which the front ends bound.
+    /// Whether it is certain that nothing matches. Recursion follows the nesting of the expression, which the front ends
+    /// bound.
     pub(super) fn holds_nothing(&mut self, node: &Regex) -> bool {
+        if !is_doubtful(node) {
+            return is_visibly_nothing(node);
+        }
         match node {
-            Regex::Nothing => true,
             Regex::And(_) | Regex::Not(_) => self.is_nothing(node),
             Regex::Concat(parts) => parts.iter().any(|part| self.holds_nothing(part)),
-            _ => false,
+            Regex::Alt(parts) => parts.iter().all(|part| self.holds_nothing(part)),
+            Regex::Repeat { inner, min, .. } => *min > 0 && self.holds_nothing(inner),
+            Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => is_visibly_nothing(node),
         }
+    }
+
+    /// Notes that nothing matches; whether that was not known.
+    pub(super) fn note_nothing(&mut self, node: &Regex) -> bool {
+        self.nothing.insert(node.clone(), true) != Some(true)
     }
 
     /// Whether an intersection or complement is certainly empty.

@@ -10,10 +10,7 @@ use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_not
 use crate::maps::{IdMap, SeededMap};
 
 /// Nodes of derivatives that one grammar may make.
-const FUEL: usize = 4_000_000;
-
-/// Terminals of a way on are asked so deep in it whether anything matches them.
-const SHALLOW: u32 = 4;
+const FUEL: usize = 20_000_000;
 
 /// What is written more than once gets a name if it has more nodes and bytes.
 const LONG: usize = 256;
@@ -63,43 +60,38 @@ pub(super) trait Notation<'g> {
 /// `E-GRAMMAR-UNPRINTABLE`: what the language cannot say, by name.
 pub(super) fn written<'g, N: Notation<'g>>(
     grammar: &'g Grammar,
-    notation: &mut N,
-) -> Result<String, Error> {
-    let mut printer = Printer {
-        notation,
-        names: Names::new(grammar, N::START, N::identifier),
-        matching: grammar.matching(),
-        fuel: FUEL,
-        written: SeededMap::default(),
-        classes: SeededMap::default(),
-        named: IdMap::default(),
-        waiting: Vec::new(),
-        extra: String::new(),
-        blocks: SeededMap::default(),
-        terminals: Terminals::default(),
-    };
-    let mut text = String::new();
-    while let Some((name, owner, body)) = printer.next_rule() {
-        let _ = write!(text, "{name}{}", N::DEFINES);
-        printer.expr(&mut text, owner, body).map_err(|what| {
-            let language = N::NAME;
-            Error::grammar(
-                "E-GRAMMAR-UNPRINTABLE",
-                format!("{language} cannot say {what}, in the rule {name:?}"),
-            )
-            .with_hint("EBNF can say everything")
-        })?;
-        text.push('\n');
+    notation: impl Fn() -> N,
+) -> Result<(String, N), Error> {
+    let (mut fuel, mut terminals) = (FUEL, Terminals::default());
+    loop {
+        let mut printer = Printer {
+            notation: notation(),
+            names: Names::new(grammar, N::START, N::identifier),
+            matching: grammar.matching_if(|regex| !terminals.holds_nothing(regex)),
+            fuel,
+            written: SeededMap::default(),
+            classes: SeededMap::default(),
+            named: IdMap::default(),
+            waiting: Vec::new(),
+            extra: String::new(),
+            blocks: SeededMap::default(),
+            terminals,
+            is_wiser: false,
+        };
+        match printer.all() {
+            Ok(text) => return Ok((text, printer.notation)),
+            // What needs a terminal that turned out to be empty is left out.
+            Err(_) if printer.is_wiser => (fuel, terminals) = (printer.fuel, printer.terminals),
+            Err(error) => return Err(error),
+        }
     }
-    text.push_str(&printer.extra);
-    Ok(text)
 }
 
 /// What cannot be written.
 pub(super) type Unprintable = String;
 
-struct Printer<'g, 'n, N> {
-    notation: &'n mut N,
+struct Printer<'g, N> {
+    notation: N,
     names: Names<'g>,
     matching: Matching,
     fuel: usize,
@@ -117,9 +109,30 @@ struct Printer<'g, 'n, N> {
     blocks: SeededMap<String, String>,
     /// Knows which terminals are empty.
     terminals: Terminals,
+    /// Whether a terminal turned out to be empty of which that was not known.
+    is_wiser: bool,
 }
 
-impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
+impl<'g, N: Notation<'g>> Printer<'g, N> {
+    /// All rules.
+    fn all(&mut self) -> Result<String, Error> {
+        let mut text = String::new();
+        while let Some((name, owner, body)) = self.next_rule() {
+            let _ = write!(text, "{name}{}", N::DEFINES);
+            self.expr(&mut text, owner, body).map_err(|what| {
+                let language = N::NAME;
+                Error::grammar(
+                    "E-GRAMMAR-UNPRINTABLE",
+                    format!("{language} cannot say {what}, in the rule {name:?}"),
+                )
+                .with_hint("EBNF can say everything")
+            })?;
+            text.push('\n');
+        }
+        text.push_str(&self.extra);
+        Ok(text)
+    }
+
     /// The next rule that is still to be written: its name, the number of its grammar, its body.
     fn next_rule(&mut self) -> Option<(String, usize, ExprId)> {
         self.names.next().or_else(|| self.waiting.pop())
@@ -204,17 +217,6 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
         name
     }
 
-    /// Whether a terminal that nothing matches stands in a way on, so deep at most.
-    fn is_nothing(&mut self, grammar: &Grammar, id: ExprId, depth: u32) -> bool {
-        match grammar.expr(id) {
-            Expr::Regex(regex) => self.terminals.holds_nothing(regex),
-            Expr::Seq(parts) if depth > 0 => parts
-                .iter()
-                .any(|&part| self.is_nothing(grammar, part, depth - 1)),
-            _ => false,
-        }
-    }
-
     fn expr(&mut self, out: &mut String, owner: usize, root: ExprId) -> Result<(), Unprintable> {
         let grammar = self.names.grammar(owner);
         let mut work = vec![Piece::Node(root, Binding::Alternation)];
@@ -248,10 +250,7 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
                     let parts: Vec<ExprId> = parts
                         .iter()
                         .copied()
-                        .filter(|&part| {
-                            self.matching.any(grammar, part)
-                                && !self.is_nothing(grammar, part, SHALLOW)
-                        })
+                        .filter(|&part| self.matching.any(grammar, part))
                         .collect();
                     if parts.is_empty() {
                         return Err("a language without any text".to_owned());
@@ -426,7 +425,7 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
         };
         let parts: Vec<&Regex> = parts
             .iter()
-            .filter(|part| !is_visibly_nothing(part))
+            .filter(|part| own == Binding::Sequence || !self.terminals.holds_nothing(part))
             .collect();
         if let [only] = parts[..] {
             return self.regex(out, only, outer);
@@ -456,6 +455,7 @@ impl<'g, N: Notation<'g>> Printer<'g, '_, N> {
                 Failure::Bytes => "bytes that are no text".to_owned(),
             })?;
         if states.iter().all(|state| !state.accepting) {
+            self.is_wiser |= self.terminals.note_nothing(regex);
             return Err("a language without any text".to_owned());
         }
         let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();

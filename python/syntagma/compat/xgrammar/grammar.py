@@ -17,6 +17,7 @@ from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, Stru
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
+from syntagma.grammars.gbnf import from_xgrammar
 from syntagma.limits import Limits
 
 __all__ = [
@@ -88,7 +89,7 @@ class Grammar:
             RuntimeError: a grammar that cannot be read.
         """
         with errors():
-            return Grammar._of(grammars.Grammar.from_gbnf(ebnf_string, start=root_rule_name))
+            return Grammar._of(grammars.Grammar.from_gbnf(from_xgrammar(ebnf_string), start=root_rule_name))
 
     @staticmethod
     @checked

@@ -14,8 +14,9 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
+from syntagma.errors import ArgumentError
 from syntagma.grammars.made import Made, Recorded
 from syntagma.grammars.structural_tag.fields import LAST_ID, limit_error, unsupported
 from syntagma.grammars.structural_tag.formats import (
@@ -31,7 +32,10 @@ from syntagma.grammars.structural_tag.formats import (
 from syntagma.grammars.structural_tag.open_schemas import opened
 from syntagma.limits import Limits
 
-__all__ = ["StructuralTag", "write_structural_tag"]
+__all__ = ["Schemas", "StructuralTag", "write_structural_tag"]
+
+Schemas: TypeAlias = Literal["json_schema", "text"]
+"""what stands in a tag for a JSON Schema: itself, or grammar text"""
 
 _SPACES = re.compile(r"\[ \\t\\n\\r\]\{0,([1-9]\d*)\}(?:\|\\n \{0,(\d+)\})?")
 """whitespace that a number of characters bounds: of any kind, or a line break and its indentation"""
@@ -60,12 +64,16 @@ class Printable(Protocol):
 
     _made: Recorded
 
-    def to_gbnf(self) -> Any: ...
+    def to_gbnf(self, token_ids: Mapping[str, int] | None = None) -> Any: ...
 
 
-def write_structural_tag(grammar: Any, limits: Limits) -> StructuralTag:
+def write_structural_tag(
+    grammar: Any, limits: Limits, *, schemas: Schemas = "json_schema", token_ids: Mapping[str, int] | None = None
+) -> StructuralTag:
     """The tag of a grammar. See `Grammar.to_structural_tag`."""
-    writer = _Writer(grammar)
+    if schemas not in get_args(Schemas):
+        raise ArgumentError("E-ARGUMENT-VALUE", f"{schemas=}", hint=f"one of {', '.join(get_args(Schemas))}")
+    writer = _Writer(grammar, schemas, token_ids)
     whole = {"type": "structural_tag", "format": writer.format(grammar)}
     wider: dict[str, str] = {}
     embedded: dict[str, str] = {}
@@ -118,7 +126,9 @@ class _Writer:
         embedded: why a format is grammar text.
     """
 
-    def __init__(self, grammar: Printable) -> None:
+    def __init__(self, grammar: Printable, schemas: Schemas, token_ids: Mapping[str, int] | None) -> None:
+        self._schemas: Schemas = schemas
+        self._token_ids_of = token_ids
         self.wider: dict[int, str] = {}
         self.embedded: dict[int, str] = {}
         self._bounds = {label: (unit, most) for label, unit, most in grammar._bounds}
@@ -159,7 +169,7 @@ class _Writer:
 
     def _embed(self, grammar: Printable, part: str) -> Node:
         reason = _embeddable()[part]
-        printed = grammar.to_gbnf()
+        printed = grammar.to_gbnf(self._token_ids_of)
         if printed.preserved_tokens:
             reason += f"; the markers {', '.join(printed.preserved_tokens)} in it are text"
         node = {"type": "grammar", "grammar": printed.for_xgrammar()}
@@ -178,6 +188,8 @@ class _Writer:
         text, options = made.value
         if options.notation is not None:
             return self._embed(grammar, "notation")
+        if self._schemas == "text":
+            return self._embed(grammar, "schema")
         spaces = _most_spaces(options.whitespace_pattern)
         if options.separators is not None or options.indent is not None or options.compact or spaces == 0:
             return self._embed(grammar, "spacing")
