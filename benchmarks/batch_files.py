@@ -1,9 +1,10 @@
 """A file of transcripts through `syntagma batch`: rows a second, resident memory, and a run that is killed.
 
 Every row holds a raw answer of some 300 characters: text, reasoning, one call or two. It is parsed, and written with
-its message. Memory is what all processes of a run have resident, summed, every tenth of a second: `after warm-up` is
-the mean over the second tenth of the rows, `later` the highest after that. Ray Data reads the same file, on this
-machine, with as many processes; starting it is not counted, and of its memory only what its processes do not share.
+its message. CPU is that of all processes, their start included. Memory is what they have resident, summed, every tenth
+of a second: `after warm-up` is the mean over the second tenth of the rows, `later` the highest after that. Ray Data
+reads the same file, on this machine, with as many processes; starting it is not counted, and of its memory only what
+its processes do not share.
 
 The killed run gets SIGKILL after a third of the rows, all its processes at once, is called again, and must then have
 written what the whole run wrote, byte for byte.
@@ -111,7 +112,8 @@ def through_files(source: Path, target: Path, workers: int) -> dict[str, Any]:
     memory.start()
     stage = sg.batch.Parse(sg.formats.get(FORMAT))
     summary = sg.batch.process_file(stage, source, target, workers=workers, progress=noted)
-    return {"seconds": summary.seconds, "memory": phases(memory.stop(), marks[1], marks[2], time.time())}
+    cpu = sum(os.times()[:4])
+    return {"seconds": summary.seconds, "cpu": cpu, "memory": phases(memory.stop(), marks[1], marks[2], time.time())}
 
 
 def through_ray(source: Path, target: Path, workers: int) -> dict[str, Any]:
@@ -203,13 +205,24 @@ def main() -> None:
         runs = [("process_file", form, workers) for form in targets for workers in (1, 2)]
         if importlib.util.find_spec("ray"):
             runs.append(("Ray Data", "parquet", 2))
-        columns = ["run", "target", "processes", "rows/s", "seconds", "MB after warm-up", "later, at most", "ratio"]
+        columns = [
+            "run",
+            "target",
+            "processes",
+            "rows/s",
+            "seconds",
+            "CPU µs a row",
+            "MB after warm-up",
+            "later, at most",
+            "ratio",
+        ]
         table = Table(columns, texts=2)
         for what, form, workers in runs:
             target = folder / f"{what.split()[0]}{workers}.{form}"
             found = alone(what, folder / "in.jsonl", target, workers)
             warm, later = found["memory"]
-            cells = [number(rows / found["seconds"]), number(found["seconds"])]
+            cpu = number(found["cpu"] / rows * 1e6) if "cpu" in found else ""
+            cells = [number(rows / found["seconds"]), number(found["seconds"]), cpu]
             table.row(what, form, workers, *cells, number(warm / 1e6), number(later / 1e6), f"{later / warm:.2f}")
         same = digest(folder / "process_file1.jsonl") == digest(folder / "process_file2.jsonl")
         print(f"\nOne process and two wrote {'the same bytes' if same else 'DIFFERENT BYTES'}.")

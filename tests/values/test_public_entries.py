@@ -171,6 +171,7 @@ SUBJECTS: dict[type, Callable[[], Any]] = {
     sg.testing.ScriptedBackend: RIGHT["backend"],
     sg.batch.Constrain: lambda: sg.batch.Constrain(RIGHT["fmt"](), "gbnf"),
     sg.batch.Parse: lambda: sg.batch.Parse(RIGHT["fmt"]()),
+    sg.batch.Transcript: lambda: sg.batch.Transcript(_codec(), INFO),
     sg.batch.Render: lambda: sg.batch.Render(RIGHT["template"]()),
 }
 """values whose methods are called; any other class is called without arguments"""

@@ -52,7 +52,7 @@ class Constrain(Stage):
     needs = None
     lists = False
     reads: ClassVar[tuple[str, ...]] = ("prompt", "prompt_start", *REQUEST)
-    results: ClassVar[Mapping[str, Kind]] = {"grammar": "text", "grammar_status": "text", "preserved_tokens": "texts"}
+    results: Mapping[str, Kind] = {"grammar": "text", "grammar_status": "text", "preserved_tokens": "texts"}
 
     @entry
     def __init__(

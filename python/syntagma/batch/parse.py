@@ -51,7 +51,7 @@ class Parse(Stage):
         "prompt_start",
         *REQUEST,
     )
-    results: ClassVar[Mapping[str, Kind]] = {
+    results: Mapping[str, Kind] = {
         "role": "text",
         "content": "text",
         "reasoning_content": "text",

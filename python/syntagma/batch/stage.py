@@ -33,7 +33,7 @@ class Stage:
     needs: str | None
     lists: bool
     reads: ClassVar[tuple[str, ...]]
-    results: ClassVar[Mapping[str, Kind]]
+    results: Mapping[str, Kind]
 
     def __init__(self, columns: Mapping[str, str] | None) -> None:
         self._columns = Columns((*self.reads, *self.results, ERROR), columns)
