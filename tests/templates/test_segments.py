@@ -227,6 +227,16 @@ def test_a_template_that_draws_lots_is_not_trusted() -> None:
     raise AssertionError("twenty equal draws")
 
 
+def test_a_template_that_changes_its_messages_is_traced_all_the_same() -> None:
+    source = (
+        "{% set first = messages.pop(0) %}<{{ first.content }}>{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    )
+    template = ChatTemplate(source).variant(lenient=True)
+    prompt = template.render([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
+    assert prompt[prompt.start :] == "]"
+    assert prompt.segments == (("<", T), ("S", "system"), (">[", T), ("U", U), ("]", T))
+
+
 def test_surrogates_of_two_origins() -> None:
     source = "{{ '\\ud83d' }}{{ messages[0].content }}{{ '<\\ud83d' }}"
     prompt = ChatTemplate(source).render([{"role": "user", "content": "\ude42x\ud800"}])

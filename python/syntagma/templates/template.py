@@ -36,6 +36,7 @@ from syntagma.templates.sandbox import (
 __all__ = ["ChatTemplate"]
 
 _ARGUMENTS: Final = frozenset({"messages", "tools", "documents", "add_generation_prompt", "continue_final_message"})
+_LISTS: Final = ("messages", "tools", "documents")
 _HELPERS: Final = frozenset({"raise_exception", "strftime_now", "tojson", "bos_token", "eos_token"})
 _MAX_CLOCK_FORMAT_CHARS: Final = 1024
 _TRACED: Final = 10
@@ -309,7 +310,11 @@ class ChatTemplate:
 
     def _run(self, variables: Mapping[str, Any]) -> str:
         template = self._compiled.lenient if self._lenient else self._compiled.strict
-        return self._written(template, Budget(self._limits), dict(variables))
+        own = dict(variables)
+        if self._lenient:
+            # Such a template may change the lists that it is given, and there may be another render.
+            own |= {name: plain_data(own[name], self._limits) for name in _LISTS if name in own}
+        return self._written(template, Budget(self._limits), own)
 
     def _run_traced(self, variables: Mapping[str, Any]) -> str:
         tokens = {*self._tokens, "bos_token", "eos_token"}

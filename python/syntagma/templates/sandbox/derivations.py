@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from syntagma.templates.sandbox.budget import CONTAINERS, parts_of
-from syntagma.templates.sandbox.traced import TEMPLATE, Run, cut, is_traced, only, runs_of, traced
+from syntagma.templates.sandbox.traced import TEMPLATE, Run, cut, is_traced, only, runs_of, traced, whole
 
 __all__ = ["blame", "derived_list", "derived_text"]
 
@@ -39,14 +39,14 @@ def derived_text(operation: str, owner: Any, args: _Arguments, result: str) -> s
         runs = derivation(owner, args, result)
         if runs is not None:
             return traced(result, runs)
-    return traced(result, ((len(result), blame((owner, *args), numbers=operation in _WRITES_VALUES)),))
+    return whole(result, blame((owner, *args), numbers=operation in _WRITES_VALUES))
 
 
 def derived_list(operation: str, owner: str, args: _Arguments, result: Sequence[Any]) -> list[Any]:
     """The pieces of a string with their origins, for methods that take it apart; other values as they are."""
-    whole = only(owner)
-    if whole is not None:
-        return [traced(part, ((len(part), whole[0]),)) if type(part) is str else part for part in result]
+    one = only(owner)
+    if one is not None:
+        return [whole(part, one[0]) if type(part) is str else part for part in result]
     separator = args[0] if args and isinstance(args[0], str) and operation in ("split", "rsplit") else None
     pieces: list[Any] = []
     done = 0
@@ -201,12 +201,12 @@ def _interleaved(pieces: Sequence[str], values: Sequence[Any], result: str) -> I
     if len(texts) != len(values):
         return None
     runs: list[Run] = []
-    whole: list[str] = []
+    written: list[str] = []
     for number, piece in enumerate(pieces):
         for text in (piece, *islice(texts, number, number + 1)):
             runs += runs_of(text)
-            whole.append(text)
-    return runs if "".join(whole) == result else None
+            written.append(text)
+    return runs if "".join(written) == result else None
 
 
 def _cut_at(text: str, separator: str) -> list[str]:

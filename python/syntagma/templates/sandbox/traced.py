@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
 
-__all__ = ["TEMPLATE", "Run", "Traced", "cut", "encodable", "is_traced", "only", "runs_of", "traced"]
+__all__ = ["TEMPLATE", "Run", "Traced", "cut", "encodable", "is_traced", "only", "runs_of", "traced", "whole"]
 
 Run: TypeAlias = tuple[int, str | None]
 """A number of code points and their origin; None: unknown, and so not the template's."""
@@ -48,7 +48,7 @@ class _TracedMarkup(Markup):
 def _subscript(text: str, key: Any, result: str) -> str:
     runs = runs_of(text)
     if len(runs) == 1:
-        return traced(result, ((len(result), runs[0][1]),))
+        return whole(result, runs[0][1])
     if not isinstance(key, slice):
         place = key.__index__() % len(text)
         return traced(result, cut(runs, place, place + 1))
@@ -70,8 +70,17 @@ def traced(text: str, runs: Iterable[Run]) -> str:
             merged.append((length, origin))
     if total != len(text):
         return text
+    return _made(text, tuple(merged))
+
+
+def whole(text: str, origin: str | None) -> str:
+    """The text with one origin."""
+    return _made(text, ((len(text), origin),)) if text else text
+
+
+def _made(text: str, runs: tuple[Run, ...]) -> str:
     made: Any = _TracedMarkup(text) if isinstance(text, Markup) else str.__new__(Traced, text)
-    made.runs = tuple(merged)
+    made.runs = runs
     return made  # type: ignore[no-any-return]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from syntagma.limits import Limits
 from syntagma.templates.sandbox.budget import Budget
 from syntagma.templates.sandbox.derivations import blame, derived_list, derived_text
-from syntagma.templates.sandbox.traced import TEMPLATE, Run, is_traced, only, runs_of, traced
+from syntagma.templates.sandbox.traced import TEMPLATE, Run, is_traced, only, runs_of, traced, whole
 
 __all__ = ["TracingBudget", "traced_variables"]
 
@@ -49,7 +49,7 @@ class TracingBudget(Budget):
         """A text that stands in the template."""
         found = self._literals.get(text)
         if found is None:
-            found = self._literals[text] = traced(text, ((len(text), TEMPLATE),))
+            found = self._literals[text] = whole(text, TEMPLATE)
         return found
 
     def text(self, value: Any) -> str:
@@ -68,7 +68,7 @@ class TracingBudget(Budget):
             if is_traced(result):
                 return result
             if kwargs:
-                return traced(result, ((len(result), blame((owner, *args, *kwargs.values()), numbers=True)),))
+                return whole(result, blame((owner, *args, *kwargs.values()), numbers=True))
             return derived_text(operation, owner, args, result)
         if operation in _TAKES_APART and isinstance(owner, str) and not (kwargs and only(owner) is None):
             pieces = derived_list(operation, owner, args, result)
@@ -107,7 +107,7 @@ def _message(message: Any) -> Any:
     origin = _ORIGIN_OF_ROLE.get(role) if isinstance(role, str) else None
     copy = _copied(message, _by(origin or _STRANGER))
     if origin is not None:
-        copy["role"] = traced(str(role), ((len(str(role)), TEMPLATE),))
+        copy["role"] = whole(str(role), TEMPLATE)
     return copy
 
 
@@ -119,11 +119,11 @@ class _Reporting:
 
     def __call__(self, *args: Any) -> Any:
         result = self._function(*args)
-        return traced(result, ((len(result), blame(args, numbers=True)),)) if type(result) is str else result
+        return whole(result, blame(args, numbers=True)) if type(result) is str else result
 
 
 def _by(origin: str) -> Callable[[str], str]:
-    return lambda text: traced(text, ((len(text), origin),))
+    return lambda text: whole(text, origin)
 
 
 def _copied(value: Any, by: Callable[[str], str]) -> Any:
