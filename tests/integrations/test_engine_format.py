@@ -36,6 +36,15 @@ def test_the_template_of_the_tokenizer_is_analysed_once(template: str) -> None:
     assert engine_format(SimpleNamespace(chat_template={"tool_use": "", "default": template})) is found
 
 
+def test_the_end_of_the_turn_may_be_the_tokenizers() -> None:
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% if m.role == 'assistant' %}{{ eos_token }}{% endif %}"
+        "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    ends = engine_format(SimpleNamespace(chat_template=template, eos_token="<|over|>", bos_token=None)).stop_strings
+    assert ends == ("<|over|>",)
+
+
 def test_the_environment_comes_first(template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "template.jinja"
     file.write_text(template)

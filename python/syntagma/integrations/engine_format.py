@@ -46,11 +46,15 @@ def engine_format(tokenizer: Any) -> ChatFormat:
             "the tokenizer has no chat template, so nothing says how the model writes",
             hint=f"name a format in {FORMAT_VARIABLE}, or a template's file in {TEMPLATE_VARIABLE}",
         )
-    return _analysed(template)
+    begin, end = (str(getattr(tokenizer, name, None) or "") for name in ("bos_token", "eos_token"))
+    return _analysed(template, begin, end)
 
 
 def _template_of(tokenizer: Any) -> str:
-    """The template of a tokenizer; of several the default one."""
+    """The text of a tokenizer's template; of several the default one.
+
+    Engines ask for every request, so nothing is compiled for that.
+    """
     template = getattr(tokenizer, "chat_template", None)
     if isinstance(template, dict):
         template = template.get("default") or next(iter(template.values()), None)
@@ -58,8 +62,8 @@ def _template_of(tokenizer: Any) -> str:
 
 
 @lru_cache(maxsize=16)
-def _analysed(template: str) -> ChatFormat:
-    return analyze(ChatTemplate(template)).format
+def _analysed(template: str, bos_token: str, eos_token: str) -> ChatFormat:
+    return analyze(ChatTemplate(template, bos_token, eos_token)).format
 
 
 def _text(path: str, variable: str) -> str:
