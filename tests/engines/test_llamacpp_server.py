@@ -13,6 +13,7 @@ from openai import BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
+from tests.docs.blocks import run_blocks
 from tests.engines.cases import CUT_NAME, record
 from tests.engines.conftest import llamacpp_server
 from tests.serving.live import listening
@@ -125,6 +126,14 @@ def test_penalties_reach_the_engine(client: OpenAI) -> None:
     once = said()
     assert once == said()
     assert once != said(frequency_penalty=-2.0)
+
+
+def test_the_page_runs(engine: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "llama-cpp.md"
+    written = (Path(__file__).parents[2] / "docs" / "engines" / "llama-cpp.md").read_text(encoding="utf-8")
+    page.write_text(written.replace("http://127.0.0.1:8080", engine.listening_address), encoding="utf-8")
+    run_blocks(page)
+    assert "ContentDelta" in capsys.readouterr().out
 
 
 def test_a_conversation_that_is_too_long(client: OpenAI) -> None:
