@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -28,6 +29,7 @@ SCRIPTS = (
     "batch_files",
     "legal_ends",
     "forced_tokens",
+    "in_process",
     "captures",
     "parse",
     "parser_setup",
@@ -40,6 +42,8 @@ SCRIPTS = (
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed"}
 """scripts that do not know --quick"""
+NEEDED = {"in_process": ("torch", "transformers")}
+"""libraries without which a script is left out, and its last results stay, unless it is asked for by name"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BY_HAND = re.compile(r"^## Experiments\n.*\Z", re.MULTILINE | re.DOTALL)
 """the section that no script writes, at the end of the file"""
@@ -70,7 +74,8 @@ def main() -> int:
     last = RESULTS.read_text() if RESULTS.is_file() else ""
     bodies = dict(_SECTION.findall(last))
     by_hand = _BY_HAND.search(last)
-    for script in options.scripts or SCRIPTS:
+    here = [script for script in SCRIPTS if all(find_spec(library) for library in NEEDED.get(script, ()))]
+    for script in options.scripts or here:
         begun = time.monotonic()
         body = measured(script, quick=options.quick)
         print(f"\n## {script}.py\n\n{body}\n", flush=True)

@@ -20,6 +20,8 @@ from syntagma.errors import ModelError
 __all__ = ["Cache", "ModelConfig", "Network"]
 
 _ARCHITECTURE = "llama"
+_FEW = 3
+"""rows below the number that libraries of linear algebra multiply together with profit"""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,11 +198,11 @@ class Network:
         mask = np.triu(np.full((len(ids), end), -np.inf, np.float32), k=start + 1) if len(ids) > 1 else None
         for index, layer in enumerate(self._layers):
             normed = _normalised(hidden, layer.attention_norm, config.rms_norm_eps)
-            mixed = self._attend(normed @ layer.qkv, cache.data[index], start, rotation, mask)
-            hidden = hidden + mixed @ layer.out
-            gate_up = _normalised(hidden, layer.feed_norm, config.rms_norm_eps) @ layer.gate_up
+            mixed = self._attend(_product(normed, layer.qkv), cache.data[index], start, rotation, mask)
+            hidden = hidden + _product(mixed, layer.out)
+            gate_up = _product(_normalised(hidden, layer.feed_norm, config.rms_norm_eps), layer.gate_up)
             gate, up = gate_up[:, : config.intermediate_size], gate_up[:, config.intermediate_size :]
-            hidden = hidden + (gate / (1 + np.exp(-np.maximum(gate, -80))) * up) @ layer.down
+            hidden = hidden + _product(gate / (1 + np.exp(-np.maximum(gate, -80))) * up, layer.down)
         cache.length = end
         return _normalised(hidden, self._norm, config.rms_norm_eps)
 
@@ -228,6 +230,12 @@ class Network:
         scores /= scores.sum(axis=-1, keepdims=True)
         mixed: Tensor = scores.reshape(kv_heads, -1, end) @ values
         return mixed.reshape(heads, count, width).transpose(1, 0, 2).reshape(count, heads * width)
+
+
+def _product(rows: Tensor, weight: Tensor) -> Tensor:
+    """`rows @ weight`; two or three rows, as forced tokens make them, are multiplied one by one, in half the time."""
+    few = 1 < len(rows) <= _FEW
+    return np.asarray((rows[:, None] @ weight)[:, 0] if few else rows @ weight, np.float32)
 
 
 def _normalised(rows: Tensor, weight: Tensor, epsilon: float) -> Tensor:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, apply_token_bitmask_inplace
+from syntagma.decoding import GrammarMatcher, allocate_token_bitmask
 from syntagma.decoding.backend import Backend, Logits, Session
 from syntagma.decoding.excluded_texts import ExcludedTexts
 from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
@@ -254,7 +254,9 @@ class Generation:
         ):
             return True, token
         logits = self._logits_now()
-        apply_token_bitmask_inplace(logits, self._bitmask[0])
+        began = time.perf_counter()
+        matcher.mask_logits_inplace(logits)
+        self._grammar_s += time.perf_counter() - began
         return False, self._chosen(logits)
 
     def _can_still_close(self, matcher: GrammarMatcher) -> bool:
