@@ -179,8 +179,8 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
                 continue
             tried.add(text)
             known = best.certificate
-            # A format that cannot read a call where the best one can is not worth a certificate.
-            if known is not None and known.covers("T") and not certifier.reads_calls(candidate):
+            # A format that cannot read the plainest call is not proved by this template, and not worth a certificate.
+            if known is not None and candidate.spec.tools is not None and not certifier.reads_calls(candidate):
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=give_up_after)

@@ -15,6 +15,7 @@ A certificate must not deceive itself. Four rules keep it from that:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from syntagma.analysis.certify.read_back import (
     PromptedOutput,
     chunkings,
     difference,
+    first_words,
     grammar_reserves_text,
     markers_of,
     plain_message,
@@ -92,7 +94,7 @@ class Certifier:
         """
         checks = _FormatChecks(self._outputs, fmt)
         items: list[Item] = []
-        for case in roundtrip_cases(self._id_form, markers_of(fmt)):
+        for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
             items.append(checks.case(case))
             failing = sum(one.verdict in ("fails", "refused") for one in items)
             if give_up_after is not None and failing >= give_up_after:
@@ -108,10 +110,21 @@ class Certifier:
         return msgspec.structs.replace(found, findings=(*findings, *self._unaccounted(fmt, found)))
 
     def reads_calls(self, fmt: ChatFormat) -> bool:
-        """Whether the plainest call that the template shows comes back: one quick question before all of them."""
-        checks = _FormatChecks(self._outputs, fmt)
-        answers = (checks.reads(case.turn) for case in roundtrip_cases(self._id_form, markers_of(fmt)))
-        return next((answer for answer in answers if answer is not None), True)
+        """Whether the plainest call that the template shows comes back: one quick question before all of them.
+
+        False where the template shows none.
+        """
+        turn = self._plainest_call
+        return turn is not None and _FormatChecks(self._outputs, fmt).reads(turn) is True
+
+    @cached_property
+    def _plainest_call(self) -> SampleTurn | None:
+        """The first turn of calls that the template shows as its last; None if it shows none."""
+        for case in roundtrip_cases(self._id_form):
+            rendered = self._outputs.turn(case.turn, "last", case_tools()) if case.turn.calls else None
+            if rendered is not None and shown_turn(rendered).turn.calls:
+                return case.turn
+        return None
 
     def _unaccounted(self, fmt: ChatFormat, certificate: Certificate) -> Iterator[Finding]:
         """What the template speaks of, or its prompts end with, and the format does not account for."""

@@ -23,6 +23,7 @@ __all__ = [
     "PromptedOutput",
     "chunkings",
     "difference",
+    "first_words",
     "grammar_reserves_text",
     "markers_of",
     "plain_message",
@@ -198,6 +199,12 @@ def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
         if not spec.tools.argument:
             texts += [spec.tools.call[0].opener, spec.tools.call[0].closer]
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def first_words(fmt: ChatFormat) -> tuple[str, ...]:
+    """Plain words that markers of several words begin with: answers hold them, too, so they must be told apart."""
+    words = [text.split(maxsplit=1) for text in markers_of(fmt)]
+    return tuple(dict.fromkeys(found[0] for found in words if len(found) > 1 and found[0].isalpha()))
 
 
 # -- the grammar

@@ -107,12 +107,13 @@ def _schema(kind: str) -> dict[str, Any]:
     return schema
 
 
-def roundtrip_cases(id_form: str, markers: tuple[str, ...] = ()) -> list[Case]:
+def roundtrip_cases(id_form: str, markers: tuple[str, ...] = (), words: tuple[str, ...] = ()) -> list[Case]:
     """All messages, in the order in which they are tried.
 
     Args:
         id_form: how call ids are made, as `Capabilities.call_id_form` says.
         markers: markers of the format, which a string argument quotes.
+        words: plain words that markers begin with, which an answer holds.
     """
 
     def call(name: str, arguments: dict[str, Any], index: int = 0) -> SampleCall:
@@ -223,6 +224,8 @@ def roundtrip_cases(id_form: str, markers: tuple[str, ...] = ()) -> list[Case]:
         for key, both in unions.items()
         for value in both
     ]
+    if words:
+        cases.append(Case("content of words of markers", SampleTurn(content=f"The {' and the '.join(words)} of it.")))
     if markers:
         quoted = "see " + " ".join(markers)
         inside = {"label": quoted, "note": "x"}
