@@ -26,11 +26,14 @@ def written(
         markers: as for `Generation.read`.
     """
     with closing(generation):
+        began = False
         for step, events in generation.read(parser, markers=markers):
             has_logprob = step is not None and step.logprob is not None and not step.end
             logprobs = (_logprob(step, info),) if step is not None and has_logprob else ()
-            metrics = generation.metrics if step is None else None
-            yield Written(events=events, logprobs=logprobs, metrics=metrics)
+            metrics = generation.metrics if step is None or not began else None
+            stopped_by = generation.stopped_by if step is None else None
+            began = True
+            yield Written(events=events, logprobs=logprobs, metrics=metrics, stopped_by=stopped_by)
 
 
 def _logprob(step: Step, info: TokenizerInfo) -> TextLogprob:

@@ -131,14 +131,19 @@ class RemoteGeneration:
         Raises:
             UpstreamError: the engine failed; `E-UPSTREAM-UNHELD`, all its texts broke the constraint.
         """
+        began = False
         async with aclosing(self._checked() if self._checks else self._pieces()) as pieces:
             async for piece in pieces:
                 if self._cancelled.is_set():
                     return
                 logprobs = () if self._asked.logprobs is None else piece.logprobs
                 if piece.text or logprobs:
-                    yield Written(events=parser.feed(piece.text) if piece.text else (), logprobs=logprobs)
-        yield Written(events=parser.finish(self.finish_reason or "stop"), metrics=self._metrics)
+                    events = parser.feed(piece.text) if piece.text else ()
+                    told = self._metrics if not began and self._metrics.prompt_tokens else None
+                    began = True
+                    yield Written(events=events, logprobs=logprobs, metrics=told)
+        events = parser.finish(self.finish_reason or "stop")
+        yield Written(events=events, metrics=self._metrics, stopped_by=self.stopped_by)
 
     async def _checked(self) -> AsyncGenerator[Piece, None]:
         """The pieces of the first text that keeps to the constraint."""

@@ -22,6 +22,7 @@ from syntagma.serving.dialect import Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.inner import Happening, InnerRequest
+from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.running import Runner
@@ -60,6 +61,8 @@ def create_app(
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
+            Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
+            Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
         ],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
@@ -111,6 +114,14 @@ class _Server:
             return await self._answer(request, dialect)
 
         return endpoint
+
+    async def count_tokens(self, request: Request) -> Response:
+        dialect = MessagesDialect()
+        try:
+            asked = dialect.read_count(await self._body(request), self._settings)
+            return json_response({"input_tokens": await self._runner.count(self._named(asked.model), asked)})
+        except Exception as error:
+            return dialect.refuse(error)
 
     async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:

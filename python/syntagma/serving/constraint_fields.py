@@ -24,7 +24,7 @@ from syntagma.request import ResponseFormat, read_response_format
 from syntagma.serving.body import bad_field
 from syntagma.serving.sampling_fields import SamplingFields
 
-__all__ = ["ConstraintFields", "StructuredOutputs", "response_format_of"]
+__all__ = ["ConstraintFields", "StructuredOutputs", "response_format_at", "response_format_of"]
 
 
 class StructuredOutputs(msgspec.Struct, kw_only=True):
@@ -100,13 +100,27 @@ def _read(pointer: str, value: Any) -> ResponseFormat:
         return read_response_format(value)
     kind, key = _SHORT[pointer]
     written = {key: value, "strict": True} if key else _tag(pointer, value)
-    inner = f"/response_format/{key}".removesuffix("/")
+    return response_format_at(pointer, {**written, "type": kind}, f"/{key}" if key else "")
+
+
+def response_format_at(pointer: str, value: Mapping[str, Any], inside: str = "") -> ResponseFormat:
+    """A response format that stands elsewhere in a request.
+
+    Args:
+        pointer: where.
+        value: what stands there, as a response format.
+        inside: the pointer, within that, of the part that stands there.
+
+    Raises:
+        RequestError: `E-REQUEST-RESPONSE-FORMAT`.
+    """
+    place = f"/response_format{inside}"
     try:
-        read = read_response_format({**written, "type": kind})
+        read = read_response_format(value)
     except RequestError as error:
-        error.pointer = (error.pointer or inner).replace(inner, pointer, 1)
+        error.pointer = (error.pointer or place).replace(place, pointer, 1)
         raise
-    return msgspec.structs.replace(read, pointer=read.pointer.replace(inner, pointer, 1))
+    return msgspec.structs.replace(read, pointer=read.pointer.replace(place, pointer, 1))
 
 
 def _tag(pointer: str, value: Any) -> Mapping[str, Any]:

@@ -33,6 +33,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         add_generation_prompt: open the assistant's turn at the end of the prompt.
         continue_final_message: let the model go on with the final message.
         stream_reasoning: hand reasoning out as it comes, not in one piece.
+        thinking: whether the model is to reason, where its template has a switch for it; None: nothing is said.
     """
 
     model: str | None
@@ -44,12 +45,19 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     stream_reasoning: bool = True
+    thinking: bool | None = None
 
 
 class Began(msgspec.Struct, frozen=True):
-    """The engine has begun to write a choice."""
+    """The engine has begun to write a choice.
+
+    Attributes:
+        index: which one.
+        prompt_tokens: tokens of the prompt; 0 where the engine does not tell before its end.
+    """
 
     index: int
+    prompt_tokens: int = 0
 
 
 class Wrote(msgspec.Struct, frozen=True):
@@ -61,12 +69,21 @@ class Wrote(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A choice is whole."""
+    """A choice is whole.
+
+    Attributes:
+        index: which one.
+        finish_reason: as the parser says.
+        message: all of it.
+        metrics: what it took.
+        stopped_by: the stop string of the request that ended it, if it was seen.
+    """
 
     index: int
     finish_reason: FinishReason
     message: Message
     metrics: Metrics
+    stopped_by: str | None = None
 
 
 Happening: TypeAlias = Began | Wrote | Ended

@@ -19,6 +19,7 @@ from syntagma.errors import SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.serving.body import unsupported
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
@@ -61,20 +62,29 @@ class Runner:
             async for happening in happenings:
                 yield happening
 
+    async def count(self, served: ServedModel, request: InnerRequest) -> int:
+        """How many tokens the prompt of a request has.
+
+        Raises:
+            RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
+        """
+        return await _in(self._preparing, lambda: _counted(served, request))
+
     async def _choice(
         self, served: ServedModel, turn: Turn, request: InnerRequest, index: int
     ) -> AsyncGenerator[Happening, None]:
         parser = turn.parser()
-        metrics = Metrics()
+        metrics, stopped_by = Metrics(), None
         async with aclosing(self._written(served, turn, _options(request, index), parser)) as pieces:
             began = False
             async for piece in pieces:
                 if not began:
                     began = True
-                    yield Began(index)
+                    yield Began(index, 0 if piece.metrics is None else piece.metrics.prompt_tokens)
                 metrics = piece.metrics or metrics
+                stopped_by = piece.stopped_by if piece.stopped_by in request.options.stop else None
                 yield Wrote(index, piece.events, piece.logprobs)
-        yield Ended(index, parser.finish_reason or "stop", parser.message, metrics)
+        yield Ended(index, parser.finish_reason or "stop", parser.message, metrics, stopped_by)
 
     def _written(
         self, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
@@ -126,11 +136,23 @@ async def _in(threads: Executor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
+def _counted(served: ServedModel, request: InnerRequest) -> int:
+    info = served.engine.tokenizer_info
+    if info is None:
+        raise unsupported("/model", "the vocabulary of the engine is not known here")
+    return len(info.encode(_prepared(served, request).prompt))
+
+
 def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
+    resolved = request.resolved
+    if request.thinking is not None:
+        switches = served.codec.capabilities.thinking_switches
+        settings = {name: request.thinking for name, values in switches.items() if request.thinking in values}
+        resolved = msgspec.structs.replace(resolved, template_kwargs={**settings, **(resolved.template_kwargs or {})})
     try:
         return served.codec.prepare_request(
             request.messages,
-            request.resolved,
+            resolved,
             reading=ReadingOptions(stream_reasoning=request.stream_reasoning),
             documents=request.documents,
             add_generation_prompt=request.add_generation_prompt,

@@ -6,12 +6,17 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["DONE", "event"]
+__all__ = ["DONE", "event", "named_event"]
 
 _encoder = msgspec.json.Encoder()
 
 DONE = b"data: [DONE]\n\n"
 """the last event of a stream that went well"""
+
+
+def named_event(name: str, payload: Any) -> bytes:
+    """One event with a name and a JSON payload."""
+    return b"event: " + name.encode() + b"\n" + event(payload)
 
 
 def event(payload: Any) -> bytes:
