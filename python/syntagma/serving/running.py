@@ -140,7 +140,7 @@ def _counted(served: ServedModel, request: InnerRequest) -> int:
     info = served.engine.tokenizer_info
     if info is None:
         raise unsupported("/model", "the vocabulary of the engine is not known here")
-    return len(info.encode(_prepared(served, request).prompt))
+    return len(_prepared(served, request).prompt_ids(info))
 
 
 def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
