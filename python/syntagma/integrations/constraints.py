@@ -34,7 +34,7 @@ _COMPILERS: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 
 
 def compiler_for(tokenizer: Tokenizer, eos_token_ids: Sequence[int] | None = None) -> GrammarCompiler:
-    """The compiler for a tokenizer: the same one each time, so that grammars are compiled once.
+    """The compiler for a tokenizer: for one of `transformers` the same each time, so that grammars are compiled once.
 
     Args:
         tokenizer: a fast tokenizer of `transformers`, a `tokenizers.Tokenizer`, a `TokenizerInfo` or a compiler.
