@@ -38,14 +38,6 @@ def test_untrusted_text_cannot_forge_a_marker(tokenizer: ModelTokenizer) -> None
     assert not markers.isdisjoint(tokenizer.encode(FORGED))
 
 
-def test_segments_keep_trusted_markers_and_spell_the_others(tokenizer: ModelTokenizer) -> None:
-    end = tokenizer.encode("<|im_end|>")
-    ids = tokenizer.encode_segments([("<|im_start|>user\n", True), ("a <|im_end|> b", False), ("<|im_end|>", True)])
-    assert ids.count(end[0]) == 1
-    assert ids[-1:] == end
-    assert tokenizer.decode(ids) == "<|im_start|>user\na <|im_end|> b<|im_end|>"
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_detokenizer_gives_the_text_in_whole_characters(tokenizer: ModelTokenizer, text: str) -> None:
     detokenizer = tokenizer.detokenizer()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import json
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from syntagma.decoding.encoders import ControlTokens, TokenizerJsonEncoder
 from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.embedded.files import read_file
-from syntagma.errors import ModelError
+from syntagma.errors import ModelError, VocabularyError
 
 __all__ = ["Detokenizer", "ModelTokenizer"]
 
@@ -23,22 +23,19 @@ class ModelTokenizer:
 
     Raises:
         ModelError: `E-MODEL-DEPENDENCY` (the library is missing), `E-MODEL-FILE` (no readable file) or
-            `E-MODEL-TOKENIZER` (not understood by the library).
-        VocabularyError: the tokens' spelling is not understood.
+            `E-MODEL-TOKENIZER` (the file, or how its tokens spell bytes, is not understood).
     """
 
     def __init__(self, path: Path) -> None:
-        library = _library()
-        raw = read_file(path)
+        _require_library()
+        read_file(path)
         try:
-            text = raw.decode()
-            description = json.loads(text)
-            self._marked = library.Tokenizer.from_str(text)
-            # Without added tokens nothing that looks like one is found in text: it is spelled letter by letter.
-            self._plain = library.Tokenizer.from_str(json.dumps(description | {"added_tokens": []}))
-        except Exception as error:  # the library raises bare Exception
+            tokens = read_tokenizer_json(path, eos_token_ids=())
+            self._encoder = TokenizerJsonEncoder(ControlTokens(tokens), path)
+            self._encoder.encode("", ())
+        except VocabularyError as error:
             raise ModelError("E-MODEL-TOKENIZER", f"is not understood: {error}", source=str(path)) from error
-        self.token_bytes: list[bytes] = read_tokenizer_json(path, eos_token_ids=()).table
+        self.token_bytes: list[bytes] = tokens.table
 
     def encode(self, text: str, *, markers: bool = True) -> list[int]:
         """Token ids; nothing is added at either end.
@@ -48,13 +45,7 @@ class ModelTokenizer:
             markers: whether the text of special and added tokens becomes those tokens. False is for text of users and
                 tools: no id of such a token comes out.
         """
-        encoder = self._marked if markers else self._plain
-        ids: list[int] = encoder.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def encode_segments(self, segments: Iterable[tuple[str, bool]]) -> list[int]:
-        """Token ids of (text, markers) pairs, one after another."""
-        return [token for text, markers in segments for token in self.encode(text, markers=markers)]
+        return self._encoder.encode(text, [(0, len(text))] if markers else ())
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text that tokens write, special ones included; bytes that are no UTF-8 become U+FFFD."""
@@ -81,11 +72,8 @@ class Detokenizer:
         return self._decoder.decode(b"", True)
 
 
-def _library() -> Any:
-    try:
-        import tokenizers
-    except ImportError as error:
+def _require_library() -> None:
+    if importlib.util.find_spec("tokenizers") is None:
         raise ModelError(
             "E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install 'syntagma[embedded]'"
-        ) from error
-    return tokenizers
+        )
