@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -62,10 +63,15 @@ def test_a_token_inside_of_a_marker_is_a_token() -> None:
 def test_lazy_fields_name_each_trigger_and_preserve_it() -> None:
     lazy = request_fields(turn("gpt-oss"), lazy=True)
     assert lazy["grammar_lazy"] is True
-    triggers = [trigger["value"] for trigger in lazy["grammar_triggers"]]
-    assert triggers == list(sg.formats.get("gpt-oss").triggers)
-    assert {trigger["type"] for trigger in lazy["grammar_triggers"]} == {TRIGGER_WORD}
+    triggers = sg.formats.get("gpt-oss").triggers
+    found = [
+        re.fullmatch(trigger["value"], text) for trigger, text in zip(lazy["grammar_triggers"], triggers, strict=True)
+    ]
+    assert all(found)
+    assert {trigger["type"] for trigger in lazy["grammar_triggers"]} == {TRIGGER_PATTERN}
     assert set(triggers) <= set(lazy["preserved_tokens"])
+    [marker] = request_fields(turn("hermes"), lazy=True)["grammar_triggers"]
+    assert marker == {"type": TRIGGER_WORD, "value": "<tool_call>"}
     grammar = sg.Grammar.from_gbnf(lazy["grammar"])
     assert grammar.accepts('<|channel|>commentary to=functions.set_timer<|message|>{"minutes": 1}<|call|>')
     assert not grammar.accepts("Hello")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -12,7 +12,7 @@ import syntagma as sg
 from syntagma.compat.llama_cpp import request_fields, special_tokens
 from syntagma.embedded import load
 from syntagma.testing import byte_vocabulary
-from tests.engines.test_llamacpp_grammars import ANSWERS, TOOLS, without_end
+from tests.engines.test_llamacpp_grammars import ANSWERS, FORMATS, TOOLS, without_end
 
 MESSAGES = [{"role": "user", "content": "Set a timer for 7 minutes"}]
 HOT = {"temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "n_predict": 240}
@@ -138,3 +138,13 @@ def test_a_trigger_inside_of_reasoning_that_the_model_opened_does_not_count(
         elif text.startswith("<tool_call>"):
             assert re.match(r"<tool_call>\s*\{", text), text
     assert 0 < inside < ANSWERS
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if sg.formats.get(name).triggers])
+def test_triggers_of_every_format_are_read(llamacpp: Any, name: str) -> None:
+    codec = sg.ChatCodec(sg.formats.get(name), sg.ChatTemplate("{{ messages[0].content }}"))
+    states: tuple[Literal["open", "closed"], ...] = ("open", "closed") if codec.format.spec.reasoning else ("closed",)
+    for state in states:
+        fields = request_fields(codec.prepare(MESSAGES, tools=TOOLS, reasoning=state), lazy=True)
+        answer = llamacpp.handle_completions({**fields, "prompt": "a", "n_predict": 2})
+        assert "error" not in answer, answer

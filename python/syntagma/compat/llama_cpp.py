@@ -104,7 +104,14 @@ def _lazily(turn: Turn) -> Mapping[str, Any]:
 def _triggers(turn: Turn, blocks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """What begins a call; behind the end of reasoning, if the prompt has opened it."""
     if turn.start.reasoning != "open":
-        return [{"type": TRIGGER_WORD, "value": trigger} for trigger in turn.triggers]
+        # A word that is one ordinary token would be missed inside of a longer token.
+        markers = frozenset(turn.preserved_tokens)
+        return [
+            {"type": TRIGGER_WORD, "value": trigger}
+            if trigger in markers
+            else {"type": TRIGGER_PATTERN, "value": f"({_escaped(trigger)})"}
+            for trigger in turn.triggers
+        ]
     ends = dict.fromkeys(closer for opener, closer in blocks if turn.start.opener.strip() in ("", opener))
     closed = "|".join(map(_escaped, ends))
     return [
