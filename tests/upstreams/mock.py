@@ -62,6 +62,7 @@ class MockEngine:
         drop_after: lines after which it breaks the connection off; None: it does not.
         silent: it takes requests and does not answer.
         endless: it writes its first token for ever.
+        closes_after_each: it closes the connection when the next request on it comes, as if it had done so before.
         texts: what it writes instead of what it is asked for, one text after another; the last one again and again.
         bodies: the requests for texts so far.
         left: how many clients left while it wrote.
@@ -73,6 +74,7 @@ class MockEngine:
     drop_after: int | None = None
     silent: bool = False
     endless: bool = False
+    closes_after_each: bool = False
     texts: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -113,16 +115,19 @@ class MockEngine:
         self._tasks.add(task)
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                while await self._answer(reader, writer):
-                    pass
+                again = False
+                while await self._answer(reader, writer, again=again):
+                    again = True
         finally:
             writer.close()
             with contextlib.suppress(ConnectionError):
                 await writer.wait_closed()
             self._tasks.discard(task)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, again: bool) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        if again and self.closes_after_each:
+            return False
         path = head[0].split()[1]
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))

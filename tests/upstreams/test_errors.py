@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 import syntagma as sg
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
-from tests.upstreams.mock import MockEngine
+from tests.upstreams.mock import PLAIN, MockEngine
 from tests.upstreams.wires import CODEC, WIRES, model_of
 
 MESSAGES = [{"role": "user", "content": "Hello"}]
@@ -165,3 +165,12 @@ def test_an_engine_that_does_not_tell_its_template(engine: MockEngine, monkeypat
         sg.load(address(engine))
     assert raised.value.code == "E-UPSTREAM-TEMPLATE"
     assert "--chat-template" in (raised.value.hint or "")
+
+
+def test_a_connection_that_the_engine_closes_while_it_is_idle_is_opened_anew(engine: MockEngine) -> None:
+    model = model_of(address(engine))
+    engine.closes_after_each = True
+    for _ in range(4):
+        assert model.chat(MESSAGES).content == PLAIN
+    assert len(engine.bodies) == 4
+    model.close()

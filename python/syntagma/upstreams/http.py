@@ -103,9 +103,11 @@ class HttpUpstream(ABC):
 
     async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
         """Write a text; see `Upstream.stream`."""
-        reader = self.reader(asked)
+        reader, request = self.reader(asked), self.request(asked)
+        content = msgspec.json.encode(request.body)
+        made = self._client().build_request("POST", self._url + request.path, content=content)
         wrote = ended = False
-        async with self._answer(self.request(asked)) as response, aclosing(_lines(response)) as lines:
+        async with self._answer(made) as response, aclosing(_lines(response)) as lines:
             try:
                 # Read to its end, so that the connection can be used again.
                 async for line in lines:
@@ -135,27 +137,21 @@ class HttpUpstream(ABC):
         Raises:
             UpstreamError: it did not come.
         """
-        try:
-            response = await self._client().request(
-                method,
-                self._url + path,
-                content=None if body is None else msgspec.json.encode(body),
-                timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
-            )
-        except httpx.HTTPError as error:
-            raise self._failed(error, again=True) from error
-        if not response.is_success:
-            raise self._refused(response.status_code, _message(response.content))
-        try:
-            return msgspec.json.decode(response.content)
-        except msgspec.DecodeError:
-            return None
+        content = None if body is None else msgspec.json.encode(body)
+        limit = self._timeout if timeout is None else httpx.Timeout(timeout)
+        made = self._client().build_request(method, self._url + path, content=content, timeout=limit)
+        async with self._answer(made) as response:
+            try:
+                return msgspec.json.decode(await response.aread())
+            except msgspec.DecodeError:
+                return None
+            except httpx.HTTPError as error:
+                raise self._failed(error, again=True) from error
 
     @asynccontextmanager
-    async def _answer(self, request: Request) -> AsyncIterator[httpx.Response]:
+    async def _answer(self, made: httpx.Request) -> AsyncIterator[httpx.Response]:
         """The response to a request, once its status says that it went well."""
         client = self._client()
-        made = client.build_request("POST", self._url + request.path, content=msgspec.json.encode(request.body))
         try:
             try:
                 response = await client.send(made, stream=True)
