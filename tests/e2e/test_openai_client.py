@@ -191,3 +191,27 @@ def test_errors_become_the_clients_exceptions(client: OpenAI, model: str) -> Non
     with pytest.raises(openai.BadRequestError) as long:
         client.chat.completions.create(model=model, messages=[{"role": "user", "content": "word " * 5000}])
     assert long.value.code == "context_length_exceeded"
+
+
+def test_responses_and_their_stream(client: OpenAI) -> None:
+    function = WEATHER["function"]
+    tool: Any = {"type": "function", "strict": True, **function}
+    asked: Any = {"model": "syntagma-2m", "tools": [tool], "tool_choice": "required", "max_output_tokens": 200}
+    first = client.responses.create(input="What is the weather in Lisbon?", **asked)
+    call = first.output[-1]
+    assert call.type == "function_call"
+    jsonschema.validate(json.loads(call.arguments), PARAMETERS[call.name])
+    result: Any = [{"type": "function_call_output", "call_id": call.call_id, "output": "21 degrees"}]
+    again = client.responses.create(
+        model="syntagma-2m", input=result, previous_response_id=first.id, tools=[tool], max_output_tokens=60
+    )
+    assert again.previous_response_id == first.id
+    with client.responses.stream(input="What is the weather in Lisbon?", **asked) as stream:
+        kinds = {event.type for event in stream}
+        final = stream.get_final_response()
+    assert {"response.created", "response.function_call_arguments.delta", "response.completed"} <= kinds
+    assert final.output[-1].type == "function_call"
+    assert client.responses.retrieve(final.id).id == final.id
+    client.responses.delete(final.id)
+    with pytest.raises(openai.NotFoundError):
+        client.responses.retrieve(final.id)

@@ -25,6 +25,7 @@ from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
+from syntagma.serving.responses import ResponsesDialect, ResponseStore
 from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
 
@@ -61,6 +62,8 @@ def create_app(
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
+            Route("/v1/responses", server.answers(ResponsesDialect(server.store)), methods=["POST"]),
+            Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
             Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
         ],
@@ -86,6 +89,7 @@ class _Server:
     def __init__(self, models: Sequence[ServedModel], settings: Settings) -> None:
         self._models = {model.name: model for model in models}
         self._settings = settings
+        self.store = ResponseStore(settings.stored_bytes)
         self._runner = Runner(settings.parallel)
         self._active = 0
 
@@ -114,6 +118,16 @@ class _Server:
             return await self._answer(request, dialect)
 
         return endpoint
+
+    async def one_response(self, request: Request) -> Response:
+        key = request.path_params["id"]
+        try:
+            if request.method == "GET":
+                return Response(self.store.get(key).body, media_type="application/json")
+            self.store.delete(key)
+            return json_response({"id": key, "object": "response", "deleted": True})
+        except RequestError as error:
+            return error_response(error)
 
     async def count_tokens(self, request: Request) -> Response:
         dialect = MessagesDialect()

@@ -24,6 +24,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
             is cut off.
         reasoning_fields: the fields of a chat completion that reasoning stands in.
+        stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
         limits: bounds on requests.
     """
 
@@ -33,4 +34,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     thinking_tokens: int | None = None
     complete: bool = True
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
+    stored_bytes: int = 64 << 20
     limits: Limits = Limits()

@@ -1,0 +1,11 @@
+"""The dialect of OpenAI's `POST /v1/responses`, and the answers that it keeps.
+
+Facts: OpenAI's API reference, "Responses" and "Streaming events".
+"""
+
+from __future__ import annotations
+
+from syntagma.serving.responses.reader import ResponsesDialect
+from syntagma.serving.responses.store import ResponseStore
+
+__all__ = ["ResponseStore", "ResponsesDialect"]

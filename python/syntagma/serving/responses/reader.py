@@ -1,0 +1,171 @@
+"""Requests of `/v1/responses` as inner requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response as HttpResponse
+
+from syntagma.errors import ArgumentError
+from syntagma.request import Budgets, ResolvedRequest, ResponseFormat, resolve_request
+from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
+from syntagma.serving.constraint_fields import response_format_at
+from syntagma.serving.dialect import Asked
+from syntagma.serving.errors import error_response
+from syntagma.serving.inner import InnerRequest
+from syntagma.serving.responses.conversation import conversation_of
+from syntagma.serving.responses.store import ResponseStore
+from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
+from syntagma.serving.responses.writer import ResponsesWriter
+from syntagma.serving.sampling_fields import SamplingFields, generation_options
+from syntagma.serving.settings import Settings
+
+__all__ = ["ResponsesDialect"]
+
+_PASSED_ON: Final = ("input", "tools")
+_NO_REASONING: Final = "none"
+"""the effort that switches reasoning off"""
+
+
+class ResponsesDialect:
+    """`POST /v1/responses`.
+
+    Args:
+        store: where answers are kept.
+    """
+
+    def __init__(self, store: ResponseStore) -> None:
+        self._store = store
+
+    def read(self, body: bytes, settings: Settings) -> Asked:
+        """See `Dialect`.
+
+        Raises:
+            RequestError: `E-REQUEST-JSON`, `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`,
+                `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`; `E-REQUEST-RESPONSE`, the previous response is
+                not kept.
+            ArgumentError, LimitError: what messages and tools raise.
+        """
+        data = decode_body(body)
+        request = typed_body(data, ResponsesRequest)
+        _refuse_unsupported(request)
+        before: Sequence[dict[str, Any]] = ()
+        if request.previous_response_id is not None:
+            before = self._store.get(request.previous_response_id, "/previous_response_id").messages
+        conversation = [*before, *conversation_of(request.input)]
+        system = [] if request.instructions is None else [{"role": "system", "content": request.instructions}]
+        inner = _inner(request, [*system, *conversation], settings)
+
+        def writer(model: str) -> ResponsesWriter:
+            return ResponsesWriter(_answer(request, model), conversation, self._store if _stores(request) else None)
+
+        return Asked(inner, request.stream is True, writer, unread_fields(data, ResponsesRequest, _PASSED_ON))
+
+    def refuse(self, error: BaseException) -> HttpResponse:
+        """See `Dialect`."""
+        return error_response(error)
+
+
+def _refuse_unsupported(request: ResponsesRequest) -> None:
+    for name in ("background", "conversation", "prompt", "max_tool_calls"):
+        if getattr(request, name):
+            raise unsupported(f"/{name}", f"{name} is not supported")
+    if request.truncation not in (None, "disabled"):
+        raise unsupported("/truncation", "a conversation is not truncated here", hint='the only value is "disabled"')
+
+
+def _stores(request: ResponsesRequest) -> bool:
+    return request.store is not False
+
+
+def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: Settings) -> InnerRequest:
+    limits = settings.limits
+    most = request.max_output_tokens
+    if most is not None and most < 1:
+        raise bad_field("/max_output_tokens", f"at least 1, not {most}")
+    top = bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
+    wants_logprobs = bool(top) or "message.output_text.logprobs" in (request.include or ())
+    fields = SamplingFields(temperature=request.temperature, top_p=request.top_p)
+    effort = None if request.reasoning is None else request.reasoning.effort
+    return InnerRequest(
+        model=request.model,
+        messages=messages,
+        resolved=_resolved(request, settings, effort),
+        options=generation_options(fields, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
+        thinking=None if effort is None else effort != _NO_REASONING,
+    )
+
+
+def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None) -> ResolvedRequest:
+    try:
+        return resolve_request(
+            [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
+            tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
+            parallel_tool_calls=request.parallel_tool_calls is not False,
+            response_format=_shape(request),
+            enforce=settings.enforce or "parameters",
+            budgets=None if settings.thinking_tokens is None else Budgets(reasoning_tokens=settings.thinking_tokens),
+            template_kwargs={} if effort is None else {"reasoning_effort": effort},
+            limits=settings.limits,
+        )
+    except ArgumentError as error:
+        error.pointer = f"/tools{error.pointer or ''}"
+        raise
+
+
+def _tool(tool: Mapping[str, Any], pointer: str) -> dict[str, Any]:
+    """A function, whose fields stand beside its type, as chat completions have it."""
+    if tool.get("type") != "function":
+        raise unsupported(f"{pointer}/type", f"tools of type {tool.get('type')!r} are not supported")
+    kept = ("name", "description", "parameters", "strict")
+    return {"type": "function", "function": {key: tool[key] for key in kept if tool.get(key) is not None}}
+
+
+def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
+    """A tool choice as chat completions have it."""
+    if isinstance(choice, str):
+        return choice
+    match choice.get("type"):
+        case "function":
+            return {"type": "function", "function": {"name": choice.get("name")}}
+        case "allowed_tools":
+            named = [
+                {"type": "function", "function": {"name": tool.get("name") if isinstance(tool, Mapping) else tool}}
+                for tool in choice.get("tools") or ()
+            ]
+            return {"type": "allowed_tools", "allowed_tools": {"mode": choice.get("mode", "auto"), "tools": named}}
+        case kind:
+            raise unsupported("/tool_choice/type", f"a tool choice of type {kind!r} is not supported")
+
+
+def _shape(request: ResponsesRequest) -> ResponseFormat | None:
+    if request.text is None or request.text.format is None:
+        return None
+    return response_format_at("/text/format", request.text.format)
+
+
+def _answer(request: ResponsesRequest, model: str) -> Response:
+    """The answer before anything was written."""
+    shape = request.text.format if request.text is not None and request.text.format is not None else {"type": "text"}
+    return Response(
+        id="",
+        created_at=0,
+        instructions=request.instructions,
+        max_output_tokens=request.max_output_tokens,
+        model=model,
+        parallel_tool_calls=request.parallel_tool_calls is not False,
+        previous_response_id=request.previous_response_id,
+        prompt_cache_key=request.prompt_cache_key,
+        reasoning=request.reasoning or Reasoning(),
+        safety_identifier=request.safety_identifier,
+        store=_stores(request),
+        temperature=1.0 if request.temperature is None else request.temperature,
+        text={"format": shape},
+        tool_choice="auto" if request.tool_choice is None else request.tool_choice,
+        tools=request.tools or [],
+        top_logprobs=request.top_logprobs or 0,
+        top_p=1.0 if request.top_p is None else request.top_p,
+        user=request.user,
+        metadata=request.metadata or {},
+    )

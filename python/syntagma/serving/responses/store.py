@@ -1,0 +1,69 @@
+"""Answers that are kept, so that a later request can go on from them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from syntagma.errors import RequestError
+
+__all__ = ["ResponseStore", "Stored"]
+
+
+class Stored(NamedTuple):
+    """An answer, and the conversation up to and with it."""
+
+    body: bytes
+    """the answer as it went out"""
+    messages: tuple[dict[str, Any], ...]
+    """the conversation as the codec takes it, without instructions"""
+    size: int
+    """bytes that it counts for"""
+
+
+class ResponseStore:
+    """Answers by their ids, the least recently used of which are dropped. For one event loop.
+
+    Args:
+        max_bytes: what all of them together may have; 0: nothing is kept.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[str, Stored] = OrderedDict()
+
+    def put(self, key: str, stored: Stored) -> None:
+        """Keep an answer, and drop older ones for it. One that is larger than all may be is not kept."""
+        if stored.size > self._max_bytes:
+            return
+        self._kept[key] = stored
+        self._bytes += stored.size
+        while self._bytes > self._max_bytes:
+            self._bytes -= self._kept.popitem(last=False)[1].size
+
+    def get(self, key: str, pointer: str | None = None) -> Stored:
+        """An answer.
+
+        Args:
+            key: its id.
+            pointer: where the request names it.
+
+        Raises:
+            RequestError: `E-REQUEST-RESPONSE`, it is not kept.
+        """
+        if key not in self._kept:
+            raise RequestError(
+                "E-REQUEST-RESPONSE",
+                f"there is no response {key!r}",
+                hint="it was made with `store: false`, deleted, or dropped for later ones",
+                status=404,
+                pointer=pointer,
+            )
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def delete(self, key: str) -> None:
+        """Drop an answer; raises as `get`."""
+        self._bytes -= self.get(key).size
+        del self._kept[key]

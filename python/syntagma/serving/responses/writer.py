@@ -1,0 +1,202 @@
+"""What happens, as items of a response: whole, or as events."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from syntagma.decoding.upstream import TextLogprob
+from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
+from syntagma.serving.errors import error_body
+from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.responses.conversation import assistant_message
+from syntagma.serving.responses.store import ResponseStore, Stored
+from syntagma.serving.responses.wire import (
+    CallItem,
+    ContentPart,
+    IncompleteDetails,
+    MessageItem,
+    OutputItem,
+    OutputTokens,
+    ReasoningItem,
+    ReasoningPart,
+    Response,
+    Status,
+    Usage,
+)
+from syntagma.serving.sse import named_event
+
+__all__ = ["ResponsesWriter"]
+
+
+class ResponsesWriter:
+    """Writes one answer; see `Writer`. There is one choice.
+
+    Args:
+        response: what was asked, with nothing written yet.
+        conversation: the messages before the answer, to be kept with it.
+        store: where the answer is kept; None: nowhere.
+    """
+
+    def __init__(self, response: Response, conversation: Sequence[dict[str, Any]], store: ResponseStore | None) -> None:
+        response.id = _id("resp")
+        response.created_at = int(time.time())
+        self._response = response
+        self._conversation = conversation
+        self._store = store
+        self._number = 0
+        self._item: OutputItem | None = None
+        """the item that is open: the last of the output"""
+        self._parts: list[str] = []
+        """of its text, or of its arguments"""
+        self._logprobs: list[dict[str, Any]] = []
+        """of its text"""
+        self._turn: list[dict[str, Any]] = []
+        """the parts of the assistant's message"""
+        self._reasoning_pieces = 0
+
+    def whole(self, happening: Happening) -> None:
+        """See `Writer`."""
+        for _ in self.stream(happening):
+            pass
+
+    def body(self) -> bytes:
+        """See `Writer`."""
+        return msgspec.json.encode(self._response)
+
+    def stream(self, happening: Happening) -> Iterator[bytes]:
+        """See `Writer`."""
+        if isinstance(happening, Began):
+            yield self._event("response.created", response=self._response)
+            yield self._event("response.in_progress", response=self._response)
+        elif isinstance(happening, Ended):
+            yield from self._close("incomplete" if happening.finish_reason == "length" else "completed")
+            yield self._end(happening)
+        else:
+            logprobs = [_logprob(one) for one in happening.logprobs]
+            for one in happening.events:
+                yield from self._happened(one, logprobs)
+                logprobs = []
+
+    def end(self) -> Iterator[bytes]:
+        """See `Writer`; the last event was the answer itself."""
+        return iter(())
+
+    def failed(self, error: BaseException) -> bytes:
+        """See `Writer`."""
+        body = error_body(error)[1]
+        self._response.status = "failed"
+        self._response.error = {"code": "server_error", "message": body.message}
+        return self._event("response.failed", response=self._response)
+
+    def _happened(self, happened: Event, logprobs: list[dict[str, Any]]) -> Iterator[bytes]:
+        match happened:
+            case ContentDelta(text=text):
+                if not isinstance(self._item, MessageItem):
+                    yield from self._open(MessageItem(id=_id("msg")))
+                    part = ContentPart(text="")
+                    yield self._in_item("response.content_part.added", content_index=0, part=part)
+                self._parts.append(text)
+                self._logprobs += logprobs
+                yield self._in_item("response.output_text.delta", content_index=0, delta=text, logprobs=logprobs)
+            case ReasoningDelta(text=text):
+                self._reasoning_pieces += 1
+                if not isinstance(self._item, ReasoningItem):
+                    yield from self._open(ReasoningItem(id=_id("rs")))
+                    thought = ReasoningPart(text="")
+                    yield self._in_item("response.content_part.added", content_index=0, part=thought)
+                self._parts.append(text)
+                yield self._in_item("response.reasoning_text.delta", content_index=0, delta=text)
+            case ToolCallStart(id=call_id, name=name):
+                yield from self._open(CallItem(id=_id("fc"), call_id=call_id, name=name))
+            case ToolCallDelta(arguments=arguments):
+                self._parts.append(arguments)
+                yield self._in_item("response.function_call_arguments.delta", delta=arguments)
+            case ToolCallEnd(complete=complete, id=call_id):
+                if isinstance(self._item, CallItem) and call_id is not None:
+                    self._item.call_id = call_id
+                yield from self._close("completed" if complete else "incomplete")
+
+    def _open(self, item: OutputItem) -> Iterator[bytes]:
+        yield from self._close("completed")
+        self._response.output.append(item)
+        self._item = item
+        yield self._in_item("response.output_item.added", of_item=False, item=item)
+
+    def _close(self, status: str) -> Iterator[bytes]:
+        """End the item that is open."""
+        item, text = self._item, "".join(self._parts)
+        if item is None:
+            return
+        logprobs, self._logprobs, self._parts = self._logprobs, [], []
+        item.status = status  # type: ignore[assignment]
+        if isinstance(item, CallItem):
+            item.arguments = text
+            yield self._in_item("response.function_call_arguments.done", name=item.name, arguments=text)
+            function = {"name": item.name, "arguments": text}
+            self._turn.append({"tool_calls": [{"id": item.call_id, "type": "function", "function": function}]})
+        elif isinstance(item, ReasoningItem):
+            thought = ReasoningPart(text=text)
+            item.content = [thought]
+            yield self._in_item("response.reasoning_text.done", content_index=0, text=text)
+            yield self._in_item("response.content_part.done", content_index=0, part=thought)
+            self._turn.append({"reasoning_content": text})
+        else:
+            part = ContentPart(text=text, logprobs=logprobs)
+            item.content = [part]
+            yield self._in_item("response.output_text.done", content_index=0, text=text, logprobs=logprobs)
+            yield self._in_item("response.content_part.done", content_index=0, part=part)
+            self._turn.append({"content": text})
+        yield self._in_item("response.output_item.done", of_item=False, item=item)
+        self._item = None
+
+    def _end(self, ended: Ended) -> bytes:
+        response, metrics = self._response, ended.metrics
+        cut = ended.finish_reason == "length"
+        status: Status = "incomplete" if cut else "completed"
+        response.status = status
+        response.completed_at = None if cut else int(time.time())
+        response.incomplete_details = IncompleteDetails() if cut else None
+        response.usage = Usage(
+            input_tokens=metrics.prompt_tokens,
+            output_tokens=metrics.completion_tokens,
+            output_tokens_details=OutputTokens(reasoning_tokens=min(self._reasoning_pieces, metrics.completion_tokens)),
+            total_tokens=metrics.prompt_tokens + metrics.completion_tokens,
+        )
+        if self._store is not None:
+            body = self.body()
+            messages = (*self._conversation, *assistant_message(self._turn))
+            size = len(body) + len(msgspec.json.encode(messages))
+            self._store.put(response.id, Stored(body, messages, size))
+        return self._event(f"response.{status}", response=response)
+
+    def _in_item(self, kind: str, *, of_item: bool = True, **fields: Any) -> bytes:
+        place: dict[str, Any] = {"output_index": len(self._response.output) - 1}
+        if of_item:
+            place["item_id"] = self._response.output[-1].id
+        return self._event(kind, **place, **fields)
+
+    def _event(self, kind: str, **fields: Any) -> bytes:
+        data = named_event(kind, {"type": kind, "sequence_number": self._number, **fields})
+        self._number += 1
+        return data
+
+
+def _id(prefix: str) -> str:
+    return f"{prefix}_{secrets.token_hex(24)}"
+
+
+def _logprob(token: TextLogprob) -> dict[str, Any]:
+    return {
+        "token": token.data.decode("utf-8", "replace"),
+        "logprob": token.logprob,
+        "bytes": list(token.data),
+        "top_logprobs": [
+            {"token": data.decode("utf-8", "replace"), "logprob": logprob, "bytes": list(data)}
+            for data, logprob in token.top
+        ],
+    }
