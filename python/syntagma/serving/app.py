@@ -16,7 +16,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from syntagma import __version__
 from syntagma.errors import RequestError
+from syntagma.serving.body import decode_body, typed_body
 from syntagma.serving.chat import ChatDialect
 from syntagma.serving.dialect import Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
@@ -28,6 +30,7 @@ from syntagma.serving.models import Model, ModelList
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
 from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
+from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -66,10 +69,26 @@ def create_app(
             Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
             Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
+            Route("/tokenize", _or_error(server.tokenize), methods=["POST"]),
+            Route("/detokenize", _or_error(server.detokenize), methods=["POST"]),
+            Route("/apply-template", _or_error(server.apply_template), methods=["POST"]),
+            Route("/version", server.version, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )
+
+
+def _or_error(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint, whose exceptions become answers."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except Exception as error:
+            return error_response(error)
+
+    return answered
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -133,9 +152,37 @@ class _Server:
         dialect = MessagesDialect()
         try:
             asked = dialect.read_count(await self._body(request), self._settings)
-            return json_response({"input_tokens": await self._runner.count(self._named(asked.model), asked)})
+            served = self._named(asked.model)
+            turn = await self._runner.prepare(served, asked)
+            return json_response({"input_tokens": len(await self._runner.encode(served, turn))})
         except Exception as error:
             return dialect.refuse(error)
+
+    async def tokenize(self, request: Request) -> Response:
+        body = await self._body(request)
+        data = decode_body(body)
+        with_texts = data.get("return_token_strs") is True
+        if "messages" in data:
+            asked = ChatDialect().read(body, self._settings).request
+            served = self._named(asked.model)
+            ids = await self._runner.encode(served, await self._runner.prepare(served, asked))
+        else:
+            text = typed_body(data, TokenizeRequest)
+            served = self._named(text.model)
+            ids = await self._runner.encode(served, text.prompt)
+        return json_response(tokenized(ids, served, with_texts=with_texts))
+
+    async def detokenize(self, request: Request) -> Response:
+        data = decode_body(await self._body(request))
+        return json_response(detokenized(data, self._named(data.get("model"))))
+
+    async def apply_template(self, request: Request) -> Response:
+        asked = ChatDialect().read(await self._body(request), self._settings).request
+        turn = await self._runner.prepare(self._named(asked.model), asked)
+        return json_response({"prompt": str(turn.prompt)})
+
+    async def version(self, _: Request) -> Response:
+        return json_response({"version": __version__})
 
     async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:

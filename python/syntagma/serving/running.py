@@ -19,11 +19,11 @@ from syntagma.errors import SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.parsing import ReadingOptions, StreamParser
-from syntagma.serving.body import unsupported
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.threads import ThreadStream
+from syntagma.serving.token_endpoints import vocabulary_of
 
 __all__ = ["Runner"]
 
@@ -62,13 +62,20 @@ class Runner:
             async for happening in happenings:
                 yield happening
 
-    async def count(self, served: ServedModel, request: InnerRequest) -> int:
-        """How many tokens the prompt of a request has.
+    async def prepare(self, served: ServedModel, request: InnerRequest) -> Turn:
+        """The turn of a request, with its prompt; nothing is written."""
+        return await _in(self._preparing, lambda: _prepared(served, request))
+
+    async def encode(self, served: ServedModel, prompt: Turn | str) -> list[int]:
+        """The token ids of a turn's prompt, or of a text.
 
         Raises:
             RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
         """
-        return await _in(self._preparing, lambda: _counted(served, request))
+        info = vocabulary_of(served)
+        return await _in(
+            self._preparing, lambda: info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
+        )
 
     async def _choice(
         self, served: ServedModel, turn: Turn, request: InnerRequest, index: int
@@ -134,13 +141,6 @@ async def _elsewhere(
 
 async def _in(threads: Executor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
-
-
-def _counted(served: ServedModel, request: InnerRequest) -> int:
-    info = served.engine.tokenizer_info
-    if info is None:
-        raise unsupported("/model", "the vocabulary of the engine is not known here")
-    return len(_prepared(served, request).prompt_ids(info))
 
 
 def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
