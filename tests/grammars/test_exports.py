@@ -178,3 +178,47 @@ def test_what_turns_out_to_be_empty_is_left_out() -> None:
     grammar = sg.Grammar.from_ebnf(source)
     for written in (sg.Grammar.from_gbnf(grammar.to_gbnf().text), sg.Grammar.from_lark(grammar.to_lark())):
         assert [written.accepts(text) for text in ("a", "b", "b00001")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'start ::= start "a" | "b" ;',
+        'start ::= first "x" | "b" ;\nfirst ::= start "y" ;',
+        'start ::= maybe start "x" | "b" ;\nmaybe ::= other ;\nother ::= "z"? ;',
+        'start ::= ("x" | maybe start)+ ;\nmaybe ::= "z"* ;',
+        'start ::= maybe* "b" ;\nmaybe ::= "x"? | "z" maybe "v" ;',
+    ],
+)
+def test_gbnf_that_is_recursive_on_the_left_is_not_carried(source: str) -> None:
+    grammar = sg.Grammar.from_ebnf(source)
+    export = grammar.exports()["gbnf"]
+    assert (export.status, export.source) == ("no", None)
+    assert grammar.to_gbnf().left_recursive_rule == "root"
+    assert export.why is not None
+    assert "'root' is recursive on the left" in export.why
+    # Others read such rules.
+    assert grammar.exports()["ebnf"].status == "exact"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'start ::= "a" start | "b" ;',
+        'start ::= "(" start ")" start | "" ;',
+        'start ::= maybe "x" start | "b" ;\nmaybe ::= "z"? ;',
+        'start ::= "start ::= start" | #"[start]" start ;',
+        'start ::= ("x" | "y" start)* maybe{0,3} ;\nmaybe ::= "z"? | "v" maybe "w" ;',
+    ],
+)
+def test_gbnf_that_is_recursive_elsewhere_is_carried(source: str) -> None:
+    grammar = sg.Grammar.from_ebnf(source)
+    assert grammar.exports()["gbnf"].status == "exact"
+    assert grammar.to_gbnf().left_recursive_rule is None
+
+
+def test_grammars_of_the_formats_are_not_recursive_on_the_left() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "object"}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    for name in sg.formats.names():
+        assert sg.formats.get(name).grammar(tools).to_gbnf().left_recursive_rule is None, name

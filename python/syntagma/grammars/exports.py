@@ -61,6 +61,9 @@ def exports_of(
 
     def gbnf() -> Export:
         written = grammar.to_gbnf(token_ids)
+        rule = written.left_recursive_rule
+        if rule is not None:
+            return Export("no", why=f"the rule {rule!r} is recursive on the left, which llama.cpp refuses")
         return text(written.text, written.preserved_tokens)
 
     def xgrammar() -> Export:

@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from syntagma.errors import GrammarError
+from syntagma.grammars.left_recursion import left_recursive_rule
 
 __all__ = ["Gbnf", "from_xgrammar"]
 
@@ -39,6 +40,14 @@ class Gbnf(msgspec.Struct, frozen=True):
     def token_ids(self) -> frozenset[int]:
         """The tokens that it names by number, also those that may not come."""
         return frozenset(int(part[2]) for part in _PART.finditer(self.text) if part[2] is not None)
+
+    @property
+    def left_recursive_rule(self) -> str | None:
+        """The name of a rule in which something may begin with itself, which llama.cpp refuses; None: there is none.
+
+        Parts that may be empty count, and so do repetitions without end of them.
+        """
+        return left_recursive_rule(self.text)
 
     def for_xgrammar(self) -> str:
         """The text as xgrammar reads it: escapes with four digits, and its own forms for tokens.
