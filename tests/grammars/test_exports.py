@@ -222,3 +222,27 @@ def test_grammars_of_the_formats_are_not_recursive_on_the_left() -> None:
     tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
     for name in sg.formats.names():
         assert sg.formats.get(name).grammar(tools).to_gbnf().left_recursive_rule is None, name
+
+
+@pytest.mark.parametrize("but", [False, True])
+def test_a_tag_names_many_tokens(but: bool) -> None:
+    """Named are those that may come, or those that may not, whichever are fewer."""
+    last = 2**32 - 1
+    ranges = [(number, number) for number in range(0, 2000, 2)]
+    if but:
+        ranges = [*((number, number) for number in range(1, 2000, 2)), (2000, last)]
+    tag = sg.Grammar.token_ids(*ranges).to_structural_tag()
+    assert tag["format"]["type"] == ("exclude_token" if but else "or")
+    assert sg.Grammar.from_structural_tag(json.dumps(tag)).to_structural_tag() == tag
+    with pytest.raises(sg.GrammarError, match="1000 are too many"):
+        sg.Grammar.token_ids(*ranges).to_structural_tag(limits=sg.Limits(grammar_alternatives=999))
+
+
+def test_a_tag_with_many_tokens_lets_just_these_come() -> None:
+    size = 601
+    info = sg.TokenizerInfo.from_tokens([b"t%d" % number for number in range(size)], eos_token_ids=[size - 2])
+    named = range(0, size, 2)
+    tag = sg.Grammar.token_ids(*((number, number) for number in named)).to_structural_tag()
+    compiled = sg.GrammarCompiler(info).compile(sg.Grammar.from_structural_tag(tag))
+    matcher = sg.GrammarMatcher(compiled)
+    assert [number for number in range(size) if matcher.accepts(number)] == list(named)

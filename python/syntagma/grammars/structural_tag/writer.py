@@ -39,8 +39,6 @@ Schemas: TypeAlias = Literal["json_schema", "text"]
 
 _SPACES = re.compile(r"\[ \\t\\n\\r\]\{0,([1-9]\d*)\}(?:\|\\n \{0,(\d+)\})?")
 """whitespace that a number of characters bounds: of any kind, or a line break and its indentation"""
-_MOST_TOKENS = 256
-"""tokens that are named one by one"""
 
 
 class StructuralTag(dict[str, Any]):
@@ -73,7 +71,7 @@ def write_structural_tag(
     """The tag of a grammar. See `Grammar.to_structural_tag`."""
     if schemas not in get_args(Schemas):
         raise ArgumentError("E-ARGUMENT-VALUE", f"{schemas=}", hint=f"one of {', '.join(get_args(Schemas))}")
-    writer = _Writer(grammar, schemas, token_ids)
+    writer = _Writer(grammar, schemas, token_ids, limits.grammar_alternatives)
     whole = {"type": "structural_tag", "format": writer.format(grammar)}
     wider: dict[str, str] = {}
     embedded: dict[str, str] = {}
@@ -126,8 +124,12 @@ class _Writer:
         embedded: why a format is grammar text.
     """
 
-    def __init__(self, grammar: Printable, schemas: Schemas, token_ids: Mapping[str, int] | None) -> None:
+    def __init__(
+        self, grammar: Printable, schemas: Schemas, token_ids: Mapping[str, int] | None, most_tokens: int
+    ) -> None:
         self._schemas: Schemas = schemas
+        self._most_tokens = most_tokens
+        """that are named one by one: no more than a tag that is read may have formats"""
         self._token_ids_of = token_ids
         self.wider: dict[int, str] = {}
         self.embedded: dict[int, str] = {}
@@ -207,8 +209,12 @@ class _Writer:
         others = _others(made.value)
         named = _others(others)
         chosen, rest = (sum(last - first + 1 for first, last in ranges) for ranges in (named, others))
-        if min(chosen, rest) > _MOST_TOKENS:
-            raise unsupported(f"a structural tag cannot name {chosen} tokens one by one", "")
+        if min(chosen, rest) > self._most_tokens:
+            raise unsupported(
+                f"a structural tag names tokens one by one, and {min(chosen, rest)} are too many",
+                "",
+                hint=f"the limit grammar_alternatives is {self._most_tokens}",
+            )
         if rest < chosen:
             return {"type": "exclude_token", "exclude_tokens": list(_ids(others))}
         return choice([{"type": "token", "token": one} for one in _ids(named)])
