@@ -184,6 +184,27 @@ def test_grammar_lists_the_tokens_that_gbnf_must_preserve(tmp_path: Path) -> Non
     assert "# preserved tokens: <call>" in call("grammar", str(tmp_path / "call.ebnf"), "--gbnf")
 
 
+def test_grammar_writes_special_tokens_by_number(tmp_path: Path) -> None:
+    tokens = {
+        "version": "1.0",
+        "decoder": {"type": "ByteLevel"},
+        "model": {"type": "BPE", "vocab": {"x": 0, "[CALL]": 1, "[END]": 2}, "merges": []},
+    }
+    added = [{"id": 1, "content": "[CALL]", "special": True}]
+    (tmp_path / "tokenizer.json").write_text(json.dumps({**tokens, "added_tokens": added}))
+    (tmp_path / "generation_config.json").write_text('{"eos_token_id": 2}')
+    (tmp_path / "call.ebnf").write_text('start ::= @marker("[CALL]") "x" ;')
+    given = ["grammar", str(tmp_path / "call.ebnf"), "--exports", "--gbnf", "--json"]
+    by_text = json.loads(call(*given))
+    assert by_text["preserved_tokens"] == ["[CALL]"]
+    assert by_text["exports"]["lark"]["status"] == "no"
+    by_number = json.loads(call(*given, "--lark", "--tokenizer", str(tmp_path / "tokenizer.json")))
+    assert by_number["preserved_tokens"] == []
+    assert "<[1]>" in by_number["gbnf"]
+    assert "<[1]>" in by_number["lark"]
+    assert by_number["exports"]["lark"]["status"] == "exact"
+
+
 @pytest.mark.parametrize(
     ("text", "reason", "line", "column"),
     [

@@ -10,6 +10,7 @@ import typer
 from syntagma.cli.cost import cost_of
 from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, START, load_grammar, load_tokenizer, read_text
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.compat.llama_cpp import special_tokens
 from syntagma.grammars import Check
 
 __all__ = ["grammar"]
@@ -40,12 +41,20 @@ def grammar(
     cost: Annotated[
         bool, typer.Option("--cost", help="Measure size, compile time and time to the first mask.")
     ] = False,
-    tokenizer: Annotated[str, typer.Option(help="For --cost: tokenizer.json, folder, GGUF, or 'embedded'.")] = EMBEDDED,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="tokenizer.json, folder, GGUF, or 'embedded': --gbnf, --lark and --exports write its special tokens by"
+            " number; --cost compiles for it, by default for 'embedded'."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read a grammar or JSON Schema: report on it, print it, check a text, measure its cost."""
     read = load_grammar(source, regex, start=start, order=order, strict=strict)
     enforced = read.report
+    vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
+    token_ids = None if vocabulary is None else special_tokens(vocabulary)
     answer: dict[str, Any] = {
         "status": enforced.status,
         "pointers": enforced.pointers,
@@ -54,17 +63,19 @@ def grammar(
     if ebnf:
         answer["ebnf"] = read.to_ebnf()
     if gbnf:
-        written = read.to_gbnf()
+        written = read.to_gbnf(token_ids)
         answer |= {"gbnf": written.text, "preserved_tokens": list(written.preserved_tokens)}
     if lark:
-        answer["lark"] = read.to_lark()
+        answer["lark"] = read.to_lark(token_ids)
     if exports:
         answer["exports"] = {
             name: {"status": found.status, "where": dict(found.where), "why": found.why}
-            for name, found in read.exports().items()
+            for name, found in read.exports(token_ids).items()
         }
     if cost:
-        answer["cost"] = msgspec.to_builtins(cost_of(read, load_tokenizer(tokenizer)))
+        answer["cost"] = msgspec.to_builtins(
+            cost_of(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary)
+        )
     if lnf:
         answer["lnf"] = read.dump_lnf()
     verdict = None if check is None else read.check(read_text(check))
