@@ -4,8 +4,8 @@ mod reference;
 mod shapes;
 
 use proptest::prelude::*;
-use shapes::{RULES, grammar, shape};
-use syntagma_grammar::ir::{Grammar, Lnf, Symbol};
+use shapes::{RULES, Shape, grammar, shape};
+use syntagma_grammar::ir::{Grammar, Lnf, Regex, Symbol};
 use syntagma_grammar::{Limits, print, syntax};
 
 fn check(grammar: &Grammar) {
@@ -95,6 +95,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn alternatives_that_match_nothing_are_not_written_as_the_empty_text() {
+    let letter = |byte| Regex::literal(&[byte]);
+    let nothing = || {
+        let both = Regex::And(vec![letter(b'a'), letter(b'b')].into());
+        Shape::Regex(Regex::Alt(vec![both, Regex::Nothing].into()))
+    };
+    let alone = grammar(&[Shape::Seq(vec![nothing()])]);
+    assert!(print::to_gbnf(&alone, None).is_err());
+    let beside = grammar(&[Shape::Alt(vec![nothing(), Shape::Regex(letter(b'a'))])]);
+    assert_eq!(
+        print::to_gbnf(&beside, None).unwrap().text,
+        "root ::= \"a\"\n"
+    );
 }
 
 /// Where the form differs from the textbook's, it is smaller and the language is the same: (grammar, letters, length of the

@@ -430,6 +430,9 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         if let [only] = parts[..] {
             return self.regex(out, only, outer);
         }
+        if parts.is_empty() && own == Binding::Alternation {
+            return Err(String::new());
+        }
         let nested = own < outer;
         out.push_str(if nested { "(" } else { "" });
         for (position, part) in parts.into_iter().enumerate() {
