@@ -25,11 +25,6 @@ from tests.formats.format_draws import Draw
 UNSAYABLE = {
     ("lfm2", "names only"): "E-LIMIT-GRAMMAR-BYTES",
     ("pythonic", "names only"): "E-LIMIT-GRAMMAR-BYTES",
-    **{
-        ("shape literal_lines", request): "E-GRAMMAR-UNPRINTABLE"
-        for request in REQUESTS
-        if request not in ("named", "no call")
-    },
 }
 """requests that no tag of a readable size can hold, with the code of the error; the list may only become shorter"""
 
