@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import syntagma as sg
+from syntagma.grammars import Gbnf
 from tests.grammars.test_gbnf_round_trip import _COMPILER, GRAMMARS, _texts
 from tests.grammars.walks import accepts
 
@@ -246,3 +247,12 @@ def test_a_tag_with_many_tokens_lets_just_these_come() -> None:
     compiled = sg.GrammarCompiler(info).compile(sg.Grammar.from_structural_tag(tag))
     matcher = sg.GrammarMatcher(compiled)
     assert [number for number in range(size) if matcher.accepts(number)] == list(named)
+
+
+def test_left_recursion_is_found_in_large_grammars() -> None:
+    """Every part of a grammar is looked at once: large and deep ones take no longer than their size."""
+    choices = " | ".join(['maybe "x"'] * 20_000)
+    wide = Gbnf(f'root ::= {choices}\nmaybe ::= "a"?\n', ())
+    deep = Gbnf(f"root ::= {'(' * 20_000}root{')?' * 20_000}\n", ())
+    assert wide.left_recursive_rule is None
+    assert deep.left_recursive_rule == "root"

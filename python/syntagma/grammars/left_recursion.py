@@ -97,18 +97,24 @@ def _repeated(item: str, times: re.Match[str], rules: _Rules, name: str) -> str:
 
 def _may_be_empty(rules: Mapping[str, Sequence[Sequence[str]]]) -> frozenset[str]:
     """The rules that the empty text fits."""
-    users: dict[str, list[str]] = {}
-    for name, alternatives in rules.items():
-        for items in alternatives:
-            for item in items:
-                users.setdefault(item, []).append(name)
+    alternatives = [(name, items) for name, given in rules.items() for items in given]
+    # How many items of each alternative are not known to be empty: every item is looked at once.
+    left = [len(items) for _, items in alternatives]
+    users: dict[str, list[int]] = {}
+    for number, (_, items) in enumerate(alternatives):
+        for item in items:
+            users.setdefault(item, []).append(number)
     empty: set[str] = set()
-    waiting = list(rules)
+    waiting = [name for name, items in alternatives if not items]
     while waiting:
         name = waiting.pop()
-        if name not in empty and any(empty.issuperset(items) for items in rules[name]):
-            empty.add(name)
-            waiting += users.get(name, ())
+        if name in empty:
+            continue
+        empty.add(name)
+        for number in users.get(name, ()):
+            left[number] -= 1
+            if not left[number]:
+                waiting.append(alternatives[number][0])
     return frozenset(empty)
 
 
@@ -126,15 +132,18 @@ def _on_a_cycle(following: Mapping[str, Sequence[str]]) -> str | None:
     """A name that leads back to itself, the first in order of those found; None: there is none."""
     done: set[str] = set()
     for start in following:
-        path: dict[str, Iterator[str]] = {start: iter(following[start])} if start not in done else {}
-        while path:
-            here = next(reversed(path))
-            after = next((name for name in path[here] if name not in done), None)
+        # The way from the start to here, and what is still to be followed at each step of it.
+        way: dict[str, Iterator[str]] = {start: iter(following[start])}
+        steps = [start] if start not in done else []
+        while steps:
+            here = steps[-1]
+            after = next((name for name in way[here] if name not in done), None)
             if after is None:
                 done.add(here)
-                del path[here]
-            elif after in path:
+                del way[steps.pop()]
+            elif after in way:
                 return after
             else:
-                path[after] = iter(following.get(after, ()))
+                way[after] = iter(following.get(after, ()))
+                steps.append(after)
     return None
