@@ -20,6 +20,7 @@ from syntagma import __version__
 from syntagma.errors import RequestError
 from syntagma.serving.body import decode_body, typed_body
 from syntagma.serving.chat import ChatDialect
+from syntagma.serving.completions import CompletionsDialect
 from syntagma.serving.dialect import Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
@@ -65,6 +66,7 @@ def create_app(
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
+            Route("/v1/completions", server.answers(CompletionsDialect()), methods=["POST"]),
             Route("/v1/responses", server.answers(ResponsesDialect(server.store)), methods=["POST"]),
             Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),

@@ -22,6 +22,7 @@ from syntagma.parsing import ReadingOptions, StreamParser
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
+from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
 
@@ -144,6 +145,8 @@ async def _in(threads: Executor, work: Callable[[], T]) -> T:
 
 
 def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
+    if request.prompt is not None:
+        return plain_turn(served, request.prompt, request.resolved)
     resolved = request.resolved
     if request.thinking is not None:
         switches = served.codec.capabilities.thinking_switches

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.usage import Usage
 
 __all__ = [
     "ChatChunk",
@@ -29,8 +30,6 @@ __all__ = [
     "StreamOptions",
     "TokenLogprobEntry",
     "TopLogprobEntry",
-    "Usage",
-    "UsageExtra",
 ]
 
 FinishReason = Literal["stop", "length", "tool_calls"]
@@ -127,22 +126,6 @@ class Choice(msgspec.Struct, kw_only=True):
     message: ResponseMessage
     logprobs: ChoiceLogprobs | None = None
     finish_reason: FinishReason
-
-
-class UsageExtra(msgspec.Struct, kw_only=True):
-    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them."""
-
-    grammar_init_s: float
-    grammar_per_token_s: float
-
-
-class Usage(msgspec.Struct, kw_only=True):
-    """Tokens of the prompt and of all choices."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-    extra: UsageExtra
 
 
 class ChatCompletion(msgspec.Struct, kw_only=True):

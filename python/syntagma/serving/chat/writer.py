@@ -24,12 +24,11 @@ from syntagma.serving.chat.wire import (
     ResponseMessage,
     TokenLogprobEntry,
     TopLogprobEntry,
-    Usage,
-    UsageExtra,
 )
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
 from syntagma.serving.sse import DONE, event
+from syntagma.serving.usage import Usage, usage_of
 
 __all__ = ["ChatWriter"]
 
@@ -80,7 +79,7 @@ class ChatWriter:
                 created=self._created,
                 model=self._model,
                 choices=self._choices,
-                usage=_usage(self._metrics),
+                usage=usage_of(self._metrics),
             )
         )
 
@@ -100,7 +99,7 @@ class ChatWriter:
     def end(self) -> Iterator[bytes]:
         """What comes after the last choice of a stream."""
         if self._with_usage:
-            yield self._chunk(None, _usage(self._metrics))
+            yield self._chunk(None, usage_of(self._metrics))
         yield DONE
 
     def failed(self, error: BaseException) -> bytes:
@@ -164,17 +163,4 @@ def _message(message: Message, reasoning_fields: Sequence[str]) -> ResponseMessa
         tool_calls=[call.to_openai() for call in message.tool_calls] or msgspec.UNSET,
         reasoning_content=reasoning if "reasoning_content" in reasoning_fields else msgspec.UNSET,
         reasoning=reasoning if "reasoning" in reasoning_fields else msgspec.UNSET,
-    )
-
-
-def _usage(choices: Sequence[Metrics]) -> Usage:
-    metrics = Metrics.of_choices(choices)
-    return Usage(
-        prompt_tokens=metrics.prompt_tokens,
-        completion_tokens=metrics.completion_tokens,
-        total_tokens=metrics.prompt_tokens + metrics.completion_tokens,
-        extra=UsageExtra(
-            grammar_init_s=metrics.grammar_init_s,
-            grammar_per_token_s=metrics.grammar_per_token_s,
-        ),
     )

@@ -1,0 +1,89 @@
+"""Requests of `/v1/completions` as inner requests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from syntagma.request import resolve_request
+from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
+from syntagma.serving.completions.wire import CompletionRequest
+from syntagma.serving.completions.writer import CompletionsWriter
+from syntagma.serving.constraint_fields import response_format_of
+from syntagma.serving.dialect import Asked
+from syntagma.serving.errors import error_response
+from syntagma.serving.inner import InnerRequest
+from syntagma.serving.sampling_fields import generation_options
+from syntagma.serving.settings import Settings
+
+__all__ = ["CompletionsDialect"]
+
+_DEFAULT_TOKENS: Final = 16
+"""OpenAI's"""
+
+
+class CompletionsDialect:
+    """`POST /v1/completions`."""
+
+    def read(self, body: bytes, settings: Settings) -> Asked:
+        """See `Dialect`.
+
+        Raises:
+            RequestError: `E-REQUEST-JSON`, `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`,
+                `E-REQUEST-RESPONSE-FORMAT`.
+        """
+        data = decode_body(body)
+        request = typed_body(data, CompletionRequest)
+        _refuse_unsupported(request)
+        limits = settings.limits
+        most = _DEFAULT_TOKENS if request.max_tokens is None else request.max_tokens
+        if most < 1:
+            raise bad_field("/max_tokens", f"at least 1, not {most}")
+        top = bounded("logprobs", request.logprobs, 0, 0, limits.server_top_logprobs)
+        prompt = _prompt(request.prompt)
+        inner = InnerRequest(
+            model=request.model,
+            messages=[],
+            prompt=prompt,
+            resolved=resolve_request((), response_format=response_format_of(request), limits=limits),
+            options=generation_options(
+                request, settings, max_tokens=most, logprobs=None if request.logprobs is None else top
+            ),
+            n=bounded("n", request.n, 1, 1, limits.server_n),
+        )
+        writer = partial(
+            CompletionsWriter,
+            wants_logprobs=request.logprobs is not None,
+            with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
+            echo=prompt if request.echo and isinstance(prompt, str) else "",
+        )
+        return Asked(inner, request.stream is True, writer, unread_fields(data, CompletionRequest))
+
+    def refuse(self, error: BaseException) -> Response:
+        """See `Dialect`."""
+        return error_response(error)
+
+
+def _refuse_unsupported(request: CompletionRequest) -> None:
+    for name in ("suffix", "prompt_logprobs", "return_token_ids"):
+        if getattr(request, name):
+            raise unsupported(f"/{name}", f"{name} is not supported")
+    if request.best_of is not None and request.best_of != (request.n or 1):
+        raise unsupported("/best_of", "best_of is n: all texts that are written are given")
+    if request.echo and (request.logprobs is not None or not isinstance(request.prompt, str)):
+        raise unsupported("/echo", "a prompt comes back as the text that it was, without log-probabilities")
+
+
+def _prompt(given: str | list[Any]) -> str | tuple[int, ...]:
+    """The one prompt of a request."""
+    if isinstance(given, list) and len(given) == 1 and not isinstance(given[0], int):
+        given = given[0]
+    if not given:
+        raise bad_field("/prompt", "it is not empty")
+    if isinstance(given, str):
+        return given
+    if all(isinstance(token, int) for token in given):
+        return tuple(given)
+    raise unsupported("/prompt", "a request has one prompt", hint="send a request for each")

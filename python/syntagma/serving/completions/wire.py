@@ -1,0 +1,67 @@
+"""The JSON of requests and answers of `/v1/completions`, field by field."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.usage import Usage
+
+__all__ = ["Choice", "Completion", "CompletionRequest", "Logprobs", "StreamOptions"]
+
+
+class StreamOptions(msgspec.Struct, kw_only=True):
+    """`include_usage` asks for a last chunk with the usage."""
+
+    include_usage: bool | None = None
+
+
+class CompletionRequest(ConstraintFields, kw_only=True):
+    """Body of `POST /v1/completions`."""
+
+    prompt: str | list[str | int | list[int]]
+    model: str | None = None
+    max_tokens: int | None = None
+    n: int | None = None
+    best_of: int | None = None
+    echo: bool | None = None
+    suffix: str | None = None
+    logprobs: int | None = None
+    prompt_logprobs: int | None = None
+    return_token_ids: bool | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    user: str | None = None
+
+
+class Logprobs(msgspec.Struct, kw_only=True):
+    """The tokens of a text: their texts, log-probabilities, the likeliest at each place, and offsets in code points."""
+
+    tokens: list[str] = []
+    token_logprobs: list[float] = []
+    top_logprobs: list[dict[str, float]] = []
+    text_offset: list[int] = []
+
+
+class Choice(msgspec.Struct, kw_only=True):
+    """One of `n` texts, or a part of it."""
+
+    index: int
+    text: str
+    logprobs: Logprobs | None = None
+    finish_reason: Literal["stop", "length"] | None = None
+
+
+class Completion(msgspec.Struct, kw_only=True):
+    """A whole answer, or a chunk. `usage` stands in every chunk if asked for, null but in the last."""
+
+    id: str
+    object: Literal["text_completion"] = "text_completion"
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: Usage | UnsetType | None = UNSET
+    system_fingerprint: None = None

@@ -1,0 +1,112 @@
+"""What happens, as plain texts: whole, or as events."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from syntagma.decoding.upstream import TextLogprob
+from syntagma.events import ContentDelta
+from syntagma.generation import Metrics
+from syntagma.serving.completions.wire import Choice, Completion, Logprobs
+from syntagma.serving.errors import error_body
+from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.sse import DONE, event
+from syntagma.serving.usage import Usage, usage_of
+
+__all__ = ["CompletionsWriter"]
+
+
+class CompletionsWriter:
+    """Writes one answer; see `Writer`.
+
+    Args:
+        model: its name.
+        wants_logprobs: whether they were asked for.
+        with_usage: whether a stream says what it took.
+        echo: what stands before each text.
+    """
+
+    def __init__(self, model: str, *, wants_logprobs: bool, with_usage: bool, echo: str) -> None:
+        self._model = model
+        self._wants_logprobs = wants_logprobs
+        self._with_usage = with_usage
+        self._echo = echo
+        self._id = f"cmpl-{secrets.token_hex(12)}"
+        self._created = int(time.time())
+        self._choices: dict[int, Choice] = {}
+        self._offsets: dict[int, int] = {}
+        """code points of each text that log-probabilities were given for"""
+        self._metrics: list[Metrics] = []
+
+    def whole(self, happening: Happening) -> None:
+        """See `Writer`."""
+        if isinstance(happening, Began):
+            logprobs = Logprobs() if self._wants_logprobs else None
+            self._choices[happening.index] = Choice(index=happening.index, text="", logprobs=logprobs)
+            return
+        choice = self._choices[happening.index]
+        if isinstance(happening, Ended):
+            content = happening.message.content
+            choice.text = self._echo + (content if isinstance(content, str) else "")
+            choice.finish_reason = _reason(happening)
+            self._metrics.append(happening.metrics)
+        elif choice.logprobs is not None:
+            self._add(choice.logprobs, happening.index, happening.logprobs)
+
+    def body(self) -> bytes:
+        """See `Writer`."""
+        choices = [self._choices[index] for index in sorted(self._choices)]
+        return msgspec.json.encode(self._completion(choices, usage_of(self._metrics)))
+
+    def stream(self, happening: Happening) -> Iterator[bytes]:
+        """See `Writer`."""
+        index = happening.index
+        if isinstance(happening, Began):
+            if self._echo:
+                yield self._chunk(Choice(index=index, text=self._echo))
+        elif isinstance(happening, Ended):
+            self._metrics.append(happening.metrics)
+            yield self._chunk(Choice(index=index, text="", finish_reason=_reason(happening)))
+        else:
+            text = "".join(one.text for one in happening.events if isinstance(one, ContentDelta))
+            logprobs = None
+            if self._wants_logprobs and happening.logprobs:
+                logprobs = Logprobs()
+                self._add(logprobs, index, happening.logprobs)
+            if text or logprobs is not None:
+                yield self._chunk(Choice(index=index, text=text, logprobs=logprobs))
+
+    def end(self) -> Iterator[bytes]:
+        """See `Writer`."""
+        if self._with_usage:
+            yield event(self._completion([], usage_of(self._metrics)))
+        yield DONE
+
+    def failed(self, error: BaseException) -> bytes:
+        """See `Writer`."""
+        return event({"error": error_body(error)[1]})
+
+    def _chunk(self, choice: Choice) -> bytes:
+        return event(self._completion([choice], None if self._with_usage else msgspec.UNSET))
+
+    def _completion(self, choices: list[Choice], usage: Usage | msgspec.UnsetType | None) -> Completion:
+        return Completion(id=self._id, created=self._created, model=self._model, choices=choices, usage=usage)
+
+    def _add(self, logprobs: Logprobs, index: int, tokens: Sequence[TextLogprob]) -> None:
+        for token in tokens:
+            text = token.data.decode("utf-8", "replace")
+            offset = self._offsets.get(index, len(self._echo))
+            logprobs.tokens.append(text)
+            logprobs.token_logprobs.append(token.logprob)
+            logprobs.top_logprobs.append({data.decode("utf-8", "replace"): value for data, value in token.top})
+            logprobs.text_offset.append(offset)
+            self._offsets[index] = offset + len(text)
+
+
+def _reason(ended: Ended) -> Literal["stop", "length"]:
+    return "length" if ended.finish_reason == "length" else "stop"

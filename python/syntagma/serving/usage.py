@@ -1,0 +1,41 @@
+"""What an answer took, as OpenAI's endpoints for chats and completions say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from syntagma.generation import Metrics
+
+__all__ = ["Usage", "UsageExtra", "usage_of"]
+
+
+class UsageExtra(msgspec.Struct, kw_only=True):
+    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them."""
+
+    grammar_init_s: float
+    grammar_per_token_s: float
+
+
+class Usage(msgspec.Struct, kw_only=True):
+    """Tokens of the prompt and of all choices."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    extra: UsageExtra
+
+
+def usage_of(choices: Sequence[Metrics]) -> Usage:
+    """The usage of all choices together."""
+    metrics = Metrics.of_choices(choices)
+    return Usage(
+        prompt_tokens=metrics.prompt_tokens,
+        completion_tokens=metrics.completion_tokens,
+        total_tokens=metrics.prompt_tokens + metrics.completion_tokens,
+        extra=UsageExtra(
+            grammar_init_s=metrics.grammar_init_s,
+            grammar_per_token_s=metrics.grammar_per_token_s,
+        ),
+    )
