@@ -16,7 +16,8 @@ import pytest
 from syntagma.batch import Parse, process_file
 from tests.batch.rows import FORMAT, answer, made_format
 
-ROWS = 12_000
+ROWS = 40_000
+"""enough for seconds of work, so that a run is still at it when it is killed"""
 SECONDS = 60
 """after which a step that should have been taken is an error"""
 

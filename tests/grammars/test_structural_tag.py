@@ -216,7 +216,7 @@ def test_a_closer_that_repeats_itself_is_said_to_be_wider() -> None:
 
 def test_what_no_tag_can_say() -> None:
     with pytest.raises(GrammarError) as caught:
-        Grammar.token_ids((1, 500), (700, 2**32 - 1000)).to_structural_tag()
+        Grammar.token_ids((1, 500_000), (1_000_000, 2**32 - 1000)).to_structural_tag()
     assert caught.value.code == "E-GRAMMAR-UNSUPPORTED"
 
 
