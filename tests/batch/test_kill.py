@@ -37,7 +37,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(folder: Path, target: Path, workers: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "syntagma", "batch", "parse", str(folder / "in.jsonl"), str(target)]
     options = ["--format", str(folder / "made.toml"), "--workers", str(workers), "--chunk-rows", "200", "--json"]
-    return subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # Tests that run in the background of a shell ignore interrupts, and what they start would, too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def committed(target: Path) -> int:
