@@ -152,7 +152,7 @@ def _ends_of_turns(codec: ChatCodec, info: TokenizerInfo) -> list[str]:
 
 
 def _end_of_turn(text: str, begin: int, ends: Sequence[str]) -> tuple[int, int]:
-    """Where the last mark of an end stands, with nothing but blanks behind it; the end of the text if there is none."""
+    """Where the last text that ends a turn stands, if only whitespace follows; otherwise the end of the text."""
     size = len(text.rstrip())
     for end in ends:
         for stop in (len(text), size):

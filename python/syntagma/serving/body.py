@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -64,9 +65,15 @@ def unread_fields(data: dict[str, Any], kind: type[msgspec.Struct], passed_on: t
     """
     return tuple(
         param_of(pointer) or ""
-        for pointer in _unread(data, inspect.type_info(kind), "")
+        for pointer in _unread(data, _shape(kind), "")
         if not any(pointer.startswith(f"/{name}/") for name in passed_on)
     )
+
+
+@functools.cache
+def _shape(kind: type[msgspec.Struct]) -> inspect.Type:
+    """What a struct is made of; asked for with every request, and the same each time."""
+    return inspect.type_info(kind)
 
 
 def _unread(value: Any, kind: inspect.Type, pointer: str) -> Iterator[str]:

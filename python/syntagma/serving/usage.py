@@ -8,7 +8,13 @@ import msgspec
 
 from syntagma.generation import Metrics
 
-__all__ = ["Usage", "UsageExtra", "usage_of"]
+__all__ = ["StreamOptions", "Usage", "UsageExtra", "usage_of"]
+
+
+class StreamOptions(msgspec.Struct, kw_only=True):
+    """`include_usage` asks for a last chunk with the usage."""
+
+    include_usage: bool | None = None
 
 
 class UsageExtra(msgspec.Struct, kw_only=True):

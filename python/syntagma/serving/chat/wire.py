@@ -13,7 +13,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from syntagma.serving.constraint_fields import ConstraintFields
-from syntagma.serving.usage import Usage
+from syntagma.serving.logprobs import TokenLogprobEntry
+from syntagma.serving.usage import StreamOptions, Usage
 
 __all__ = [
     "ChatChunk",
@@ -27,9 +28,6 @@ __all__ = [
     "DeltaFunction",
     "RequestMessage",
     "ResponseMessage",
-    "StreamOptions",
-    "TokenLogprobEntry",
-    "TopLogprobEntry",
 ]
 
 FinishReason = Literal["stop", "length", "tool_calls"]
@@ -45,12 +43,6 @@ class RequestMessage(msgspec.Struct, kw_only=True):
     tool_call_id: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
-
-
-class StreamOptions(msgspec.Struct, kw_only=True):
-    """`include_usage` asks for a last chunk with the usage."""
-
-    include_usage: bool | None = None
 
 
 class ChatRequest(ConstraintFields, kw_only=True):
@@ -81,23 +73,6 @@ class ChatRequest(ConstraintFields, kw_only=True):
     include_reasoning: bool | None = None
     stream_reasoning: bool | None = None
     user: str | None = None
-
-
-class TopLogprobEntry(msgspec.Struct, kw_only=True):
-    """One of the likeliest tokens at a place."""
-
-    token: str
-    logprob: float
-    bytes: list[int]
-
-
-class TokenLogprobEntry(msgspec.Struct, kw_only=True):
-    """A sampled token; `token` is its text with U+FFFD where its bytes are no whole character."""
-
-    token: str
-    logprob: float
-    bytes: list[int]
-    top_logprobs: list[TopLogprobEntry]
 
 
 class ChoiceLogprobs(msgspec.Struct, kw_only=True):

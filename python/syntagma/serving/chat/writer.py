@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import ContentDelta, Event, FinishReason, ReasoningDelta, ToolCallDelta, ToolCallStart
 from syntagma.generation import Metrics
 from syntagma.messages import Message
@@ -22,11 +21,10 @@ from syntagma.serving.chat.wire import (
     DeltaCall,
     DeltaFunction,
     ResponseMessage,
-    TokenLogprobEntry,
-    TopLogprobEntry,
 )
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.usage import Usage, usage_of
 
@@ -69,7 +67,7 @@ class ChatWriter:
             )
             self._logprobs = []
         elif not isinstance(happening, Began):
-            self._logprobs += map(_entry, happening.logprobs)
+            self._logprobs += map(logprob_entry, happening.logprobs)
 
     def body(self) -> bytes:
         """The answer, whole."""
@@ -91,7 +89,7 @@ class ChatWriter:
             self._metrics.append(happening.metrics)
             yield self._next(happening.index, Delta(), happening.finish_reason)
         else:
-            self._logprobs += map(_entry, happening.logprobs)
+            self._logprobs += map(logprob_entry, happening.logprobs)
             for one in happening.events:
                 if (delta := _delta(one, self._reasoning_fields)) is not None:
                     yield self._next(happening.index, delta)
@@ -140,18 +138,6 @@ def _delta(happened: Event, reasoning_fields: Sequence[str]) -> Delta | None:
         case ToolCallDelta(index=index, arguments=arguments):
             return Delta(tool_calls=[DeltaCall(index=index, function=DeltaFunction(arguments=arguments))])
     return None
-
-
-def _entry(token: TextLogprob) -> TokenLogprobEntry:
-    return TokenLogprobEntry(
-        token=token.data.decode("utf-8", "replace"),
-        logprob=token.logprob,
-        bytes=list(token.data),
-        top_logprobs=[
-            TopLogprobEntry(token=data.decode("utf-8", "replace"), logprob=logprob, bytes=list(data))
-            for data, logprob in token.top
-        ],
-    )
 
 
 def _message(message: Message, reasoning_fields: Sequence[str]) -> ResponseMessage:

@@ -8,15 +8,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from syntagma.serving.constraint_fields import ConstraintFields
-from syntagma.serving.usage import Usage
+from syntagma.serving.usage import StreamOptions, Usage
 
-__all__ = ["Choice", "Completion", "CompletionRequest", "Logprobs", "StreamOptions"]
-
-
-class StreamOptions(msgspec.Struct, kw_only=True):
-    """`include_usage` asks for a last chunk with the usage."""
-
-    include_usage: bool | None = None
+__all__ = ["Choice", "Completion", "CompletionRequest", "Logprobs"]
 
 
 class CompletionRequest(ConstraintFields, kw_only=True):

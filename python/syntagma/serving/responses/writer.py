@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.responses.conversation import assistant_message
 from syntagma.serving.responses.store import ResponseStore, Stored
 from syntagma.serving.responses.wire import (
@@ -53,7 +53,7 @@ class ResponsesWriter:
         """the item that is open: the last of the output"""
         self._parts: list[str] = []
         """of its text, or of its arguments"""
-        self._logprobs: list[dict[str, Any]] = []
+        self._logprobs: list[TokenLogprobEntry] = []
         """of its text"""
         self._turn: list[dict[str, Any]] = []
         """the parts of the assistant's message"""
@@ -77,7 +77,7 @@ class ResponsesWriter:
             yield from self._close("incomplete" if happening.finish_reason == "length" else "completed")
             yield self._end(happening)
         else:
-            logprobs = [_logprob(one) for one in happening.logprobs]
+            logprobs = [logprob_entry(one) for one in happening.logprobs]
             for one in happening.events:
                 yield from self._happened(one, logprobs)
                 logprobs = []
@@ -93,7 +93,7 @@ class ResponsesWriter:
         self._response.error = {"code": "server_error", "message": body.message}
         return self._event("response.failed", response=self._response)
 
-    def _happened(self, happened: Event, logprobs: list[dict[str, Any]]) -> Iterator[bytes]:
+    def _happened(self, happened: Event, logprobs: list[TokenLogprobEntry]) -> Iterator[bytes]:
         match happened:
             case ContentDelta(text=text):
                 if not isinstance(self._item, MessageItem):
@@ -188,15 +188,3 @@ class ResponsesWriter:
 
 def _id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(24)}"
-
-
-def _logprob(token: TextLogprob) -> dict[str, Any]:
-    return {
-        "token": token.data.decode("utf-8", "replace"),
-        "logprob": token.logprob,
-        "bytes": list(token.data),
-        "top_logprobs": [
-            {"token": data.decode("utf-8", "replace"), "logprob": logprob, "bytes": list(data)}
-            for data, logprob in token.top
-        ],
-    }

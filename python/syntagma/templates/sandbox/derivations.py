@@ -53,7 +53,7 @@ def derived_list(operation: str, owner: str, args: _Arguments, result: Sequence[
     for part in result:
         if not isinstance(part, str):
             return list(result)
-        # Without a separator, only blanks or line ends are between two pieces, and no piece begins with them.
+        # Without a separator, only whitespace is between two pieces, and no piece begins with them.
         place = done if separator is not None or operation.endswith("partition") else owner.find(part, done)
         if not owner.startswith(part, place):
             return list(result)
