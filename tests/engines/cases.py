@@ -9,7 +9,7 @@ from typing import Any
 
 import syntagma as sg
 from syntagma.integrations.answers import Answer as Answering
-from tests.engines.run import RECORD
+from tests.environments import RECORD
 from tests.upstreams.cases import CASES, CUT, MESSAGES, TOOLS, Answer, Case, check
 
 __all__ = [
