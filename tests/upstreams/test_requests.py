@@ -233,3 +233,29 @@ def test_packages_add_kinds(monkeypatch: pytest.MonkeyPatch, engine: MockEngine)
         assert isinstance(made, HoldsNothing)
     finally:
         registry._plugins.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("policy", "prefix", "code"),
+    [
+        ("refuse", '{"who": "I', "E-UPSTREAM-CONSTRAINT"),
+        ("refuse", "Well", "E-REQUEST-PREFIX"),
+        ("check", "Well", "E-REQUEST-PREFIX"),
+        ("check", '{"who": "I', None),
+    ],
+)
+def test_an_answer_with_a_shape_goes_on_only_where_it_is_checked(
+    engine: MockEngine, model: sg.Model, policy: Any, prefix: str, code: str | None
+) -> None:
+    engine.texts = ['da", "n": 3}']
+    messages = [*MESSAGES, {"role": "assistant", "content": prefix}]
+    asked = {"messages": messages, "continue_final_message": True, "response_format": FORMAT}
+    with TestClient(create_app(ServedModel(model.engine, model.codec, unheld=policy))) as client:
+        response = client.post("/v1/chat/completions", json=asked)
+    answer = response.json()
+    if code is None:
+        assert answer["choices"][0]["message"]["content"] == 'da", "n": 3}'
+        assert "grammar" not in engine.bodies[-1]
+    else:
+        assert (response.status_code, answer["error"]["code"]) == (400, code)
+        assert not engine.bodies

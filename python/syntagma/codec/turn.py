@@ -7,17 +7,22 @@ from collections.abc import Collection
 from typing import Any, Literal
 
 from syntagma.constraints import build_call_grammar, build_grammar
-from syntagma.decoding import TokenizerInfo
+from syntagma.decoding import GrammarMatcher, TokenizerInfo
 from syntagma.entry import entry
+from syntagma.errors import FormatError, RequestError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar, StructuralTag
+from syntagma.grammars.checking import accept_text
 from syntagma.messages import Tool
 from syntagma.parsing import ReadingOptions, StreamParser
 from syntagma.request import ResolvedRequest
 from syntagma.templates import Prompt
 
 __all__ = ["Turn"]
+
+_SHOWN = 20
+"""characters on both sides of the place where a prefix departs that an error shows"""
 
 
 class Turn:
@@ -49,6 +54,11 @@ class Turn:
         self._unused.append(parser)
         return parser.start_state
 
+    @property
+    def begun(self) -> str:
+        """What the prompt holds of the answer already: the text of the final message, where that is continued."""
+        return self.prompt[self.prompt.begun :]
+
     @functools.cached_property
     def grammar(self) -> Grammar | None:
         """What the model may write, built when first asked for; None where the request constrains nothing.
@@ -57,9 +67,73 @@ class Turn:
         no tool that is strict leave all of them free to be called. The parser then reads what the model writes.
 
         Raises:
+            FormatError: `E-FORMAT-BEGUN`, the prompt ends inside of an answer with a shape. No grammar says what is
+                left of it; a matcher of `whole_grammar` holds it, see `begin`.
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
         """
-        return build_grammar(self.format.spec, self.request, self.start) if self.request.constrains else None
+        request = self.request
+        if not request.constrains:
+            return None
+        is_free = request.response_format.is_text and not request.choice.forced
+        if self.begun and not is_free and self.start.reasoning != "open":
+            raise FormatError(
+                "E-FORMAT-BEGUN",
+                "the prompt ends inside of an answer with a shape, and no grammar says what is left of that",
+                hint="a matcher of `Turn.whole_grammar` that `Turn.begin` has brought there holds it",
+            )
+        return build_grammar(self.format.spec, request, self.start)
+
+    @functools.cached_property
+    def whole_grammar(self) -> Grammar | None:
+        """The same with what the prompt holds of the answer already: `begin` brings a matcher behind that.
+
+        Raises:
+            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
+        """
+        if not self.begun or not self.request.constrains:
+            return self.grammar
+        before = Prompt(self.prompt[: self.prompt.begun], self.prompt.start)
+        start = StreamParser.from_request(self.format, self.request, prompt=before).start_state
+        return build_grammar(self.format.spec, self.request, start)
+
+    @entry
+    def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
+        """Bring a matcher of `whole_grammar` to where the model goes on: behind `begun`.
+
+        Args:
+            matcher: at the start of its text.
+            info: the vocabulary that the grammar was compiled for.
+
+        Raises:
+            RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
+        """
+        begun = self.begun
+        texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
+        self._departs(accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun]))
+
+    def check_begun(self) -> None:
+        """Check what the prompt holds of the answer already; for those who have no vocabulary.
+
+        Raises:
+            RequestError: as `begin`.
+        """
+        if self.whole_grammar is not None:
+            check = self.whole_grammar.check(self.begun)
+            if check.reason == "refused" and check.offset is not None:
+                self._departs(check.offset)
+
+    def _departs(self, taken: int) -> None:
+        """Refuse what the prompt holds of the answer, unless so many characters of it are all."""
+        begun = self.begun
+        if taken == len(begun):
+            return
+        before, after = begun[max(0, taken - _SHOWN) : taken], begun[taken : taken + _SHOWN]
+        raise RequestError(
+            "E-REQUEST-PREFIX",
+            f"no answer that is allowed begins with the final message: at character {taken} of what it shows, behind "
+            f"{before!r}, there cannot be {after!r}",
+            pointer="/messages",
+        )
 
     @functools.cached_property
     def call_grammar(self) -> Grammar | None:

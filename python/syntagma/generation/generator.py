@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from syntagma.decoding import GrammarCompiler
+from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.decoding.backend import Backend
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ModelError
@@ -53,6 +53,7 @@ class Generator:
         *,
         grammar: Grammar | Callable[[], Grammar | None] | None = None,
         grammar_key: Hashable | None = None,
+        begin: Callable[[GrammarMatcher], None] | None = None,
         options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
     ) -> Generation:
         """Read the prompt and compile the grammar, both at once; iterate over what comes back for the tokens.
@@ -64,12 +65,15 @@ class Generator:
                 anything.
             grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
                 itself is the key.
+            begin: brings a matcher of the grammar to where the prompt ends, where that holds the beginning of what the
+                grammar allows; see `Turn.begin`.
             options: sampling, lengths and stop strings.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the options name a token that the vocabulary has not.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer; `E-MODEL-PROMPT`, it is empty.
             GrammarError, LimitError: the grammar does not compile.
+            SyntagmaError: what `begin` raises.
         """
         self._check_tokens(options)
         ids = self._ids(prompt)
@@ -86,7 +90,7 @@ class Generator:
             )
         pending: Future[Lease | None] | None = None
         if grammar is not None:
-            pending = self._threads.submit(self._matchers.take, grammar_key, grammar)
+            pending = self._threads.submit(self._matchers.take, grammar_key, grammar, begin)
         began = time.perf_counter()
         try:
             session = self.backend.open()

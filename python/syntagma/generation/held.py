@@ -7,7 +7,7 @@ from typing import Any
 
 from syntagma.codec import Turn
 from syntagma.decoding.upstream import Constraint, Upstream
-from syntagma.errors import UpstreamError
+from syntagma.errors import FormatError, UpstreamError
 from syntagma.grammars import Grammar
 from syntagma.request import ResolvedRequest
 
@@ -22,11 +22,20 @@ def constraint_for(upstream: Upstream, turn: Turn) -> Constraint | None:
     """What the engine is held to, so that its text is one of the turn's grammar; None where it cannot be.
 
     Raises:
+        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
         FormatError, GrammarError, LimitError: as `Turn.grammar`.
     """
-    assert turn.grammar is not None
+    if turn.begun:
+        turn.check_begun()
+    try:
+        grammar = turn.grammar
+    except FormatError as error:
+        if error.code != "E-FORMAT-BEGUN":
+            raise
+        return None
+    assert grammar is not None
     for language in upstream.languages:
-        source = _answer_schema(turn) if language == _SCHEMA else _source(turn.grammar, language)
+        source = _answer_schema(turn) if language == _SCHEMA else _source(grammar, language)
         constraint = Constraint(language=language, source=source)
         if source is not None and upstream.holds(constraint):
             return constraint
@@ -45,7 +54,7 @@ def _source(grammar: Grammar, language: str) -> Any:
 def _answer_schema(turn: Turn) -> Any:
     """The schema of an answer that is JSON and nothing else, where the turn may be that; else None."""
     asked = turn.request.response_format
-    if not asked.is_json or turn.request.choice.forced:
+    if not asked.is_json or turn.request.choice.forced or turn.begun:
         return None
     schema = {"type": "object"} if asked.kind == "object" else asked.schema
     answer = Grammar.from_json_schema(schema).check("")
@@ -56,7 +65,7 @@ def _answer_schema(turn: Turn) -> Any:
 
 def accepts(turn: Turn, text: str) -> bool:
     """Whether a text that an engine ended is one of the turn's grammar; what ends a turn may be missing from it."""
-    grammar = turn.grammar
+    grammar, text = turn.whole_grammar, turn.begun + text
     return grammar is None or any(grammar.accepts(text + end) for end in ("", *turn.stop_strings))
 
 

@@ -36,12 +36,18 @@ class MatcherPool:
         self._idle: OrderedDict[Hashable, GrammarMatcher] = OrderedDict()
         self._guard = ForkSafeLock(self._idle.clear)
 
-    def take(self, key: Hashable, grammar: Grammar | Callable[[], Grammar | None]) -> Lease | None:
+    def take(
+        self,
+        key: Hashable,
+        grammar: Grammar | Callable[[], Grammar | None],
+        begin: Callable[[GrammarMatcher], None] | None = None,
+    ) -> Lease | None:
         """A matcher at the start of the text, compiled if none is kept; None if there is no grammar.
 
         Args:
             key: equal keys promise equal grammars; None: the grammar itself is the key.
             grammar: what may be written, or what makes it: reading a schema takes time that counts as well.
+            begin: moves the matcher on from the start of the text; what it raises is raised.
         """
         began = time.perf_counter()
         if callable(grammar):
@@ -57,6 +63,8 @@ class MatcherPool:
             matcher = GrammarMatcher(self._compiler.compile(grammar))
         else:
             matcher.reset()
+        if begin is not None:
+            begin(matcher)
         took = time.perf_counter() - began
         _log.info("grammar matcher %s in %.2f ms", "made" if is_new else "reused and reset", took * 1e3)
         return Lease(key, matcher, took)

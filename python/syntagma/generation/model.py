@@ -158,7 +158,12 @@ class Model:
         end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
         ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
         options = msgspec.structs.replace(options, stop=(*options.stop, *ends))
-        return self.generator.start(turn.prompt, grammar=lambda: turn.grammar, options=options)
+        return self.generator.start(
+            turn.prompt,
+            grammar=lambda: turn.whole_grammar,
+            begin=(lambda matcher: turn.begin(matcher, info)) if turn.begun else None,
+            options=options,
+        )
 
     def close(self) -> None:
         """Stop the compiling threads, or close the connections that `chat` and `stream` opened."""

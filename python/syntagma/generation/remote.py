@@ -46,6 +46,7 @@ class RemoteGeneration:
     Raises:
         TemplateError: `E-TEMPLATE-LOOKALIKE`, such a text is refused.
         UpstreamError: `E-UPSTREAM-CONSTRAINT`, it cannot be held, and is not to be checked.
+        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
         FormatError, GrammarError, LimitError: as `Turn.grammar`.
 
     Attributes:
@@ -70,14 +71,15 @@ class RemoteGeneration:
         self._metrics = Metrics()
         began = time.perf_counter()
         self._asked = self._ask(options, unheld, lookalikes)
-        self._checks = unheld == "check" and turn.grammar is not None and self._asked.constraint is None
-        self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if turn.grammar is not None else 0.0)
+        constrains = turn.request.constrains
+        self._checks = unheld == "check" and constrains and self._asked.constraint is None
+        self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if constrains else 0.0)
 
     def _ask(self, options: GenerationOptions, policy: Unheld, lookalikes: Lookalikes) -> Completion:
         turn = self._turn
         info = self._upstream.tokenizer_info
         constraint = None
-        if turn.grammar is not None:
+        if turn.request.constrains:
             constraint = constraint_for(self._upstream, turn)
             if constraint is None and policy == "refuse" and not is_held_by_reading(turn.request):
                 raise refusal(self._upstream, turn.request)
@@ -161,9 +163,9 @@ class RemoteGeneration:
         )
 
     def _holds(self, text: str) -> bool:
-        if self.finish_reason == "length" and self._turn.grammar is not None:
+        if self.finish_reason == "length" and self._turn.whole_grammar is not None:
             # What was cut off is not whole, and may still be right as far as it goes.
-            return self._turn.grammar.check(text).reason != "refused"
+            return self._turn.whole_grammar.check(self._turn.begun + text).reason != "refused"
         return accepts(self._turn, text)
 
     async def _pieces(self, attempt: int = 0) -> AsyncGenerator[Piece, None]:

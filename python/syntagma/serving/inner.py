@@ -32,6 +32,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         documents: for templates that quote documents.
         add_generation_prompt: open the assistant's turn at the end of the prompt.
         continue_final_message: let the model go on with the final message.
+        final_message: the pointer of its text in the request.
         stream_reasoning: hand reasoning out as it comes, not in one piece.
         prompt: the prompt itself, in place of a conversation; the answer is then plain text. None: there is none.
         thinking: whether the model is to reason, where its template has a switch for it; None: nothing is said.
@@ -45,6 +46,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     documents: list[dict[str, Any]] | None = None
     add_generation_prompt: bool = True
     continue_final_message: bool = False
+    final_message: str = "/messages"
     stream_reasoning: bool = True
     prompt: str | tuple[int, ...] | None = None
     thinking: bool | None = None

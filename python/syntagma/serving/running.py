@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.errors import SyntagmaError
+from syntagma.errors import RequestError, SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.parsing import ReadingOptions, StreamParser
@@ -60,8 +60,13 @@ class Runner:
         # An engine elsewhere writes several at once; what computes here is asked for one after another.
         at_once = request.n > 1 and not served.computes
         async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
-            async for happening in happenings:
-                yield happening
+            try:
+                async for happening in happenings:
+                    yield happening
+            except RequestError as error:
+                if error.code == "E-REQUEST-PREFIX":
+                    error.pointer = request.final_message
+                raise
 
     async def prepare(self, served: ServedModel, request: InnerRequest) -> Turn:
         """The turn of a request, with its prompt; nothing is written."""

@@ -37,22 +37,28 @@ class Prompt(str):
             turn, or by the assistant; never by user, tool or system.
         segments: the prompt in pieces with their origins, which add up to it. A text that belongs to the template is
             `template`; one of which this is not certain is not.
+        begun: offset in code points of what the assistant has written already, where its final message is continued;
+            else the end.
     """
 
-    __slots__ = ("_rendering", "_segments", "_start")
+    __slots__ = ("_begun", "_rendering", "_segments", "_start")
 
+    _begun: int | None
     _rendering: Rendering | None
     _segments: tuple[Segment, ...] | None
     _start: int | None
 
     @entry
-    def __new__(cls, text: str, start: int, segments: Sequence[Segment] | None = None) -> Prompt:
+    def __new__(
+        cls, text: str, start: int, segments: Sequence[Segment] | None = None, begun: int | None = None
+    ) -> Prompt:
         """A prompt of this text whose assistant's turn begins at `start`.
 
         Args:
             text: the prompt.
             start: see above.
             segments: see above; None, or none: nothing of the text is the template's.
+            begun: see above; None: the end.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the segments do not add up to the text.
@@ -63,6 +69,7 @@ class Prompt(str):
         if "".join(segment.text for segment in segments) != text:
             raise ArgumentError("E-ARGUMENT-VALUE", "the segments of a prompt add up to its text", pointer="/segments")
         prompt._start = start
+        prompt._begun = len(text) if begun is None else begun
         prompt._segments = joined(segments)
         prompt._rendering = None
         return prompt
@@ -76,7 +83,7 @@ class Prompt(str):
             TemplateError, LimitError: as `ChatTemplate.render`.
         """
         prompt = super().__new__(cls, rendering.text())
-        prompt._start = prompt._segments = None
+        prompt._start = prompt._begun = prompt._segments = None
         prompt._rendering = rendering
         return prompt
 
@@ -87,6 +94,14 @@ class Prompt(str):
             assert self._rendering is not None
             self._start = self._rendering.start(str(self))
         return self._start
+
+    @property
+    def begun(self) -> int:
+        """Offset in code points of what the assistant has written already."""
+        if self._begun is None:
+            assert self._rendering is not None
+            self._begun = self._rendering.begun(str(self))
+        return self._begun
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -168,11 +183,11 @@ class Prompt(str):
         if not places:
             return self
         segments = separated(self.segments, places, separator)
-        moved = len(separator) * sum(place <= self.start for place in places)
-        return Prompt("".join(segment.text for segment in segments), self.start + moved, segments)
+        start, begun = (at + len(separator) * sum(place <= at for place in places) for at in (self.start, self.begun))
+        return Prompt("".join(segment.text for segment in segments), start, segments, begun)
 
-    def __getnewargs__(self) -> tuple[str, int, tuple[Segment, ...]]:  # type: ignore[override]
-        return str(self), self.start, self.segments
+    def __getnewargs__(self) -> tuple[str, int, tuple[Segment, ...], int]:  # type: ignore[override]
+        return str(self), self.start, self.segments, self.begun
 
     def __getstate__(self) -> None:
         return None

@@ -9,7 +9,7 @@ import msgspec
 
 from syntagma.templates.continuation import Render, render_continued
 from syntagma.templates.segments import Segment, segments_of
-from syntagma.templates.turn_start import continued_start, opened_start
+from syntagma.templates.turn_start import begun_at, continued_start, opened_start
 
 __all__ = ["Rendering"]
 
@@ -36,6 +36,10 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
     def start(self, text: str) -> int:
         """Where the assistant's turn begins in the prompt."""
         return (continued_start if self.continued else opened_start)(self.render, self.variables, text)
+
+    def begun(self, text: str) -> int:
+        """Where in the prompt the assistant has begun to write: the end, unless the final message is continued."""
+        return begun_at(self.render, self.variables, text) if self.continued else len(text)
 
     def segments(self, text: str) -> tuple[Segment, ...]:
         """The prompt in pieces, each with its origin."""

@@ -14,7 +14,7 @@ from syntagma.errors import SyntagmaError
 from syntagma.templates.continuation import Render, render_continued
 from syntagma.templates.message_sentinels import message_text, new_sentinel, with_text
 
-__all__ = ["continued_start", "opened_start"]
+__all__ = ["begun_at", "continued_start", "opened_start"]
 
 T = TypeVar("T")
 
@@ -53,6 +53,23 @@ def continued_start(render: Render, variables: Mapping[str, Any], text: str) -> 
         if not any(written in outside for written in _texts_of_others(variables)):
             return len(before)
     return _end_of_others(render_messages, messages, text)
+
+
+def begun_at(render: Render, variables: Mapping[str, Any], text: str) -> int:
+    """The offset of what the assistant has written in `text`, a prompt that ends inside of the final message.
+
+    That is what comes after a generation prompt. Where the template does not repeat that in a message which it shows,
+    it is what comes after that which stands before the text of a message. If both are unknown, it is the end of `text`.
+    """
+    messages = variables["messages"]
+    opened = _render_or_none(render, {**variables, "messages": messages[:-1], "add_generation_prompt": True})
+    if opened is not None and text.startswith(opened):
+        return len(opened)
+    sentinel = new_sentinel()
+    alone = [*messages[:-1], {"role": messages[-1].get("role"), "content": sentinel}]
+    shown = _render_or_none(lambda changed: render_continued(render, changed), {**variables, "messages": alone})
+    header = None if shown is None or not shown.endswith(sentinel) else shown.removesuffix(sentinel)
+    return len(header) if header is not None and text.startswith(header) else len(text)
 
 
 def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:

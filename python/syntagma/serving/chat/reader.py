@@ -53,6 +53,7 @@ class ChatDialect:
             documents=request.documents,
             add_generation_prompt=request.add_generation_prompt is not False,
             continue_final_message=request.continue_final_message is True,
+            final_message=f"/messages/{len(request.messages) - 1}/content",
             stream_reasoning=request.stream_reasoning is not False,
         )
         writer = partial(

@@ -75,6 +75,7 @@ def _inner(request: CountRequest, settings: Settings) -> InnerRequest:
         options=generation_options(SamplingFields(), settings, max_tokens=None),
         # An assistant's message at the end is the beginning of the answer.
         continue_final_message=continues,
+        final_message=f"/messages/{len(request.messages) - 1}/content",
         add_generation_prompt=not continues,
         thinking=None if request.thinking is None else request.thinking.type != "disabled",
     )
