@@ -28,9 +28,12 @@ from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
+from syntagma.serving.openapi import openapi_document
+from syntagma.serving.readiness import check_ready
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
 from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
+from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
 from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
 
 if TYPE_CHECKING:
@@ -63,6 +66,8 @@ def create_app(
     return Starlette(
         routes=[
             Route("/health", server.health, methods=["GET"]),
+            Route("/ready", _or_error(server.ready), methods=["GET"]),
+            Route("/openapi.json", server.openapi, methods=["GET"]),
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
@@ -121,7 +126,14 @@ class _Server:
             await served.close()
 
     async def health(self, _: Request) -> Response:
-        return json_response({"status": "ok"})
+        return json_response(Health())
+
+    async def ready(self, _: Request) -> Response:
+        await check_ready(self._models.values())
+        return json_response(Health())
+
+    async def openapi(self, request: Request) -> Response:
+        return json_response(openapi_document(request.app.routes))
 
     async def models(self, _: Request) -> Response:
         return json_response(ModelList(data=[_card(model) for model in self._models.values()]))
@@ -146,7 +158,7 @@ class _Server:
             if request.method == "GET":
                 return Response(self.store.get(key).body, media_type="application/json")
             self.store.delete(key)
-            return json_response({"id": key, "object": "response", "deleted": True})
+            return json_response(Deleted(id=key))
         except RequestError as error:
             return error_response(error)
 
@@ -156,7 +168,7 @@ class _Server:
             asked = dialect.read_count(await self._body(request), self._settings)
             served = self._named(asked.model)
             turn = await self._runner.prepare(served, asked)
-            return json_response({"input_tokens": len(await self._runner.encode(served, turn))})
+            return json_response(TokenCount(input_tokens=len(await self._runner.encode(served, turn))))
         except Exception as error:
             return dialect.refuse(error)
 
@@ -181,10 +193,10 @@ class _Server:
     async def apply_template(self, request: Request) -> Response:
         asked = ChatDialect().read(await self._body(request), self._settings).request
         turn = await self._runner.prepare(self._named(asked.model), asked)
-        return json_response({"prompt": str(turn.prompt)})
+        return json_response(PromptText(prompt=str(turn.prompt)))
 
     async def version(self, _: Request) -> Response:
-        return json_response({"version": __version__})
+        return json_response(Version(version=__version__))
 
     async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:

@@ -20,7 +20,7 @@ from syntagma.errors import (
 )
 from syntagma.json_pointer import steps_of
 
-__all__ = ["ErrorBody", "error_body", "error_response", "json_response", "param_of"]
+__all__ = ["ErrorAnswer", "ErrorBody", "error_body", "error_response", "json_response", "param_of"]
 
 # What a request can cause by what it holds. Everything else is a fault of the server.
 _REQUESTS_FAULT = (ArgumentError, LimitError, TemplateError, GrammarError, FormatError)
@@ -48,6 +48,12 @@ class ErrorBody(msgspec.Struct, kw_only=True):
     type: str
     param: str | None
     code: str | None
+
+
+class ErrorAnswer(msgspec.Struct, kw_only=True):
+    """The body of an answer that is an error."""
+
+    error: ErrorBody
 
 
 def param_of(pointer: str | None) -> str | None:
@@ -97,7 +103,7 @@ def _body(error: SyntagmaError, status: int) -> ErrorBody:
 def error_response(error: BaseException) -> Response:
     """The HTTP answer to an exception."""
     status, body = error_body(error)
-    return json_response({"error": body}, status, {"retry-after": "1"} if status == 429 else None)
+    return json_response(ErrorAnswer(error=body), status, {"retry-after": "1"} if status == 429 else None)
 
 
 def json_response(payload: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
+
+import msgspec
 
 from syntagma.serving.errors import error_body
 
-__all__ = ["error_payload"]
+__all__ = ["MessagesError", "error_payload"]
 
 _TYPES = {
     401: "authentication_error",
@@ -19,9 +21,23 @@ _TYPES = {
 }
 
 
-def error_payload(error: BaseException) -> tuple[int, dict[str, Any]]:
+class ErrorText(msgspec.Struct, kw_only=True):
+    """What stands under `error`."""
+
+    type: str
+    message: str
+
+
+class MessagesError(msgspec.Struct, kw_only=True):
+    """The body of an answer that is an error."""
+
+    type: Literal["error"] = "error"
+    error: ErrorText
+
+
+def error_payload(error: BaseException) -> tuple[int, MessagesError]:
     """HTTP status and body of an exception."""
     status, body = error_body(error)
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
     message = body.message if body.param is None else f"{body.param}: {body.message}"
-    return status, {"type": "error", "error": {"type": kind, "message": message}}
+    return status, MessagesError(error=ErrorText(type=kind, message=message))

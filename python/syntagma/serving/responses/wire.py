@@ -88,11 +88,10 @@ class ContentPart(msgspec.Struct, kw_only=True):
     logprobs: list[Any] = []
 
 
-class MessageItem(msgspec.Struct, kw_only=True):
+class MessageItem(msgspec.Struct, kw_only=True, tag_field="type", tag="message"):
     """A message of the assistant."""
 
     id: str
-    type: Literal["message"] = "message"
     role: Literal["assistant"] = "assistant"
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
     content: list[ContentPart] = []
@@ -105,21 +104,19 @@ class ReasoningPart(msgspec.Struct, kw_only=True):
     text: str
 
 
-class ReasoningItem(msgspec.Struct, kw_only=True):
+class ReasoningItem(msgspec.Struct, kw_only=True, tag_field="type", tag="reasoning"):
     """Reasoning of the assistant."""
 
     id: str
-    type: Literal["reasoning"] = "reasoning"
     summary: list[Any] = []
     content: list[ReasoningPart] = []
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
 
 
-class CallItem(msgspec.Struct, kw_only=True):
+class CallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="function_call"):
     """A call of a function."""
 
     id: str
-    type: Literal["function_call"] = "function_call"
     call_id: str
     name: str
     arguments: str = ""

@@ -1,0 +1,41 @@
+"""The JSON of answers that are one or two fields."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Deleted", "Health", "PromptText", "TokenCount", "Version"]
+
+
+class Health(msgspec.Struct, kw_only=True):
+    """The answer of `/health` and `/ready`."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Version(msgspec.Struct, kw_only=True):
+    """The version of the library."""
+
+    version: str
+
+
+class PromptText(msgspec.Struct, kw_only=True):
+    """A text that a model is given."""
+
+    prompt: str
+
+
+class TokenCount(msgspec.Struct, kw_only=True):
+    """How many tokens a prompt has."""
+
+    input_tokens: int
+
+
+class Deleted(msgspec.Struct, kw_only=True):
+    """A response that is kept no longer."""
+
+    id: str
+    object: Literal["response"] = "response"
+    deleted: bool = True
