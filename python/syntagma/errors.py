@@ -40,6 +40,7 @@ __all__ = [
     "RequestError",
     "SyntagmaError",
     "TemplateError",
+    "TemplateTestError",
     "UnsupportedSchema",
     "UpstreamError",
     "VocabularyError",
@@ -155,6 +156,10 @@ class LimitError(SyntagmaError):
 
 class TemplateError(SyntagmaError):
     """A chat template that does not load or render."""
+
+
+class TemplateTestError(SyntagmaError, AssertionError):
+    """A template that does not do what its test expects (`syntagma.testing.TemplateTester`)."""
 
 
 class FormatError(SyntagmaError):

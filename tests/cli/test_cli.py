@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,48 @@ def test_analyze_and_parse_by_template(files: Path) -> None:
     assert {"format", "chosen", "capabilities", "certificate"} <= set(analysis)
     message = json.loads(call("parse", str(files / "answer.txt"), "--template", template))
     assert message["tool_calls"][0]["function"]["name"] == "weather"
+
+
+CONFORMANCE = Path(__file__).parents[2] / "conformance" / "templates"
+TEA = [{"name": "brew", "parameters": {"type": "object", "properties": {"leaf": {"type": "string"}}}}]
+
+
+def test_analyze_prints_one_thing_where_it_is_asked(tmp_path: Path) -> None:
+    template = str(CONFORMANCE / "tags-json.jinja")
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps(TEA))
+    expected = (CONFORMANCE / "tags-json.toml").read_text()
+    assert tomllib.loads(call("analyze", template, "--toml")).keys() == tomllib.loads(expected).keys()
+    assert json.loads(call("analyze", template, "--response-template"))["start_anchor"] == "<|bot|>"
+    gbnf = call("analyze", template, "--gbnf", "--tools", str(tools))
+    assert gbnf == call("grammar", "--template", template, "--gbnf", "--tools", str(tools)).split("# preserved")[0]
+    assert "brew" in gbnf
+    assert "brew" not in call("analyze", template, "--gbnf")
+    both = json.loads(call("analyze", template, "--json", "--gbnf", "--trace"))
+    assert both["gbnf"].startswith("root ::=")
+    assert both["layout"]["reasoning_mode"] == "tag_based"
+
+
+def test_analyze_shows_pairs_of_renders_and_a_turn() -> None:
+    text = call("analyze", str(CONFORMANCE / "tagged-arguments.jinja"), "--trace")
+    assert "argument_kind: text_each" in text
+    assert re.search(r"default: '.*', reasoning done", text)
+    assert "<item=place>\nRome\n</item>" in text  # the turn
+    assert "[[<item=" in text  # what a further argument adds
+    steps = re.findall(r"^# ([A-Z]\d):", text, re.MULTILINE)
+    assert {"C1", "T1", "T2", "T5", "A1", "G1"} <= set(steps)
+
+
+def test_grammar_of_a_turn(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps(TEA))
+    written = tmp_path / "turn.txt"
+    written.write_text('<invoke>\n{"name": "brew", "arguments": {"leaf": "mint"}}\n</invoke>')
+    given = ("--format", str(CONFORMANCE / "tags-json.toml"), "--tools", str(tools))
+    assert call("grammar", *given, "--check", str(written)).startswith("accepted")
+    written.write_text('<invoke>\n{"name": "boil", "arguments": {}}\n</invoke>')
+    call("grammar", *given, "--check", str(written), code=1)
+    assert failure("grammar", *given, "--regex", "a")["code"] == "E-REQUEST-ARGUMENT"
 
 
 def test_analyze_of_what_is_not_clean(tmp_path: Path) -> None:

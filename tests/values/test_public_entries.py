@@ -169,6 +169,7 @@ SUBJECTS: dict[type, Callable[[], Any]] = {
     ocm.ToolRouter: lambda: ocm.ToolRouter({}),
     ocm.harmony.TokenReader: lambda: ocm.harmony.TokenReader(lambda _: b"a", {}),
     sg.testing.ScriptedBackend: RIGHT["backend"],
+    sg.testing.TemplateTester: lambda: sg.testing.TemplateTester(TEMPLATE, RIGHT["fmt"]()).output("Hello"),
     sg.batch.Constrain: lambda: sg.batch.Constrain(RIGHT["fmt"](), "gbnf"),
     sg.batch.Parse: lambda: sg.batch.Parse(RIGHT["fmt"]()),
     sg.batch.Transcript: lambda: sg.batch.Transcript(_codec(), INFO),

@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from syntagma.analysis.analysis import Analysis, analyze
 from syntagma.analysis.certify.certificate import Certificate, Item, Remark, Verdict
+from syntagma.analysis.comparisons import Comparison, comparisons
 from syntagma.analysis.infer.format import Evidence, Finding
+from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.probe.capabilities import Capabilities
 
-__all__ = ["Analysis", "Capabilities", "Certificate", "Evidence", "Finding", "Item", "Remark", "Verdict", "analyze"]
+__all__ = [
+    "Analysis",
+    "Capabilities",
+    "Certificate",
+    "Comparison",
+    "Evidence",
+    "Finding",
+    "GenerationPrompt",
+    "Item",
+    "Remark",
+    "TurnLayout",
+    "Verdict",
+    "analyze",
+    "comparisons",
+]

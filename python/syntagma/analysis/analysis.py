@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +13,8 @@ from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.certify.certifier import Certifier, Mentions
 from syntagma.analysis.certify.outputs import TemplateOutputs
 from syntagma.analysis.infer.format import Evidence, infer_format
+from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.layout import GenerationPrompt, TurnLayout, layout_of
 from syntagma.analysis.locate.observations import observe
 from syntagma.analysis.probe.capabilities import Capabilities
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
@@ -25,6 +28,8 @@ from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
 __all__ = ["Analysis", "analyze"]
+
+_log = logging.getLogger("syntagma.analysis")
 
 Candidates: TypeAlias = Literal["all", "derived", "named"]
 
@@ -42,6 +47,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
         capabilities: what the template shows and wants.
         evidence: what every part of the derived format was seen in.
         certificate: what is proved about `format`; None without certification.
+        prompts: the generation prompt for every setting that changes it, the default first; then with a tool declared.
+        layout: modes, kinds and markers of `format`.
         renders: how many renders were made.
     """
 
@@ -51,7 +58,24 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     capabilities: Capabilities
     evidence: tuple[Evidence, ...]
     certificate: Certificate | None
+    prompts: tuple[GenerationPrompt, ...]
+    layout: TurnLayout
     renders: int
+
+    @property
+    def preserved_tokens(self) -> tuple[str, ...]:
+        """Markers: tokens that a detokenizer must not drop."""
+        return self.format.preserved_tokens
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """What begins the calls of a turn, for engines that switch a grammar on lazily."""
+        return self.format.triggers
+
+    @property
+    def stop_strings(self) -> tuple[str, ...]:
+        """What ends the turn, for engines whose vocabulary has no token for it."""
+        return self.format.stop_strings
 
     def to_dict(self) -> dict[str, Any]:
         """The analysis as plain JSON data."""
@@ -62,6 +86,11 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
             "capabilities": self.capabilities,
             "evidence": self.evidence,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "prompts": self.prompts,
+            "layout": self.layout,
+            "preserved_tokens": self.preserved_tokens,
+            "triggers": self.triggers,
+            "stop_strings": self.stop_strings,
             "renders": self.renders,
         }
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
@@ -119,11 +148,20 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
     renderer = TurnRenderer(bounded, sentinels)
     # Which inputs the template wants.
     probed = probe_inputs(renderer, template.source, template.undeclared_variables())
+    _log.debug("probing: %s", probed.inputs)
     # Every shape of a turn, with the places of what was put in.
     seen = observe(renderer, probed)
+    for located in seen.turns:
+        _log.debug(
+            "a turn of %s (%s), shown as %s: %r", located.turn.shape, located.context, located.shape, located.text
+        )
     # A format from comparing them.
     inferred = infer_format(seen, renderer, probed, template, eos)
     derived = ChatFormat(inferred.spec)
+    for evidence in inferred.evidence:
+        _log.debug("found %s: %r, from %s", evidence.what, evidence.text, evidence.seen)
+    for finding in inferred.findings:
+        _log.info("%s: %s", finding.code, finding.message)
     # Proof, and named formats where the derived one has none.
     choice = _Choice(name="derived", format=derived, certificate=None)
     if certify:
@@ -135,6 +173,12 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
             choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
         if candidates != "derived":
             choice = _with_named_formats(choice, certifier, inferred.spec)
+        _log.info(
+            "format %s, certificate %s", choice.name, choice.certificate.summary if choice.certificate else "none"
+        )
+    prompts = tuple(
+        _generation_prompts(choice.format, renderer, probed, inferred.frame.with_eos(template.eos_token), eos)
+    )
     return Analysis(
         format=choice.format,
         derived=derived,
@@ -142,8 +186,25 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
         capabilities=probed.capabilities,
         evidence=inferred.evidence,
         certificate=choice.certificate,
+        prompts=prompts,
+        layout=layout_of(choice.format, prompts, {located.shape for located in seen.turns}),
         renders=bounded.count,
     )
+
+
+def _generation_prompts(
+    fmt: ChatFormat, renderer: TurnRenderer, probed: ProbeResult, frame: Frame, eos: str
+) -> Iterator[GenerationPrompt]:
+    """The generation prompt of each setting, without tools and then with one, where the template renders it."""
+    for tools in (False, True):
+        for setting in (None, *probed.switches):
+            settings = {} if setting is None else {setting[0]: setting[1]}
+            text = renderer.prompt(probed.inputs, settings, tools=tools)
+            if text is not None:
+                text = text.replace(eos, frame.eos)
+                state = fmt.start_state(text, template_kwargs=settings)
+                shown = text.removeprefix(frame.user_close)
+                yield GenerationPrompt(settings=settings, tools=tools, text=shown, reasoning=state.reasoning)
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -184,6 +245,7 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
             certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
+            _log.debug("named format %s: %d messages fail", name, len(certificate.failing))
             # A format whose calls this template never shows is not proved by it.
             proved = candidate.spec.tools is None or certificate.covers("T")
             better = known is None or (proved and _beats(certificate, known, in_tie=in_tie))

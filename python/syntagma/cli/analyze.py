@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from syntagma.analysis import Certificate
+from syntagma.analysis import Analysis, comparisons
 from syntagma.analysis import analyze as analyze_template
-from syntagma.cli.inputs import load_template
+from syntagma.cli.analysis_report import write_certificate, write_comparison, write_facts, write_turn
+from syntagma.cli.inputs import load_template, read_json
 from syntagma.cli.output import JsonOption, reported, write, write_json
 
 __all__ = ["analyze"]
-
-_MAX_EXAMPLE = 400
-"""characters of an example that are printed without `--verbose`"""
 
 
 @reported
 def analyze(
     template: Annotated[str, typer.Argument(help="Template file, model folder, GGUF file, or 'embedded'.")],
     *,
+    tools: Annotated[
+        str | None, typer.Option(help="JSON file with tools, for --gbnf and the turn that is shown.")
+    ] = None,
+    toml: Annotated[bool, typer.Option("--toml", help="Print the format file and nothing else.")] = False,
+    gbnf: Annotated[bool, typer.Option("--gbnf", help="Print the grammar of a turn as GBNF and nothing else.")] = False,
+    response_template: Annotated[
+        bool,
+        typer.Option("--response-template", help="Print the format as a response_template and nothing else."),
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Print pairs of renders that differ in one thing, and what differs.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print every message that was tried, as rendered.")
     ] = False,
@@ -31,40 +41,35 @@ def analyze(
 
     The exit code is 1 if the certificate is not clean.
     """
-    analysis = analyze_template(load_template(template))
-    certificate = analysis.certificate
+    loaded = load_template(template)
+    declared = None if tools is None else read_json(tools)
+    analysis = analyze_template(loaded)
+    asked: dict[str, Any] = {}
+    if toml:
+        asked["toml"] = analysis.format.to_toml().rstrip("\n")
+    if gbnf:
+        asked["gbnf"] = analysis.format.grammar(declared).to_gbnf().text.rstrip("\n")
+    if response_template:
+        asked["response_template"] = analysis.format.to_response_template()[0]
+    pairs = comparisons(loaded, analysis) if trace else ()
     if as_json:
-        write_json(analysis.to_dict())
+        write_json(analysis.to_dict() | asked | ({"trace": msgspec.to_builtins(pairs)} if trace else {}))
+    elif asked:
+        for part in asked.values():
+            write(part) if isinstance(part, str) else write_json(part)
     else:
-        write(f"# format: {analysis.chosen}")
-        write(analysis.format.to_toml().rstrip("\n"))
-        write("\n# capabilities")
-        for name, value in msgspec.to_builtins(analysis.capabilities).items():
-            write(f"#   {name}: {value}")
-        if certificate is not None:
-            _write_certificate(certificate, verbose=verbose)
-    if certificate is None or not certificate.clean:
+        _write_whole(analysis, verbose=verbose)
+        write_turn(loaded, analysis, declared)
+    if not as_json:
+        for pair in pairs:
+            write_comparison(pair)
+    if analysis.certificate is None or not analysis.certificate.clean:
         raise typer.Exit(1)
 
 
-def _write_certificate(certificate: Certificate, *, verbose: bool) -> None:
-    """The verdict, what speaks against the format, and one line for all messages that are alike."""
-    state = "not clean" if not certificate.clean else "clean, but:" if certificate.losses else "clean"
-    write(f"\n# certificate: {state}")
-    for finding in certificate.findings:
-        write(f"#   {finding.code}: {finding.message}")
-    for remark in certificate.remarks:
-        write(f"#   {remark.verdict}: {remark}")
-        if remark.verdict in ("fails", "refused"):
-            if remark.detail:
-                write(f"#     {remark.detail}")
-            write(f"#     for example: {remark.example[:_MAX_EXAMPLE]!r}")
-    write(f"#   the grammar was {'asked, too' if certificate.grammar_checked else 'not asked'}")
-    if verbose:
-        write("\n# messages")
-        for item in certificate.items:
-            write(f"#   {item.name}: {item.verdict}" + (f": {item.why}" if item.why else ""))
-            if item.detail:
-                write(f"#     {item.detail}")
-            if item.example:
-                write(f"#     {item.example!r}")
+def _write_whole(analysis: Analysis, *, verbose: bool) -> None:
+    write(f"# format: {analysis.chosen}")
+    write(analysis.format.to_toml().rstrip("\n"))
+    write_facts(analysis)
+    if analysis.certificate is not None:
+        write_certificate(analysis.certificate, verbose=verbose)

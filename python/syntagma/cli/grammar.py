@@ -8,10 +8,20 @@ import msgspec
 import typer
 
 from syntagma.cli.cost import cost_of
-from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, START, load_grammar, load_tokenizer, read_text
+from syntagma.cli.inputs import (
+    EMBEDDED,
+    GRAMMAR_FILE,
+    START,
+    format_of,
+    load_grammar,
+    load_tokenizer,
+    read_json,
+    read_text,
+)
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
 from syntagma.compat.llama_cpp import special_tokens
-from syntagma.grammars import Check
+from syntagma.errors import RequestError
+from syntagma.grammars import Check, Grammar
 
 __all__ = ["grammar"]
 
@@ -21,6 +31,11 @@ def grammar(
     source: Annotated[str | None, typer.Argument(help=GRAMMAR_FILE)] = None,
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="Instead of a file, a turn of this format: its name or TOML file.")
+    ] = None,
+    template: Annotated[str | None, typer.Option(help="Instead of a file, a turn of this chat template.")] = None,
+    tools: Annotated[str | None, typer.Option(help="JSON file with the tools of the turn.")] = None,
     start: Annotated[str | None, typer.Option(help=START)] = None,
     order: Annotated[str, typer.Option(help="Of the properties of a JSON Schema: 'declared' or 'any'.")] = "declared",
     strict: Annotated[
@@ -50,8 +65,11 @@ def grammar(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a grammar or JSON Schema: report on it, print it, check a text, measure its cost."""
-    read = load_grammar(source, regex, start=start, order=order, strict=strict)
+    """Read a grammar or JSON Schema, or take that of a turn: report on it, print it, check a text, measure its cost."""
+    if format_ is not None or template is not None:
+        read = _of_turn(source or regex, format_, template, tools)
+    else:
+        read = load_grammar(source, regex, start=start, order=order, strict=strict)
     enforced = read.report
     vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
     token_ids = None if vocabulary is None else special_tokens(vocabulary)
@@ -87,6 +105,13 @@ def grammar(
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
+
+
+def _of_turn(other: str | None, name: str | None, template: str | None, tools: str | None) -> Grammar:
+    """The grammar of a turn; `other` is a further source, which there may not be."""
+    if other is not None:
+        raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar or the format of a turn")
+    return format_of(name, template).grammar(None if tools is None else read_json(tools))
 
 
 def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> None:

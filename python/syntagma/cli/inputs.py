@@ -21,6 +21,7 @@ __all__ = [
     "EMBEDDED",
     "GRAMMAR_FILE",
     "START",
+    "format_of",
     "load_format",
     "load_grammar",
     "load_template",
@@ -87,6 +88,21 @@ def load_format(source: str) -> ChatFormat:
     if source.endswith(".toml"):
         return ChatFormat.from_toml(read_text(source), source=source)
     return get_format(source)
+
+
+def format_of(name: str | None, template: str | None) -> ChatFormat:
+    """The format of `--format` or `--template`; exactly one of them.
+
+    Raises:
+        RequestError: `E-REQUEST-ARGUMENT`, both or none.
+    """
+    if (name is None) == (template is None):
+        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
+    if name is not None:
+        return load_format(name)
+    from syntagma.analysis import analyze
+
+    return analyze(load_template(template or "")).format
 
 
 def load_tokenizer(source: str) -> TokenizerInfo:

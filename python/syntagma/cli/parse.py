@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.inputs import load_format, load_template, read_json, read_text
+from syntagma.cli.inputs import format_of, read_json, read_text
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.errors import RequestError
-from syntagma.formats import ChatFormat
 
 __all__ = ["parse"]
 
@@ -31,7 +30,7 @@ def parse(
     """Print the message in a raw text."""
     if reasoning not in ("auto", "open", "closed", "off"):
         raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
-    parser = _format(format_, template).parser(
+    parser = format_of(format_, template).parser(
         None if tools is None else read_json(tools),
         prompt=None if prompt is None else read_text(prompt),
         reasoning=reasoning,  # type: ignore[arg-type]  # one of the four, by the check above
@@ -45,16 +44,6 @@ def parse(
         write_json(parser.message)
         return
     _print(parser.message.to_openai(), parser.message.diagnostics)
-
-
-def _format(name: str | None, template: str | None) -> ChatFormat:
-    if (name is None) == (template is None):
-        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
-    if name is not None:
-        return load_format(name)
-    from syntagma.analysis import analyze
-
-    return analyze(load_template(template or "")).format
 
 
 def _print(message: dict[str, Any], diagnostics: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from syntagma.analysis.render.conversation import EmptyContent
+from syntagma.analysis.render.conversation import EmptyContent, Inputs
 
 __all__ = ["Capabilities"]
 
@@ -55,3 +55,18 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     def single_tool_calls(self) -> bool:
         """Whether calls appear, but only one a message: of several, some are lost or all refused."""
         return self.tool_calls and not self.parallel_tool_calls
+
+    @property
+    def inputs(self) -> Inputs:
+        """The inputs with which the template shows most, for further renders."""
+        return Inputs(
+            tools=self.no_tools if self.no_tools != "undefined" else "none",
+            lenient=self.lenient,
+            omit_none=self.no_tools == "undefined",
+            system=self.needs_system,
+            arguments=self.arguments,
+            empty_content=self.empty_content,
+            reasoning=self.reasoning,
+            variables=self.variables,
+            settings=self.reasoning_settings,
+        )

@@ -1,4 +1,4 @@
-"""Helpers for tests of templates, formats and servers, without a model."""
+"""A backend that writes a given text, for tests without a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.entry import entry
 from syntagma.errors import ModelError
 
-__all__ = ["ScriptedBackend", "byte_vocabulary"]
+__all__ = ["ScriptedBackend"]
 
 _LIKELY = 20.0
 _ENDING = 10.0
