@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolChoice",
+    "ToolInput",
     "ToolLike",
     "refuse_incomplete_calls",
     "tools_from",
@@ -207,30 +208,56 @@ def refuse_incomplete_calls(messages: Iterable[Any]) -> None:
             )
 
 
+class ToolInput(msgspec.Struct, frozen=True, kw_only=True):
+    """What the text that a custom tool is called with must be.
+
+    Attributes:
+        syntax: the notation of `definition`; `text`: there is none, any text is good.
+        definition: the text of a grammar, or a pattern that the whole text matches.
+        pointer: where the definition stands in the tool.
+    """
+
+    syntax: Literal["text", "lark", "regex"] = "text"
+    definition: str = ""
+    pointer: str = ""
+
+    KEY: ClassVar[str] = "input"
+    """the one argument that a custom tool has as a function"""
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A function that the model may call.
+    """A tool that the model may call: a function, or a custom tool, which is called with a text.
 
     Attributes:
         name: how the model calls it.
         description: what it does, for the prompt.
-        parameters: JSON Schema of the arguments object; None declares no parameters at all.
-        strict: the grammar always enforces the schema of the arguments.
+        parameters: JSON Schema of the arguments object; None declares no parameters at all. A custom tool is, for
+            templates and in calls, a function of one text, `input`.
+        strict: the grammar always enforces the schema of the arguments, or the notation of a custom tool's text.
+        input: what the text of a custom tool must be; None: it is a function.
     """
 
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
     strict: bool = False
+    input: ToolInput | None = None
 
     @classmethod
     def from_openai(cls, data: ToolLike) -> Tool:
         """Read `{"type": "function", "function": {...}}`, or the inner dictionary alone; a `Tool` is returned as it is.
+
+        Custom tools are read, too: `{"type": "custom", "custom": {"name", "description", "format"}}`, or all of it in
+        one object. The format is `{"type": "text"}` or `{"type": "grammar", "grammar": {"syntax", "definition"}}`,
+        where the last two may stand beside the type.
 
         Raises:
             ArgumentError: `E-TOOL-INVALID`, with the pointer of the offending field.
         """
         if isinstance(data, Tool):
             return data
+        if isinstance(data, _MAPPING) and data.get("type") == "custom":
+            return _custom_tool(data)
         function = data.get("function", data) if isinstance(data, _MAPPING) else None
         if not isinstance(function, _MAPPING):
             raise ArgumentError("E-TOOL-INVALID", "a tool is an object with a function", pointer="/function")
@@ -251,7 +278,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def to_openai(self) -> dict[str, Any]:
-        """The tool as OpenAI's `tools` item."""
+        """The tool as OpenAI's `tools` item of a function, which is what templates know."""
         function: dict[str, Any] = {"name": self.name}
         if self.description is not None:
             function["description"] = self.description
@@ -260,6 +287,52 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         if self.strict:
             function["strict"] = True
         return {"type": "function", "function": function}
+
+
+_SYNTAXES = ("lark", "regex")
+_SYNTAX_NAMES = {"lark": "Lark grammar", "regex": "regular expression"}
+
+
+def _custom_tool(data: Mapping[str, Any]) -> Tool:
+    nested = isinstance(data.get("custom"), _MAPPING)
+    inner, place = (data["custom"], "/custom") if nested else (data, "")
+    name, description = inner.get("name"), inner.get("description")
+    if not isinstance(name, str) or not name:
+        raise ArgumentError("E-TOOL-INVALID", "a tool needs a name", pointer=f"{place}/name")
+    if description is not None and not isinstance(description, str):
+        raise ArgumentError("E-TOOL-INVALID", "a description is text", pointer=f"{place}/description")
+    given = _tool_input(inner.get("format"), f"{place}/format")
+    text: dict[str, Any] = {"type": "string"}
+    if given.definition:
+        # The model is told what it is held to.
+        text["description"] = f"Text by this {_SYNTAX_NAMES[given.syntax]}:\n{given.definition}"
+    parameters = {
+        "type": "object",
+        "properties": {ToolInput.KEY: text},
+        "required": [ToolInput.KEY],
+        "additionalProperties": False,
+    }
+    is_held = given.syntax != "text"
+    return Tool(name=name, description=description, parameters=parameters, strict=is_held, input=given)
+
+
+def _tool_input(shape: Any, pointer: str) -> ToolInput:
+    if shape is None:
+        return ToolInput()
+    if not isinstance(shape, _MAPPING) or shape.get("type") not in ("text", "grammar"):
+        hint = "its type is 'text' or 'grammar'"
+        raise ArgumentError("E-TOOL-INVALID", "the format of a custom tool is an object", hint=hint, pointer=pointer)
+    if shape["type"] == "text":
+        return ToolInput()
+    if isinstance(shape.get("grammar"), _MAPPING):
+        shape, pointer = shape["grammar"], f"{pointer}/grammar"
+    syntax, definition = shape.get("syntax"), shape.get("definition")
+    if syntax not in _SYNTAXES:
+        hint = f"it is one of {', '.join(_SYNTAXES)}"
+        raise ArgumentError("E-TOOL-INVALID", f"unknown syntax {syntax!r}", hint=hint, pointer=f"{pointer}/syntax")
+    if not isinstance(definition, str) or not definition:
+        raise ArgumentError("E-TOOL-INVALID", "a grammar has a text", pointer=f"{pointer}/definition")
+    return ToolInput(syntax=syntax, definition=definition, pointer=f"{pointer}/definition")
 
 
 def tools_from(tools: Sequence[ToolLike] | None) -> tuple[Tool, ...] | None:

@@ -133,7 +133,7 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"stream_options": {"include_usage": 1}}, "stream_options.include_usage"),
     ({"tools": {"name": "f"}}, "tools"),
     ({"tools": [{"type": "function"}]}, "tools[0].function.name"),
-    ({"tools": [{"type": "custom", "custom": {"name": "f"}}]}, "tools[0].type"),
+    ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
     ({"tools": [WEATHER, {"type": "function", "function": {"name": ""}}]}, "tools[1].function.name"),
     ({"tools": [CLOCK, CLOCK]}, "tools[1].function.name"),
     ({"tools": [{"type": "function", "function": {"name": "f", "parameters": 5}}]}, "tools[0].function.parameters"),

@@ -10,13 +10,13 @@ from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
 from syntagma.constraints.literals import literal, search_key, structure
-from syntagma.constraints.schemas import allows_none, arguments_schema
+from syntagma.constraints.schemas import allows_none, arguments_schema, tool_input
 from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.errors import FormatError
 from syntagma.format_schema import Envelope, FormatSpec, Markers, Pattern, ToolsSpec, shown_headers, split_header
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
-from syntagma.messages import Tool
+from syntagma.messages import Tool, ToolInput
 from syntagma.request import ResolvedRequest
 
 __all__ = ["CallGroup", "call_groups"]
@@ -257,7 +257,11 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
     parts: list[ToolPart] = []
     unconstrained: list[Tool] = []
     for index, tool in request.choice.tools:
-        if request.choice.forced or request.enforce == "parameters" or tool.strict:
+        is_held = request.choice.forced or request.enforce == "parameters" or tool.strict
+        if is_held and tool.input is not None and tool.input.syntax != "text":
+            text = tool_input(tool.input, f"/tools/{index}", request.limits)
+            parts.append(ToolPart((tool.name,), arguments.of_text(ToolInput.KEY, text), may_be_bare=False))
+        elif is_held:
             pointer = f"/tools/{index}/function/parameters"
             schema = arguments_schema(tool)
             by_schema = arguments.by_schema(schema, strict=tool.strict, pointer=pointer)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from syntagma.constraints.whitespace import whitespace_pattern
+from syntagma.constraints.whitespace import WHITESPACE, joined, whitespace_pattern
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, ValueNotation
 from syntagma.grammars.pointer_prefix import with_pointer_prefix
 from syntagma.limits import Limits
-from syntagma.messages import Tool
+from syntagma.messages import Tool, ToolInput
 from syntagma.request import ResponseFormat
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "schema_grammar",
     "shaped_answer",
     "spellings",
+    "tool_input",
 ]
 
 _SAY_NOTHING_OF_EMPTY = frozenset(
@@ -36,6 +37,8 @@ _SAY_NOTHING_OF_EMPTY = frozenset(
     )
 )
 """keywords that the empty object keeps to"""
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+"""how strings of a notation spell what cannot stand in them"""
 _NUMBERS = ("integer", "number")
 """types that every notation spells alike"""
 
@@ -106,6 +109,47 @@ class ValueWriter:
                 for one in self._spellings[: 1 if alike else None]
             )
         )
+
+    def write_text(self, text: Grammar) -> Grammar:
+        """A string that is a text of a grammar, in every way to spell it that is read."""
+        return Grammar.union(*(_string(text, one) for one in self._spellings))
+
+    def write_text_member(self, key: str, text: Grammar) -> Grammar:
+        """An object with one member, whose value is such a string; `key` is a word of ASCII letters."""
+        ways = []
+        for one in self._spellings:
+            quote = '"' if one is None else one.quote
+            keys = [f"{quote}{key}{quote}", *([key] if one is not None and one.bare_keys else [])]
+            parts = (Grammar.literal("{"), Grammar.from_choices(keys), Grammar.literal(":"), _string(text, one))
+            ways.append(joined((*(part for each in parts for part in (each, WHITESPACE)), Grammar.literal("}"))))
+        return Grammar.union(*ways)
+
+
+def _string(text: Grammar, notation: ValueNotation | None) -> Grammar:
+    """A string that is a text of a grammar; None: in JSON."""
+    if notation is None:
+        quote, inner = '"', text.inside_json_string()
+    else:
+        quote = notation.quote
+        inner = text.spelled({**_ESCAPES, quote: f"\\{quote}"}) if len(quote) == 1 else text
+    return Grammar.concat(Grammar.literal(quote), inner, Grammar.literal(quote))
+
+
+def tool_input(wanted: ToolInput, pointer: str, limits: Limits) -> Grammar:
+    """The texts that a custom tool may be called with.
+
+    Args:
+        wanted: what the tool says of them; not just any text.
+        pointer: where the tool stands in the request.
+        limits: bounds on the source.
+
+    Raises:
+        GrammarError, LimitError: pointers begin with the place of the definition in the request.
+    """
+    syntax: Literal["lark", "regex"] = "lark" if wanted.syntax == "lark" else "regex"
+    return with_pointer_prefix(
+        f"{pointer}{wanted.pointer}", lambda: Grammar.from_text(wanted.definition, syntax, limits=limits)
+    )
 
 
 def schema_grammar(

@@ -12,6 +12,9 @@ from syntagma.messages import Tool, ToolChoice
 
 __all__ = ["ResolvedToolChoice", "read_choice"]
 
+_KINDS = ("function", "custom")
+"""kinds of tools, under whose names a choice says which"""
+
 
 class ResolvedToolChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A tool choice, resolved against the declared tools.
@@ -44,17 +47,17 @@ def read_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedT
     if not isinstance(choice, Mapping):
         raise _refused("a tool choice is a word, a tool's name or an object", "/tool_choice")
     kind = choice.get("type")
-    if kind == "function":
-        inner = choice.get("function")
+    if kind in _KINDS:
+        inner = choice.get(kind)
         if isinstance(inner, Mapping):
-            return _named(inner.get("name"), declared, "/tool_choice/function/name")
+            return _named(inner.get("name"), declared, f"/tool_choice/{kind}/name")
         return _named(choice.get("name"), declared, "/tool_choice/name")
     if kind == "allowed_tools":
         inner = choice.get("allowed_tools")
         if isinstance(inner, Mapping):
             return _allowed(inner, declared, "/tool_choice/allowed_tools")
         return _allowed(choice, declared, "/tool_choice")
-    raise _refused(f"unknown type {kind!r}", "/tool_choice/type", hint='known: "function", "allowed_tools"')
+    raise _refused(f"unknown type {kind!r}", "/tool_choice/type", hint='known: "function", "custom", "allowed_tools"')
 
 
 def _mode(mode: str, declared: tuple[tuple[int, Tool], ...] | None, pointer: str) -> ResolvedToolChoice:
@@ -91,8 +94,8 @@ def _allowed(
         place = f"{pointer}/tools/{index}"
         if not isinstance(entry, Mapping):
             raise _refused("an allowed tool is an object", place)
-        inner = entry.get("function")
-        name = inner.get("name") if isinstance(inner, Mapping) else entry.get("name")
+        inner = next((entry[kind] for kind in _KINDS if isinstance(entry.get(kind), Mapping)), entry)
+        name = inner.get("name")
         names.add(_named(name, declared, place).tools[0][1].name)  # type: ignore[index]  # a named choice has one
     kept = tuple(entry for entry in declared or () if entry[1].name in names)
     return _mode(mode, kept, pointer)

@@ -6,7 +6,7 @@ Between the two nothing knows which endpoint was asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,6 +33,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         add_generation_prompt: open the assistant's turn at the end of the prompt.
         continue_final_message: let the model go on with the final message.
         final_message: the pointer of its text in the request.
+        places: where in the request things stand that stand elsewhere in chat completions; see `pointers.placed`.
         stream_reasoning: hand reasoning out as it comes, not in one piece.
         prompt: the prompt itself, in place of a conversation; the answer is then plain text. None: there is none.
         thinking: whether the model is to reason, where its template has a switch for it; None: nothing is said.
@@ -47,6 +48,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     final_message: str = "/messages"
+    places: Mapping[str, str] = {}
     stream_reasoning: bool = True
     prompt: str | tuple[int, ...] | None = None
     thinking: bool | None = None

@@ -9,13 +9,13 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from typing import TypeVar
 
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.errors import RequestError, SyntagmaError
+from syntagma.errors import SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.parsing import ReadingOptions, StreamParser
@@ -23,6 +23,7 @@ from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
+from syntagma.serving.pointers import placed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
 
@@ -55,22 +56,19 @@ class Runner:
 
         Closing the iterator stops whatever writes.
         """
-        turn = await _in(self._preparing, lambda: _prepared(served, request))
-        choices = [self._choice(served, turn, request, index) for index in range(request.n)]
-        # An engine elsewhere writes several at once; what computes here is asked for one after another.
-        at_once = request.n > 1 and not served.computes
-        async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
-            try:
+        with _in_request(request):
+            turn = await _in(self._preparing, lambda: _prepared(served, request))
+            choices = [self._choice(served, turn, request, index) for index in range(request.n)]
+            # An engine elsewhere writes several at once; what computes here is asked for one after another.
+            at_once = request.n > 1 and not served.computes
+            async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
                 async for happening in happenings:
                     yield happening
-            except RequestError as error:
-                if error.code == "E-REQUEST-PREFIX":
-                    error.pointer = request.final_message
-                raise
 
     async def prepare(self, served: ServedModel, request: InnerRequest) -> Turn:
         """The turn of a request, with its prompt; nothing is written."""
-        return await _in(self._preparing, lambda: _prepared(served, request))
+        with _in_request(request):
+            return await _in(self._preparing, lambda: _prepared(served, request))
 
     async def encode(self, served: ServedModel, prompt: Turn | str) -> list[int]:
         """The token ids of a turn's prompt, or of a text.
@@ -157,19 +155,26 @@ def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
         switches = served.codec.capabilities.thinking_switches
         settings = {name: request.thinking for name, values in switches.items() if request.thinking in values}
         resolved = msgspec.structs.replace(resolved, template_kwargs={**settings, **(resolved.template_kwargs or {})})
+    return served.codec.prepare_request(
+        request.messages,
+        resolved,
+        reading=ReadingOptions(stream_reasoning=request.stream_reasoning),
+        documents=request.documents,
+        add_generation_prompt=request.add_generation_prompt,
+        continue_final_message=request.continue_final_message,
+    )
+
+
+@contextmanager
+def _in_request(request: InnerRequest) -> Iterator[None]:
+    """What is raised points into the request that was sent."""
     try:
-        return served.codec.prepare_request(
-            request.messages,
-            resolved,
-            reading=ReadingOptions(stream_reasoning=request.stream_reasoning),
-            documents=request.documents,
-            add_generation_prompt=request.add_generation_prompt,
-            continue_final_message=request.continue_final_message,
-        )
+        yield
     except SyntagmaError as error:
-        # What the codec calls `template_kwargs` has another name in requests.
-        if error.pointer is not None and error.pointer.startswith("/template_kwargs"):
-            error.pointer = f"/chat_{error.pointer[1:]}"
+        if error.code == "E-REQUEST-PREFIX":
+            error.pointer = request.final_message
+        elif error.pointer is not None:
+            error.pointer = placed(error.pointer, request.places)
         raise
 
 

@@ -11,6 +11,7 @@ from syntagma.constraints.arguments.text_values import (
     declared_words,
     raw_value_writer,
     split_schema,
+    without_ends,
 )
 from syntagma.constraints.arguments.values import (
     ALSO_JSON,
@@ -66,6 +67,11 @@ class ElementArguments:
         wanted = _Wanted(schema, strict=strict, any_values=False)
         return _Rules(self._tools, self._limits, wanted).arguments(pointer)
 
+    def of_text(self, key: str, text: Grammar) -> Grammar:
+        """See `ArgumentsGrammar.of_text`."""
+        schema = {"properties": {key: {"type": "string"}}, "required": [key]}
+        return _Rules(self._tools, self._limits, _Wanted(schema, strict=False, any_values=False), text).arguments("")
+
 
 class _Member(NamedTuple):
     """What is written for one key, and whether it must be."""
@@ -87,7 +93,7 @@ class _Wanted(NamedTuple):
 class _Rules:
     """The rules of one tool's arguments, as text, and the grammars that they name."""
 
-    def __init__(self, tools: ToolsSpec, limits: Limits, wanted: _Wanted) -> None:
+    def __init__(self, tools: ToolsSpec, limits: Limits, wanted: _Wanted, text: Grammar | None = None) -> None:
         assert tools.element is not None
         self._element = tools.element
         self._item = tools.item
@@ -95,6 +101,8 @@ class _Rules:
         self._limits = limits
         self._writer = raw_value_writer(tools, limits)
         self._root, self._strict, self._any_values = wanted
+        self._text = text
+        """what every value is; None: what its schema says"""
         self._rules: list[str] = []
         self._named: dict[str, Grammar] = {_SPACE: WHITESPACE}
         self._contents: dict[tuple[int, str], str] = {}
@@ -154,6 +162,9 @@ class _Rules:
         """What stands between the opener and the closer of an element of this key."""
         start, start_end, end, end_end = self._element
         closer = end.lstrip() + key + end_end.rstrip()
+        if self._text is not None:
+            edges = self._split({"const": "text"}, closer).text_edges
+            return self._edged(self._name(without_ends(self._text, (closer,))), edges)
         value = self._split(schema, closer)
         if value.text is not None and not _is_text(schema):
             # What begins as an element is one, wherever a value may be more than text.

@@ -56,6 +56,10 @@ class LiteralValues:
         whole = with_definitions(schema, root)
         return Value(None, "free", [("any", self._writer.write(whole, strict=strict, pointer=pointer))])
 
+    def of_text(self, text: Grammar) -> Value:
+        """A string that is a text of a grammar."""
+        return Value(None, "free", [("string", self._writer.write_text(text))])
+
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         others = "".join(f" & ~{quoted(key)}" for key in declared) + f" & ~({quoted(self._not_key)} any!)"

@@ -34,6 +34,10 @@ class ObjectArguments:
         """See `ArgumentsGrammar.by_schema`."""
         return self._spelled(self._writer.write(schema, strict=strict, pointer=pointer))
 
+    def of_text(self, key: str, text: Grammar) -> Grammar:
+        """See `ArgumentsGrammar.of_text`."""
+        return self._spelled(self._writer.write_text_member(key, text))
+
     @functools.cached_property
     def _any_object(self) -> Grammar:
         return self._spelled(self._writer.write({"type": "object"}, strict=False, pointer=""))

@@ -92,6 +92,12 @@ class SeparateArguments:
             rest = self._argument(values.any_key(map(self._spelled, properties)), value)
         return self._sequence(members, rest)
 
+    def of_text(self, key: str, text: Grammar) -> Grammar:
+        """See `ArgumentsGrammar.of_text`."""
+        if not self._values.can_be_key(self._spelled(key)):
+            raise unsupported(f"the key {key!r}, which could not be read back,")
+        return self._argument(Grammar.literal(self._spelled(key)), self._values.of_text(text))
+
     def _spelled(self, key: str) -> str:
         """A key as the format writes it."""
         return xml_escaped(key, attribute=True) if "attributes" in self._tools.escape else key

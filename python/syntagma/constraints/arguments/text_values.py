@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from syntagma.constraints.arguments.values import (
@@ -28,7 +28,15 @@ from syntagma.grammars import Grammar
 from syntagma.json_types import is_of_type
 from syntagma.limits import Limits
 
-__all__ = ["ElementOpener", "SplitSchema", "TextValues", "declared_words", "raw_value_writer", "split_schema"]
+__all__ = [
+    "ElementOpener",
+    "SplitSchema",
+    "TextValues",
+    "declared_words",
+    "raw_value_writer",
+    "split_schema",
+    "without_ends",
+]
 
 _ANNOTATIONS = frozenset(
     ("title", "description", "default", "examples", "format", "$comment", "deprecated", "readOnly", "writeOnly")
@@ -97,6 +105,11 @@ class TextValues:
         typed = [(json_type(one), self._typed(one, strict=strict, pointer=pointer)) for one in others]
         return Value(found.text, found.text_edges, typed)
 
+    def of_text(self, text: Grammar) -> Value:
+        """A string that is a text of a grammar."""
+        shown = self._split({"const": "text"}, {}).text_edges
+        return Value(text.spelled(TEXT_ENTITIES) if self._escaped else without_ends(text, self._ends), shown, [])
+
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
         sign = self._after_key[:1]
@@ -139,6 +152,14 @@ def raw_value_writer(tools: ToolsSpec, limits: Limits) -> ValueWriter:
     of the value would not be taken for text.
     """
     return ValueWriter(tools.literals, limits, reads_json='"' in tools.literals.quotes)
+
+
+def without_ends(text: Grammar, ends: Sequence[str]) -> Grammar:
+    """The texts of a grammar that hold none of these, where that can be said: the grammar is regular."""
+    try:
+        return Grammar.from_ebnf(f"start ::= text & {text_without(ends)} ;", grammars={"text": text})
+    except GrammarError:
+        return text
 
 
 def declared_words(schema: Any, notation: Notation) -> Grammar | None:

@@ -62,6 +62,18 @@ class ArgumentsGrammar(Protocol):
         """
         ...
 
+    def of_text(self, key: str, text: Grammar) -> Grammar:
+        """One argument, which is a text of a grammar.
+
+        What ends a value in the format ends it in such a text, too, where that is not escaped; of a regular grammar,
+        texts that hold it are left out.
+
+        Raises:
+            FormatError: `E-FORMAT-UNSUPPORTED`, the key cannot be written.
+            GrammarError: the grammar demands a token, which has no spelling inside a string.
+        """
+        ...
+
 
 class ArgumentEnds(NamedTuple):
     """What ends arguments that are written one by one.
@@ -100,6 +112,10 @@ class ValueGrammars(Protocol):
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
         """A value by its schema, which is a part of `root`."""
+        ...
+
+    def of_text(self, text: Grammar) -> Value:
+        """A string that is a text of a grammar."""
         ...
 
     def any_key(self, declared: Iterable[str]) -> Grammar:

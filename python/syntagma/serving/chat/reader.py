@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from syntagma.errors import ArgumentError
 from syntagma.limits import Limits
-from syntagma.request import Budgets, ResolvedRequest, resolve_request
+from syntagma.request import ResolvedRequest
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
+from syntagma.serving.chat.calls import WrittenCalls
+from syntagma.serving.chat.conversation import conversation_of
+from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
 from syntagma.serving.chat.wire import ChatRequest
 from syntagma.serving.chat.writer import ChatWriter
 from syntagma.serving.constraint_fields import response_format_of
+from syntagma.serving.custom_calls import custom_names
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.sampling_fields import generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["ChatDialect"]
 
-_PASSED_ON: Final = ("messages", "tools", "documents")
+_PASSED_ON: Final = ("messages", "tools", "functions", "documents")
 """fields whose values templates may read in full"""
+
+_PLACES: Final = {"/template_kwargs/reasoning_effort": "/reasoning_effort", "/template_kwargs": "/chat_template_kwargs"}
+"""what stands elsewhere than the codec has it"""
 
 
 class ChatDialect:
@@ -42,10 +49,11 @@ class ChatDialect:
         data = decode_body(body)
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
+        places = {**_PLACES, **(PLACES if request.functions is not None else {})}
         inner = InnerRequest(
             model=request.model,
-            messages=_messages(data["messages"]),
-            resolved=_resolved(request, settings),
+            messages=conversation_of(data["messages"]),
+            resolved=_resolved(request, settings, places),
             options=generation_options(
                 request, settings, max_tokens=_max_tokens(request), logprobs=_logprobs(request, settings.limits)
             ),
@@ -55,9 +63,11 @@ class ChatDialect:
             continue_final_message=request.continue_final_message is True,
             final_message=f"/messages/{len(request.messages) - 1}/content",
             stream_reasoning=request.stream_reasoning is not False,
+            places=places,
         )
         writer = partial(
             ChatWriter,
+            calls=WrittenCalls(custom_names(inner.resolved.tools), legacy=request.functions is not None),
             wants_logprobs=inner.options.logprobs is not None,
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
@@ -87,62 +97,24 @@ def _max_tokens(request: ChatRequest) -> int | None:
     return None
 
 
-def _messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if not messages:
-        raise bad_field("/messages", "at least one message is needed")
-    read = []
-    for number, message in enumerate(messages):
-        content = message.get("content")
-        if isinstance(content, list):
-            pointer = f"/messages/{number}/content"
-            text = "\n".join(_text(part, f"{pointer}/{i}") for i, part in enumerate(content))
-            read.append(message | {"content": text})
-        elif content is None and message["role"] in ("user", "system", "developer", "tool"):
-            raise bad_field(f"/messages/{number}/content", f"a message of role {message['role']!r} needs content")
-        for i, call in enumerate(message.get("tool_calls") or ()):
-            _check_call(call, f"/messages/{number}/tool_calls/{i}")
-        if not isinstance(content, list):
-            read.append(message)
-    return read
-
-
-def _text(part: dict[str, Any], pointer: str) -> str:
-    kind = part.get("type")
-    if kind != "text":
-        message = f"content parts of type {kind!r} are not supported"
-        raise unsupported(f"{pointer}/type", message, hint="the model reads text only")
-    text = part.get("text")
-    if not isinstance(text, str):
-        raise bad_field(f"{pointer}/text", "a text part has a text")
-    return text
-
-
-def _check_call(call: dict[str, Any], pointer: str) -> None:
-    function = call.get("function")
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise bad_field(f"{pointer}/function", "a call has a function with a name")
-    if not isinstance(function.get("arguments", "{}"), str):
-        raise bad_field(f"{pointer}/function/arguments", "arguments are a JSON string")
-
-
-def _resolved(request: ChatRequest, settings: Settings) -> ResolvedRequest:
+def _resolved(request: ChatRequest, settings: Settings, places: Mapping[str, str]) -> ResolvedRequest:
+    if request.functions is not None and request.tools is not None:
+        raise bad_field("/functions", "tools are given already")
     _check_tools(request.tools or ())
-    try:
-        return resolve_request(
-            # Without tools a completion never holds calls: none are declared, rather than unknown ones.
-            request.tools or (),
-            tool_choice="auto" if request.tool_choice is None else request.tool_choice,
-            parallel_tool_calls=request.parallel_tool_calls is not False,
-            response_format=response_format_of(request),
-            enforce=settings.enforce or "parameters",
-            budgets=_budgets(request, settings),
-            reasoning_format="none" if request.separate_reasoning is False else "auto",
-            template_kwargs=_template_kwargs(request),
-            limits=settings.limits,
-        )
-    except ArgumentError as error:
-        error.pointer = f"/tools{error.pointer or ''}"
-        raise
+    choice = request.tool_choice
+    if request.functions is not None:
+        choice = legacy_choice(request.function_call)
+    return resolved(
+        request.tools or legacy_tools(request.functions or ()),
+        settings,
+        places,
+        tool_choice="auto" if choice is None else choice,
+        parallel_tool_calls=request.parallel_tool_calls is not False and request.functions is None,
+        shape=response_format_of(request),
+        budgets=budgets_of(request.thinking_token_budget, settings, "/thinking_token_budget"),
+        reasoning_format="none" if request.separate_reasoning is False else "auto",
+        template_kwargs=_template_kwargs(request),
+    )
 
 
 def _template_kwargs(request: ChatRequest) -> dict[str, Any]:
@@ -153,17 +125,8 @@ def _template_kwargs(request: ChatRequest) -> dict[str, Any]:
 
 def _check_tools(tools: Iterable[dict[str, Any]]) -> None:
     for index, tool in enumerate(tools):
-        if tool.get("type", "function") != "function":
+        if tool.get("type", "function") not in ("function", "custom"):
             raise unsupported(f"/tools/{index}/type", f"tools of type {tool['type']!r} are not supported")
-
-
-def _budgets(request: ChatRequest, settings: Settings) -> Budgets | None:
-    most = settings.thinking_tokens if request.thinking_token_budget is None else request.thinking_token_budget
-    if most is None:
-        return None
-    if most < 0:
-        raise bad_field("/thinking_token_budget", f"at least 0, not {most}")
-    return Budgets(reasoning_tokens=most)
 
 
 def _logprobs(request: ChatRequest, limits: Limits) -> int | None:

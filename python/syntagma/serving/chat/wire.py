@@ -25,21 +25,23 @@ __all__ = [
     "ChunkChoice",
     "Delta",
     "DeltaCall",
+    "DeltaCustom",
     "DeltaFunction",
     "RequestMessage",
     "ResponseMessage",
 ]
 
-FinishReason = Literal["stop", "length", "tool_calls"]
+FinishReason = Literal["stop", "length", "tool_calls", "function_call"]
 
 
 class RequestMessage(msgspec.Struct, kw_only=True):
     """A message of the conversation; further fields go to the template as they are."""
 
-    role: Literal["system", "developer", "user", "assistant", "tool"]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[dict[str, Any]] | None = None
     name: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
+    function_call: dict[str, Any] | None = None
     tool_call_id: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -53,6 +55,8 @@ class ChatRequest(ConstraintFields, kw_only=True):
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
+    functions: list[dict[str, Any]] | None = None
+    function_call: str | dict[str, Any] | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     n: int | None = None
@@ -92,6 +96,7 @@ class ResponseMessage(msgspec.Struct, kw_only=True):
     reasoning_content: str | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     tool_calls: list[dict[str, Any]] | UnsetType = UNSET
+    function_call: dict[str, Any] | UnsetType = UNSET
 
 
 class Choice(msgspec.Struct, kw_only=True):
@@ -122,13 +127,21 @@ class DeltaFunction(msgspec.Struct, kw_only=True):
     arguments: str
 
 
+class DeltaCustom(msgspec.Struct, kw_only=True):
+    """Name and input of a call of a custom tool, or more of the input."""
+
+    name: str | UnsetType = UNSET
+    input: str
+
+
 class DeltaCall(msgspec.Struct, kw_only=True):
     """A part of a call; `id` and `type` come with its first part."""
 
     index: int
     id: str | UnsetType = UNSET
-    type: Literal["function"] | UnsetType = UNSET
-    function: DeltaFunction
+    type: Literal["function", "custom"] | UnsetType = UNSET
+    function: DeltaFunction | UnsetType = UNSET
+    custom: DeltaCustom | UnsetType = UNSET
 
 
 class Delta(msgspec.Struct, kw_only=True):
@@ -139,6 +152,7 @@ class Delta(msgspec.Struct, kw_only=True):
     reasoning_content: str | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     tool_calls: list[DeltaCall] | UnsetType = UNSET
+    function_call: DeltaFunction | UnsetType = UNSET
 
 
 class ChunkChoice(msgspec.Struct, kw_only=True):

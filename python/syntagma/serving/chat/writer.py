@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import msgspec
 
-from syntagma.events import ContentDelta, Event, FinishReason, ReasoningDelta, ToolCallDelta, ToolCallStart
+from syntagma.events import Event, to_openai
 from syntagma.generation import Metrics
 from syntagma.messages import Message
+from syntagma.serving.chat.calls import WrittenCalls
 from syntagma.serving.chat.wire import (
     ChatChunk,
     ChatCompletion,
@@ -18,8 +20,7 @@ from syntagma.serving.chat.wire import (
     ChoiceLogprobs,
     ChunkChoice,
     Delta,
-    DeltaCall,
-    DeltaFunction,
+    FinishReason,
     ResponseMessage,
 )
 from syntagma.serving.errors import error_body
@@ -36,13 +37,23 @@ class ChatWriter:
 
     Args:
         model: its name.
+        calls: writes its calls.
         wants_logprobs: whether they were asked for.
         with_usage: whether a stream says what it took.
         reasoning_fields: the fields that reasoning stands in; none: it is left out.
     """
 
-    def __init__(self, model: str, *, wants_logprobs: bool, with_usage: bool, reasoning_fields: Sequence[str]) -> None:
+    def __init__(
+        self,
+        model: str,
+        *,
+        calls: WrittenCalls,
+        wants_logprobs: bool,
+        with_usage: bool,
+        reasoning_fields: Sequence[str],
+    ) -> None:
         self._model = model
+        self._calls = calls
         self._wants_logprobs = wants_logprobs
         self._with_usage = with_usage
         self._reasoning_fields = tuple(reasoning_fields)
@@ -60,9 +71,9 @@ class ChatWriter:
             self._choices.append(
                 Choice(
                     index=happening.index,
-                    message=_message(happening.message, self._reasoning_fields),
+                    message=self._message(happening.message),
                     logprobs=ChoiceLogprobs(content=self._logprobs) if self._wants_logprobs else None,
-                    finish_reason=happening.finish_reason,
+                    finish_reason=self._reason(happening),
                 )
             )
             self._logprobs = []
@@ -87,12 +98,12 @@ class ChatWriter:
             yield self._chunk(ChunkChoice(index=happening.index, delta=Delta(role="assistant", content="")))
         elif isinstance(happening, Ended):
             self._metrics.append(happening.metrics)
-            yield self._next(happening.index, Delta(), happening.finish_reason)
+            yield self._next(happening.index, Delta(), self._reason(happening))
         else:
             self._logprobs += map(logprob_entry, happening.logprobs)
             for one in happening.events:
-                if (delta := _delta(one, self._reasoning_fields)) is not None:
-                    yield self._next(happening.index, delta)
+                if delta := self._delta(happening.index, one):
+                    yield self._next(happening.index, msgspec.convert(delta, Delta))
 
     def end(self) -> Iterator[bytes]:
         """What comes after the last choice of a stream."""
@@ -103,6 +114,27 @@ class ChatWriter:
     def failed(self, error: BaseException) -> bytes:
         """See `Writer`."""
         return event({"error": error_body(error)[1]})
+
+    def _reason(self, ended: Ended) -> FinishReason:
+        return cast("FinishReason", self._calls.reason(ended.finish_reason))
+
+    def _reasoning(self, text: str | None) -> dict[str, Any]:
+        return {} if text is None else dict.fromkeys(self._reasoning_fields, text)
+
+    def _delta(self, index: int, happened: Event) -> dict[str, Any]:
+        """What an event adds to the message of a choice; nothing: it adds none."""
+        delta = to_openai((happened,))
+        reasoning, calls = delta.pop("reasoning_content", None), delta.pop("tool_calls", ())
+        return {**delta, **self._reasoning(reasoning), **(self._calls.delta(index, calls) if calls else {})}
+
+    def _message(self, message: Message) -> ResponseMessage:
+        content = message.content if isinstance(message.content, str) else None
+        return ResponseMessage(
+            # Clients take null for 'no answer'; a message without calls always has one, if only an empty one.
+            content=content if content or message.tool_calls else "",
+            **self._reasoning(message.reasoning_content),
+            **self._calls.whole(message.tool_calls),
+        )
 
     def _next(self, index: int, delta: Delta, finish_reason: FinishReason | None = None) -> bytes:
         waiting, self._logprobs = self._logprobs, []
@@ -119,34 +151,3 @@ class ChatWriter:
                 usage=usage if self._with_usage else msgspec.UNSET,
             )
         )
-
-
-def _delta(happened: Event, reasoning_fields: Sequence[str]) -> Delta | None:
-    match happened:
-        case ContentDelta(text=text):
-            return Delta(content=text)
-        case ReasoningDelta(text=text):
-            if not reasoning_fields:
-                return None
-            return Delta(
-                reasoning_content=text if "reasoning_content" in reasoning_fields else msgspec.UNSET,
-                reasoning=text if "reasoning" in reasoning_fields else msgspec.UNSET,
-            )
-        case ToolCallStart(index=index, id=call_id, name=name):
-            function = DeltaFunction(name=name, arguments="")
-            return Delta(tool_calls=[DeltaCall(index=index, id=call_id, type="function", function=function)])
-        case ToolCallDelta(index=index, arguments=arguments):
-            return Delta(tool_calls=[DeltaCall(index=index, function=DeltaFunction(arguments=arguments))])
-    return None
-
-
-def _message(message: Message, reasoning_fields: Sequence[str]) -> ResponseMessage:
-    content = message.content if isinstance(message.content, str) else None
-    reasoning = msgspec.UNSET if message.reasoning_content is None else message.reasoning_content
-    return ResponseMessage(
-        # Clients take null for 'no answer'; a message without calls always has one, if only an empty one.
-        content=content if content or message.tool_calls else "",
-        tool_calls=[call.to_openai() for call in message.tool_calls] or msgspec.UNSET,
-        reasoning_content=reasoning if "reasoning_content" in reasoning_fields else msgspec.UNSET,
-        reasoning=reasoning if "reasoning" in reasoning_fields else msgspec.UNSET,
-    )

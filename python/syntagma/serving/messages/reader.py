@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from syntagma.errors import ArgumentError
-from syntagma.request import Budgets, ResolvedRequest, resolve_request
+from syntagma.request import ResolvedRequest
 from syntagma.serving.body import bad_field, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_at
 from syntagma.serving.dialect import Asked
@@ -19,12 +18,21 @@ from syntagma.serving.inner import InnerRequest
 from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import CountRequest, MessagesRequest, ToolDefinition
 from syntagma.serving.messages.writer import MessagesWriter
+from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.sampling_fields import SamplingFields, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["MessagesDialect"]
 
 _FORMAT: Final = "/output_config/format"
+_PLACES: Final = {
+    "/tools/*/function/parameters": "/tools/*/input_schema",
+    "/tools/*/function": "/tools/*",
+    "/tool_choice/function": "/tool_choice",
+    "/template_kwargs/reasoning_effort": "/output_config/effort",
+    "/thinking_token_budget": "/thinking/budget_tokens",
+}
+"""what stands elsewhere than in chat completions"""
 _PASSED_ON: Final = ("messages", "system")
 _CHOICES: Final = {"auto": "auto", "any": "required", "none": "none"}
 
@@ -76,6 +84,7 @@ def _inner(request: CountRequest, settings: Settings) -> InnerRequest:
         # An assistant's message at the end is the beginning of the answer.
         continue_final_message=continues,
         final_message=f"/messages/{len(request.messages) - 1}/content",
+        places=_PLACES,
         add_generation_prompt=not continues,
         thinking=None if request.thinking is None else request.thinking.type != "disabled",
     )
@@ -185,20 +194,17 @@ def _resolved(request: CountRequest, settings: Settings) -> ResolvedRequest:
         named = {"type": "function", "function": {"name": choice.name}}
         wanted = _CHOICES.get(choice.type, named)
     effort = {} if config is None or config.effort is None else {"reasoning_effort": config.effort}
-    try:
-        return resolve_request(
-            [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
-            tool_choice=wanted,
-            parallel_tool_calls=choice is None or choice.disable_parallel_tool_use is not True,
-            response_format=shape,
-            enforce=settings.enforce or "parameters",
-            budgets=_budgets(request, settings),
-            template_kwargs=effort,
-            limits=settings.limits,
-        )
-    except ArgumentError as error:
-        error.pointer = f"/tools{error.pointer or ''}"
-        raise
+    thinking = None if request.thinking is None else request.thinking.budget_tokens
+    return resolved(
+        [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
+        settings,
+        _PLACES,
+        tool_choice=wanted,
+        parallel_tool_calls=choice is None or choice.disable_parallel_tool_use is not True,
+        shape=shape,
+        budgets=budgets_of(thinking, settings, "/thinking/budget_tokens", least=1),
+        template_kwargs=effort,
+    )
 
 
 def _tool(tool: ToolDefinition, pointer: str) -> dict[str, Any]:
@@ -212,13 +218,3 @@ def _tool(tool: ToolDefinition, pointer: str) -> dict[str, Any]:
     if tool.strict is not None:
         function["strict"] = tool.strict
     return {"type": "function", "function": function}
-
-
-def _budgets(request: CountRequest, settings: Settings) -> Budgets | None:
-    thinking = request.thinking
-    most = settings.thinking_tokens
-    if thinking is not None and thinking.budget_tokens is not None:
-        if thinking.budget_tokens < 1:
-            raise bad_field("/thinking/budget_tokens", f"at least 1, not {thinking.budget_tokens}")
-        most = thinking.budget_tokens
-    return None if most is None else Budgets(reasoning_tokens=most)

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from syntagma.serving.body import bad_field, unsupported
+from syntagma.serving.custom_calls import input_arguments
 
 __all__ = ["assistant_message", "conversation_of"]
 
 _ROLES = ("user", "assistant", "system", "developer")
+_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""items that are calls, each with the field of what the tool is called with"""
 _TEXTS = ("input_text", "output_text", "text", "refusal")
 
 
@@ -31,7 +34,7 @@ def conversation_of(given: str | Sequence[dict[str, Any]]) -> list[dict[str, Any
     for index, item in enumerate(given):
         pointer = f"/input/{index}"
         kind = item.get("type", "message")
-        if kind in ("reasoning", "function_call") or (kind == "message" and item.get("role") == "assistant"):
+        if kind in ("reasoning", *_CALLS) or (kind == "message" and item.get("role") == "assistant"):
             turn.append(_own(item, kind, pointer))
             continue
         if turn:
@@ -64,15 +67,17 @@ def _own(item: dict[str, Any], kind: str, pointer: str) -> dict[str, Any]:
         shown = item.get("content") or item.get("summary") or []
         texts = [part.get("text") for part in shown if isinstance(part, dict)]
         return {"reasoning_content": "\n".join(text for text in texts if isinstance(text, str))}
-    for field in ("call_id", "name", "arguments"):
+    said = _CALLS[kind]
+    for field in ("call_id", "name", said):
         if not isinstance(item.get(field), str):
             raise bad_field(f"{pointer}/{field}", "it is text")
-    function = {"name": item["name"], "arguments": item["arguments"]}
+    arguments = item[said] if said == "arguments" else input_arguments(item[said])
+    function = {"name": item["name"], "arguments": arguments}
     return {"tool_calls": [{"id": item["call_id"], "type": "function", "function": function}]}
 
 
 def _others(item: dict[str, Any], kind: str, pointer: str) -> dict[str, Any]:
-    if kind == "function_call_output":
+    if kind in ("function_call_output", "custom_tool_call_output"):
         if not isinstance(item.get("call_id"), str):
             raise bad_field(f"{pointer}/call_id", "an output names its call")
         content = _text(item.get("output"), f"{pointer}/output")

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from starlette.responses import Response as HttpResponse
 
-from syntagma.errors import ArgumentError
-from syntagma.request import Budgets, ResolvedRequest, ResponseFormat, resolve_request
+from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_at
+from syntagma.serving.custom_calls import custom_names
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.responses.conversation import conversation_of
 from syntagma.serving.responses.store import ResponseStore
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
@@ -24,6 +25,15 @@ from syntagma.serving.settings import Settings
 __all__ = ["ResponsesDialect"]
 
 _PASSED_ON: Final = ("input", "tools")
+_PLACES: Final = {
+    "/tools/*/function": "/tools/*",
+    "/tool_choice/function": "/tool_choice",
+    "/tool_choice/custom": "/tool_choice",
+    "/tool_choice/allowed_tools": "/tool_choice",
+    "/template_kwargs/reasoning_effort": "/reasoning/effort",
+    "/messages": "/input",
+}
+"""what stands elsewhere than in chat completions"""
 _NO_REASONING: Final = "none"
 """the effort that switches reasoning off"""
 
@@ -58,7 +68,9 @@ class ResponsesDialect:
         inner = _inner(request, [*system, *conversation], settings)
 
         def writer(model: str) -> ResponsesWriter:
-            return ResponsesWriter(_answer(request, model), conversation, self._store if _stores(request) else None)
+            store = self._store if _stores(request) else None
+            custom = custom_names(inner.resolved.tools)
+            return ResponsesWriter(_answer(request, model), conversation, store, custom)
 
         return Asked(inner, request.stream is True, writer, unread_fields(data, ResponsesRequest, _PASSED_ON))
 
@@ -94,28 +106,27 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
         resolved=_resolved(request, settings, effort),
         options=generation_options(fields, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
         thinking=None if effort is None else effort != _NO_REASONING,
+        places=_PLACES,
     )
 
 
 def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None) -> ResolvedRequest:
-    try:
-        return resolve_request(
-            [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
-            tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
-            parallel_tool_calls=request.parallel_tool_calls is not False,
-            response_format=_shape(request),
-            enforce=settings.enforce or "parameters",
-            budgets=None if settings.thinking_tokens is None else Budgets(reasoning_tokens=settings.thinking_tokens),
-            template_kwargs={} if effort is None else {"reasoning_effort": effort},
-            limits=settings.limits,
-        )
-    except ArgumentError as error:
-        error.pointer = f"/tools{error.pointer or ''}"
-        raise
+    return resolved(
+        [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
+        settings,
+        _PLACES,
+        tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
+        parallel_tool_calls=request.parallel_tool_calls is not False,
+        shape=_shape(request),
+        budgets=budgets_of(None, settings, ""),
+        template_kwargs={} if effort is None else {"reasoning_effort": effort},
+    )
 
 
-def _tool(tool: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-    """A function, whose fields stand beside its type, as chat completions have it."""
+def _tool(tool: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
+    """A tool, whose fields stand beside its type, as chat completions have it."""
+    if tool.get("type") == "custom":
+        return tool
     if tool.get("type") != "function":
         raise unsupported(f"{pointer}/type", f"tools of type {tool.get('type')!r} are not supported")
     kept = ("name", "description", "parameters", "strict")
@@ -127,8 +138,8 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
     if isinstance(choice, str):
         return choice
     match choice.get("type"):
-        case "function":
-            return {"type": "function", "function": {"name": choice.get("name")}}
+        case "function" | "custom" as kind:
+            return {"type": kind, kind: {"name": choice.get("name")}}
         case "allowed_tools":
             named = [
                 {"type": "function", "function": {"name": tool.get("name") if isinstance(tool, Mapping) else tool}}

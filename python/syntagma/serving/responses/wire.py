@@ -9,6 +9,7 @@ import msgspec
 __all__ = [
     "CallItem",
     "ContentPart",
+    "CustomCallItem",
     "IncompleteDetails",
     "MessageItem",
     "OutputItem",
@@ -123,7 +124,17 @@ class CallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="function_cal
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
 
 
-OutputItem = MessageItem | ReasoningItem | CallItem
+class CustomCallItem(msgspec.Struct, kw_only=True):
+    """A call of a custom tool."""
+
+    id: str
+    type: Literal["custom_tool_call"] = "custom_tool_call"
+    call_id: str
+    name: str
+    input: str = ""
+
+
+OutputItem = MessageItem | ReasoningItem | CallItem | CustomCallItem
 
 
 class InputTokens(msgspec.Struct, kw_only=True):

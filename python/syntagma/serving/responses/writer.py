@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
+from syntagma.serving.custom_calls import InputText, input_of
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
@@ -18,6 +19,7 @@ from syntagma.serving.responses.store import ResponseStore, Stored
 from syntagma.serving.responses.wire import (
     CallItem,
     ContentPart,
+    CustomCallItem,
     IncompleteDetails,
     MessageItem,
     OutputItem,
@@ -40,14 +42,24 @@ class ResponsesWriter:
         response: what was asked, with nothing written yet.
         conversation: the messages before the answer, to be kept with it.
         store: where the answer is kept; None: nowhere.
+        custom: names of the tools whose calls hold a text in place of arguments.
     """
 
-    def __init__(self, response: Response, conversation: Sequence[dict[str, Any]], store: ResponseStore | None) -> None:
+    def __init__(
+        self,
+        response: Response,
+        conversation: Sequence[dict[str, Any]],
+        store: ResponseStore | None,
+        custom: Collection[str] = (),
+    ) -> None:
         response.id = _id("resp")
         response.created_at = int(time.time())
         self._response = response
         self._conversation = conversation
         self._store = store
+        self._custom = custom
+        self._input = InputText()
+        """of the call of a custom tool that is open"""
         self._number = 0
         self._item: OutputItem | None = None
         """the item that is open: the last of the output"""
@@ -111,13 +123,20 @@ class ResponsesWriter:
                     yield self._in_item("response.content_part.added", content_index=0, part=thought)
                 self._parts.append(text)
                 yield self._in_item("response.reasoning_text.delta", content_index=0, delta=text)
+            case ToolCallStart(id=call_id, name=name) if name in self._custom:
+                self._input = InputText()
+                yield from self._open(CustomCallItem(id=_id("ctc"), call_id=call_id, name=name))
+            case ToolCallDelta(arguments=arguments) if isinstance(self._item, CustomCallItem):
+                self._parts.append(arguments)
+                if text := self._input.feed(arguments):
+                    yield self._in_item("response.custom_tool_call_input.delta", delta=text)
             case ToolCallStart(id=call_id, name=name):
                 yield from self._open(CallItem(id=_id("fc"), call_id=call_id, name=name))
             case ToolCallDelta(arguments=arguments):
                 self._parts.append(arguments)
                 yield self._in_item("response.function_call_arguments.delta", delta=arguments)
             case ToolCallEnd(complete=complete, id=call_id):
-                if isinstance(self._item, CallItem) and call_id is not None:
+                if isinstance(self._item, CallItem | CustomCallItem) and call_id is not None:
                     self._item.call_id = call_id
                 yield from self._close("completed" if complete else "incomplete")
 
@@ -133,10 +152,15 @@ class ResponsesWriter:
         if item is None:
             return
         logprobs, self._logprobs, self._parts = self._logprobs, [], []
-        item.status = status  # type: ignore[assignment]
-        if isinstance(item, CallItem):
-            item.arguments = text
-            yield self._in_item("response.function_call_arguments.done", name=item.name, arguments=text)
+        if not isinstance(item, CustomCallItem):
+            item.status = status  # type: ignore[assignment]
+        if isinstance(item, CallItem | CustomCallItem):
+            if isinstance(item, CallItem):
+                item.arguments = text
+                yield self._in_item("response.function_call_arguments.done", name=item.name, arguments=text)
+            else:
+                item.input = input_of(text)
+                yield self._in_item("response.custom_tool_call_input.done", input=item.input)
             function = {"name": item.name, "arguments": text}
             self._turn.append({"tool_calls": [{"id": item.call_id, "type": "function", "function": function}]})
         elif isinstance(item, ReasoningItem):

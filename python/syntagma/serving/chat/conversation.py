@@ -1,0 +1,80 @@
+"""Messages of a chat as templates take them: text parts joined, and every call a call of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from syntagma.serving.body import bad_field, unsupported
+from syntagma.serving.custom_calls import input_arguments
+
+__all__ = ["conversation_of"]
+
+_NEED_CONTENT = ("user", "system", "developer", "tool", "function")
+
+
+def conversation_of(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages, checked; further fields of a message are kept.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
+    """
+    if not messages:
+        raise bad_field("/messages", "at least one message is needed")
+    read: list[dict[str, Any]] = []
+    legacy_id = ""
+    for number, given in enumerate(messages):
+        pointer = f"/messages/{number}"
+        message = {**given, "content": _content(given, f"{pointer}/content")} if "content" in given else dict(given)
+        if message.get("content") is None and message["role"] in _NEED_CONTENT:
+            raise bad_field(f"{pointer}/content", f"a message of role {message['role']!r} needs content")
+        calls = message.get("tool_calls")
+        if calls:
+            message["tool_calls"] = [_call(call, f"{pointer}/tool_calls/{i}") for i, call in enumerate(calls)]
+        if (call := message.pop("function_call", None)) is not None:
+            # The older shape has no ids: the result that follows belongs to this call.
+            legacy_id = f"call_{number}"
+            _check_function(call, f"{pointer}/function_call")
+            message["tool_calls"] = [{"id": legacy_id, "type": "function", "function": call}]
+        if message["role"] == "function":
+            message = {**message, "role": "tool", "tool_call_id": legacy_id}
+        read.append(message)
+    return read
+
+
+def _content(message: Mapping[str, Any], pointer: str) -> Any:
+    content = message["content"]
+    if not isinstance(content, list):
+        return content
+    return "\n".join(_text(part, f"{pointer}/{i}") for i, part in enumerate(content))
+
+
+def _text(part: Mapping[str, Any], pointer: str) -> str:
+    kind = part.get("type")
+    if kind not in ("text", "refusal"):
+        message = f"content parts of type {kind!r} are not supported"
+        raise unsupported(f"{pointer}/type", message, hint="the model reads text only")
+    text = part.get(kind)
+    if not isinstance(text, str):
+        raise bad_field(f"{pointer}/{kind}", "a text part has a text")
+    return text
+
+
+def _call(call: dict[str, Any], pointer: str) -> dict[str, Any]:
+    if call.get("type") != "custom":
+        _check_function(call.get("function"), f"{pointer}/function")
+        return call
+    custom = call.get("custom")
+    if not isinstance(custom, dict) or not isinstance(custom.get("name"), str):
+        raise bad_field(f"{pointer}/custom", "a call of a custom tool has a name")
+    if not isinstance(custom.get("input"), str):
+        raise bad_field(f"{pointer}/custom/input", "the input of a custom tool is text")
+    function = {"name": custom["name"], "arguments": input_arguments(custom["input"])}
+    return {"id": call.get("id"), "type": "function", "function": function}
+
+
+def _check_function(function: Any, pointer: str) -> None:
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise bad_field(pointer, "a call has a function with a name")
+    if not isinstance(function.get("arguments", "{}"), str):
+        raise bad_field(f"{pointer}/arguments", "arguments are a JSON string")

@@ -1,0 +1,61 @@
+"""From the fields of an endpoint to a resolved request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from syntagma.errors import ArgumentError, SyntagmaError
+from syntagma.request import Budgets, RequestOptions, ResolvedRequest, ResponseFormat, resolve_request
+from syntagma.serving.body import bad_field
+from syntagma.serving.pointers import placed
+from syntagma.serving.settings import Settings
+
+__all__ = ["budgets_of", "resolved"]
+
+_OF_TOOLS = ("E-TOOL-LIST", "E-TOOL-INVALID", "E-TOOL-DUPLICATE")
+"""errors whose pointers begin at the list of tools"""
+
+
+def resolved(
+    tools: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    places: Mapping[str, str],
+    *,
+    shape: ResponseFormat | None,
+    **asked: Unpack[RequestOptions],
+) -> ResolvedRequest:
+    """A request, read and checked.
+
+    Args:
+        tools: as chat completions have them. None declared are none at all, so that no call is read.
+        settings: of the server.
+        shape: what the content must be; None: any text.
+        places: where in the request things stand that stand elsewhere in chat completions; see `placed`.
+        **asked: what the request says.
+
+    Raises:
+        RequestError, ArgumentError, LimitError: as `resolve_request`, with pointers into the request.
+    """
+    enforce = settings.enforce or "parameters"
+    options: dict[str, Any] = {"enforce": enforce, **asked, "response_format": shape, "limits": settings.limits}
+    try:
+        return resolve_request(tools, **options)
+    except SyntagmaError as error:
+        if isinstance(error, ArgumentError) and error.code in _OF_TOOLS:
+            error.pointer = f"/tools{error.pointer or ''}"
+        if error.pointer is not None:
+            error.pointer = placed(error.pointer, places)
+        raise
+
+
+def budgets_of(given: int | None, settings: Settings, pointer: str, least: int = 0) -> Budgets | None:
+    """The bounds on a turn: tokens of reasoning as the request says, else as the server does.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, fewer than `least`.
+    """
+    if given is not None and given < least:
+        raise bad_field(pointer, f"at least {least}, not {given}")
+    most = settings.thinking_tokens if given is None else given
+    return None if most is None else Budgets(reasoning_tokens=most)
