@@ -26,7 +26,7 @@ $(BIN)/python: | toolchain
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
 
 $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint "maturin>=1.9,<2"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint --group engines "maturin>=1.9,<2"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 

@@ -1,9 +1,12 @@
 """Runs tests that need environments of their own, and says in a line for each what came of it.
 
-A suite is a folder of tests. An environment of it is a file `requirements/NAME.txt` for pip, with `NAME.bare` beside it
+A suite is a folder of tests. An environment of it is a file `requirements/NAME.txt` for uv, with `NAME.bare` beside it
 for what is installed without what it asks for, since only parts of it are used; or `requirements/NAME.json`, a
 `package.json` for npm. Its tests are `test_NAME.py`, `test_NAME_*.py` and what is in the folder `NAME`. It is made
-anew when what it needs has changed. What does not install is skipped, with the reason.
+anew when what it needs has changed. What does not install, or not in its time, is skipped, with the reason.
+
+uv keeps each library once, however many environments have it: gigabytes, where several need torch. The package itself
+is that of the environment which runs this, in place.
 """
 
 from __future__ import annotations
@@ -11,19 +14,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import importlib.metadata
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 __all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "read_report"]
 
@@ -32,9 +39,12 @@ RECORD = "SYNTAGMA_RECORD"
 """the variable that tells tests to note which cases were held"""
 HOME = "SYNTAGMA_ENVIRONMENT"
 """the variable that tells tests where their environment is"""
-PIP_SECONDS, TEST_SECONDS = 1800, 1800
-_PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+INSTALL_SECONDS, TEST_SECONDS = 600, 1800
+"""the longest that one environment may take to be made, and its tests to run"""
+_UV = (sys.executable, "-m", "uv", "--quiet")
 _STAMP = ".installed"
+_SHOWN = 200
+"""characters of an installer's message that are passed on"""
 
 
 @dataclass(frozen=True)
@@ -45,16 +55,19 @@ class Outcome:
         name: the environment.
         verdict: `passed`, `failed` or `skipped`.
         detail: counts, or the reason.
-        seconds: wall-clock time of installing and testing.
+        installing: seconds of wall-clock time that it took to be made.
+        testing: seconds of wall-clock time that its tests took.
     """
 
     name: str
     verdict: str
     detail: str
-    seconds: float
+    installing: float = 0
+    testing: float = 0
 
     def __str__(self) -> str:
-        return f"{self.name:<14} {self.verdict:<8} {self.detail} ({self.seconds:.0f} s)"
+        times = f"made in {self.installing:.0f} s, tested in {self.testing:.0f} s"
+        return f"{self.name:<16} {self.verdict:<8} {self.detail} ({times})"
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Suite:
 
     Attributes:
         folder: where the tests and `requirements/` are; its name is in those of the environments.
-        needs: what the tests need in every environment that pip makes, for pip.
+        needs: what the tests need in every environment of Python, for uv.
         packaged: whether those environments have this package, too.
         at_once: how many environments are made at the same time.
         around: what holds while the tests run, such as a server; it tells them by variables of the environment.
@@ -107,8 +120,13 @@ class Suite:
         asked = [_python(home), "-c", f"import importlib.metadata as m; print(m.version({first!r}))"]
         return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 
-    def install(self, name: str) -> str | None:
-        """Make an environment unless it is there and still right; the installer's last line if it cannot be made."""
+    def install(self, name: str, seconds: float = INSTALL_SECONDS) -> str | None:
+        """Make an environment unless it is there and still right; what the installer says if it cannot be made.
+
+        Args:
+            name: which.
+            seconds: how long it may take.
+        """
         home, bare = self.home_of(name), self._requirements / f"{name}.bare"
         read = [self._asks(name), bare, *([ROOT / "pyproject.toml"] if self.packaged else [])]
         asked = b"".join(path.read_bytes() for path in read if path.exists()) + repr(self.needs).encode()
@@ -117,38 +135,58 @@ class Suite:
         if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
             return None
         shutil.rmtree(home, ignore_errors=True)
-        refusal = self._install_node(name, home) if self._is_node(name) else self._install_python(name, home, bare)
-        if refusal is None:
-            stamp.write_text(wanted, encoding="utf-8")
-        return refusal
+        steps = self._node_steps(name, home) if self._is_node(name) else self._python_steps(name, home, bare)
+        end = time.monotonic() + seconds
+        for command, folder in steps:
+            refusal = _refusal(command, folder, end - time.monotonic())
+            if refusal is not None:
+                return refusal
+        if self.packaged and not self._is_node(name):
+            _share_package(home)
+        stamp.write_text(wanted, encoding="utf-8")
+        return None
 
-    def run(self, name: str, variables: dict[str, str]) -> Outcome:
-        """Make an environment and run its tests there; Node's are driven by tests in this one."""
+    def run(
+        self, name: str, variables: dict[str, str], seconds: float = INSTALL_SECONDS, output: IO[str] | None = None
+    ) -> Outcome:
+        """Make an environment and run its tests there; Node's are driven by tests in this one.
+
+        Args:
+            name: which.
+            variables: what the tests find in their environment.
+            seconds: how long installing may take.
+            output: where what the tests print goes; None: it is printed.
+        """
         began = time.monotonic()
-
-        def outcome(verdict: str, detail: str) -> Outcome:
-            return Outcome(name, verdict, detail, time.monotonic() - began)
-
-        refusal = self.install(name)
+        refusal = self.install(name, seconds)
+        installing = time.monotonic() - began
         if refusal is not None:
-            return outcome("skipped", f"does not install here: {refusal}")
+            return Outcome(name, "skipped", f"does not install here: {refusal}", installing)
+        began = time.monotonic()
+        verdict, detail = self._test(name, variables, output)
+        return Outcome(name, verdict, detail, installing, time.monotonic() - began)
+
+    def _test(self, name: str, variables: dict[str, str], output: IO[str] | None) -> tuple[str, str]:
+        """Run the tests of an environment: the verdict, and counts or the reason."""
         home, report = self.home_of(name), self.report_of(name)
         report.unlink(missing_ok=True)
         python = sys.executable if self._is_node(name) else _python(home)
         command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *map(str, self.tests_of(name))]
         told = {**os.environ, **variables, HOME: str(home)}
         try:
-            done = subprocess.run(command, cwd=ROOT, check=False, timeout=TEST_SECONDS, env=told)
+            done = subprocess.run(
+                command, cwd=ROOT, check=False, timeout=TEST_SECONDS, env=told, stdout=output, stderr=output
+            )
         except subprocess.TimeoutExpired:
-            return outcome("failed", f"its tests took more than {TEST_SECONDS} s")
+            return "failed", f"its tests took more than {TEST_SECONDS} s"
         if not report.exists():
-            return outcome("failed", f"pytest ended with status {done.returncode}")
+            return "failed", f"pytest ended with status {done.returncode}"
         counts, reasons = read_report(report)
         detail = ", ".join(f"{counts[word]} {word}" for word in ("passed", "failed", "skipped") if counts[word])
         detail += "".join(f"; {number} skipped: {reason}" for reason, number in sorted(reasons.items()))
         if done.returncode:
-            return outcome("failed", detail or f"pytest ended with status {done.returncode}")
-        return outcome("passed" if counts["passed"] else "skipped", detail)
+            return "failed", detail or f"pytest ended with status {done.returncode}"
+        return "passed" if counts["passed"] else "skipped", detail
 
     @property
     def _requirements(self) -> Path:
@@ -160,34 +198,49 @@ class Suite:
     def _is_node(self, name: str) -> bool:
         return (self._requirements / f"{name}.json").exists()
 
-    def _install_python(self, name: str, home: Path, bare: Path) -> str | None:
-        # Without a pip of its own, and compiled when it is imported: a quarter of the time.
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
-        pip = [*_PIP, "--python", _python(home), "install", "--no-compile"]
-        steps = [["-r", str(self._asks(name)), *self.needs]]
-        steps += [["--no-deps", "-r", str(bare)]] if bare.exists() else []
-        steps += [["--editable", ".[all]"]] if self.packaged else []
-        return next((refusal for step in steps if (refusal := _refusal([*pip, *step], ROOT)) is not None), None)
+    def _python_steps(self, name: str, home: Path, bare: Path) -> Iterator[Step]:
+        """The commands that make an environment of Python."""
+        install = [*_UV, "pip", "install", "--python", _python(home)]
+        package = ["-r", str(ROOT / "pyproject.toml"), "--extra", "all"] if self.packaged else []
+        yield [*_UV, "venv", "--python", sys.executable, str(home)], ROOT
+        yield [*install, "-r", str(self._asks(name)), *self.needs, *package], ROOT
+        if bare.exists():
+            yield [*install, "--no-deps", "-r", str(bare)], ROOT
 
-    def _install_node(self, name: str, home: Path) -> str | None:
-        npm = shutil.which("npm")
-        if npm is None:
-            return "npm is not installed"
+    def _node_steps(self, name: str, home: Path) -> Iterator[Step]:
+        """The commands that make an environment of Node."""
         home.mkdir()
         shutil.copy(self._asks(name), home / "package.json")
-        return _refusal([npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], home)
+        yield ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], home
 
 
-def _refusal(command: list[str], folder: Path) -> str | None:
-    """Run an installer; its last line if it fails."""
+Step = tuple[list[str], Path]
+"""a command, and the folder where it runs"""
+
+
+def _refusal(command: list[str], folder: Path, seconds: float) -> str | None:
+    """Run an installer; what it says if it fails."""
     try:
-        done = subprocess.run(command, cwd=folder, check=False, timeout=PIP_SECONDS, capture_output=True)
+        done = subprocess.run(command, cwd=folder, check=False, timeout=max(0, seconds), capture_output=True)
     except subprocess.TimeoutExpired:
-        return f"installing took more than {PIP_SECONDS} s"
+        return "its time was over"
+    except FileNotFoundError:
+        return f"{command[0]} is not installed"
     if done.returncode == 0:
         return None
-    lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else f"the installer ended with status {done.returncode}"
+    said = " ".join((done.stderr or done.stdout).decode(errors="replace").split())
+    return said[:_SHOWN] or f"the installer ended with status {done.returncode}"
+
+
+def _share_package(home: Path) -> None:
+    """Put this package into an environment as it is installed here: in place, with its entry points."""
+    asked = [_python(home), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    libraries = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip())
+    for file in importlib.metadata.distribution("syntagma").files or ():
+        if ".." not in file.parts:  # which is the command
+            target = libraries / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(str(file.locate()), target)
 
 
 def read_report(path: Path) -> tuple[Counter[str], Counter[str]]:
@@ -234,6 +287,8 @@ def main(suite: Suite, description: str, record: Callable[[list[Outcome]], None]
     parser.add_argument("names", nargs="*", metavar="NAME", help="some; without names all but those that are large")
     parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--install", action="store_true", help="only make the environments")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="what is not made by then is skipped by name")
+    parser.add_argument("--jobs", type=int, default=1, help="how many environments are tested at the same time")
     parser.add_argument("--record", action="store_true", help="note which cases of the table were held")
     arguments = parser.parse_args()
     if arguments.record:
@@ -245,13 +300,21 @@ def main(suite: Suite, description: str, record: Callable[[list[Outcome]], None]
     if arguments.list:
         print("\n".join(names))
         return 0
+    end = time.monotonic() + 60 * arguments.minutes
+
+    def left() -> float:
+        rest: float = end - time.monotonic()
+        return max(0.0, min(INSTALL_SECONDS, rest))
+
     with ThreadPoolExecutor(suite.at_once) as pool:
-        refusals = pool.map(suite.install, names) if arguments.install or suite.at_once > 1 else ()
+        first = arguments.install or suite.at_once > 1
+        refusals = pool.map(lambda name: suite.install(name, left()), names) if first else ()
         refused = [f"{name}: {reason}" for name, reason in zip(names, refusals, strict=False) if reason is not None]
     if arguments.install:
         print(*refused, sep="\n")
         return int(bool(refused))
-    outcomes = _run_all(suite, names)
+    # Tests that note something write one file.
+    outcomes = _run_all(suite, names, left, 1 if arguments.record else arguments.jobs)
     if arguments.record and record is not None:
         record(outcomes)
     print(f"\n{suite.folder.name}:")
@@ -260,11 +323,22 @@ def main(suite: Suite, description: str, record: Callable[[list[Outcome]], None]
     return int(any(one.verdict == "failed" for one in outcomes))
 
 
-def _run_all(suite: Suite, names: Sequence[str]) -> list[Outcome]:
-    outcomes = []
-    with suite.around() as variables:
-        for name in names:
+def _run_all(suite: Suite, names: Sequence[str], left: Callable[[], float], jobs: int) -> list[Outcome]:
+    """Run the tests of some environments; what they print is shown together where several run at the same time."""
+
+    def run(name: str, variables: dict[str, str]) -> tuple[Outcome, str]:
+        if jobs == 1:
             print(f"== {name}", flush=True)
-            outcomes.append(suite.run(name, variables))
-            print(outcomes[-1], flush=True)
-    return outcomes
+            return suite.run(name, variables, left()), ""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            outcome = suite.run(name, variables, left(), output)
+            output.seek(0)
+            return outcome, f"== {name}\n{output.read()}"
+
+    outcomes = {}
+    with suite.around() as variables, ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed(pool.submit(run, name, variables) for name in names):
+            outcome, printed = done.result()
+            outcomes[outcome.name] = outcome
+            print(f"{printed}{outcome}", flush=True)
+    return [outcomes[name] for name in names]

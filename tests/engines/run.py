@@ -5,8 +5,9 @@
     python -m tests.engines.run --list       their names
     python -m tests.engines.run --record     also note in docs/engines/tried.json which cases were held
     python -m tests.engines.run --install …  only make the environments
+    python -m tests.engines.run --minutes N  skip by name what is not made after N minutes; --jobs 2: two at a time
 
-`tests/environments.py` says what belongs to an engine. An engine that does not install is skipped, with pip's reason;
+`tests/environments.py` says what belongs to an engine. An engine that does not install is skipped, with the reason;
 where tests fail, the exit status is 1.
 """
 

@@ -58,7 +58,8 @@ def test_a_plain_answer() -> None:
     usage = answer["usage"]
     assert usage["completion_tokens"] == 6
     assert usage["total_tokens"] == usage["prompt_tokens"] + 6
-    assert usage["extra"] == {"grammar_init_s": 0.0, "grammar_per_token_s": 0.0}
+    seconds = {"grammar_init_s": 0.0, "grammar_per_token_s": 0.0}
+    assert usage["extra"] == {**seconds, "forced_tokens": 0, "forward_passes": 6}
 
 
 def test_every_chunk_is_what_strict_types_want() -> None:
@@ -196,6 +197,8 @@ def test_a_schema_may_be_json_text() -> None:
     answer = ask(written, **asked)
     assert json.loads(answer["choices"][0]["message"]["content"]) == json.loads(written)
     extra = answer["usage"]["extra"]
+    assert 0 < extra["forced_tokens"] < answer["usage"]["completion_tokens"]
+    assert 0 < extra["forward_passes"] < answer["usage"]["completion_tokens"]
     assert extra["grammar_init_s"] > 0
     assert extra["grammar_per_token_s"] > 0
     chunks = stream(written, **asked)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.engines import run as engines
-from tests.environments import Suite, cases_of, read_report
+from tests.environments import Suite, cases_of, main, read_report
 
 REPORT = """<testsuites><testsuite>
 <testcase name="a"/><testcase name="b"/>
@@ -34,3 +36,29 @@ def test_the_summary_counts_what_the_report_says(tmp_path: Path) -> None:
     assert counts == {"passed": 2, "skipped": 1, "failed": 2}
     assert reasons == {"no such library": 1}
     assert cases_of(report) == [("a", "passed"), ("b", "passed"), ("c", "skipped"), ("d", "failed"), ("e", "failed")]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Iterator[Suite]:
+    """Two environments that cannot be made."""
+    (tmp_path / "requirements").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "requirements" / f"{name}.txt").write_text("--no-index\nno-such-library\n")
+        (tmp_path / f"test_{name}.py").write_text("def test_it(): assert False\n")
+    made = Suite(tmp_path, needs=())
+    yield made
+    for name in made.names():
+        shutil.rmtree(made.home_of(name), ignore_errors=True)
+
+
+@pytest.mark.parametrize("options", [[], ["--minutes", "0", "--jobs", "2"]], ids=["no library", "no time"])
+def test_what_does_not_install_is_skipped_by_name(
+    suite: Suite, options: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["run", *options])
+    assert main(suite, "") == 0
+    *_, first, second = capsys.readouterr().out.splitlines()
+    for name, line in (("one", first), ("two", second)):
+        assert line.split()[:2] == [name, "skipped"]
+        assert "does not install here" in line
+        assert ("its time was over" in line) == bool(options)

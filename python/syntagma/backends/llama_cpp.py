@@ -141,8 +141,7 @@ class LlamaCppSession(CachedSession):
 
     def _read(self, token_ids: list[int]) -> Logits:
         library, context = self._native.library, self._context
-        size = library.llama_n_batch(context)
-        for start in range(0, len(token_ids), size):
+        for start in range(0, len(token_ids), size := library.llama_n_batch(context)):
             part = token_ids[start : start + size]
             ids = (library.llama_token * len(part))(*part)  # the batch only points to them
             if status := library.llama_decode(context, library.llama_batch_get_one(ids, len(part))):

@@ -18,10 +18,14 @@ class StreamOptions(msgspec.Struct, kw_only=True):
 
 
 class UsageExtra(msgspec.Struct, kw_only=True):
-    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them."""
+    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them; and what the
+    grammar saved, where the model runs in this process: tokens for which it was not asked, and how often it computed.
+    """
 
     grammar_init_s: float
     grammar_per_token_s: float
+    forced_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    forward_passes: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Usage(msgspec.Struct, kw_only=True):
@@ -36,6 +40,8 @@ class Usage(msgspec.Struct, kw_only=True):
 def usage_of(choices: Sequence[Metrics]) -> Usage:
     """The usage of all choices together."""
     metrics = Metrics.of_choices(choices)
+    # An engine elsewhere does not tell how it computes.
+    is_told = metrics.forward_passes > 0
     return Usage(
         prompt_tokens=metrics.prompt_tokens,
         completion_tokens=metrics.completion_tokens,
@@ -43,5 +49,7 @@ def usage_of(choices: Sequence[Metrics]) -> Usage:
         extra=UsageExtra(
             grammar_init_s=metrics.grammar_init_s,
             grammar_per_token_s=metrics.grammar_per_token_s,
+            forced_tokens=metrics.forced_tokens if is_told else msgspec.UNSET,
+            forward_passes=metrics.forward_passes if is_told else msgspec.UNSET,
         ),
     )
