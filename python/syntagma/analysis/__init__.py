@@ -11,6 +11,8 @@ from syntagma.analysis.certify.certificate import Certificate, Item, Remark, Ver
 from syntagma.analysis.comparisons import Comparison, comparisons
 from syntagma.analysis.infer.format import Evidence, Finding
 from syntagma.analysis.layout import GenerationPrompt, TurnLayout
+from syntagma.analysis.lint.linter import lint_template
+from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
 
 __all__ = [
@@ -22,9 +24,11 @@ __all__ = [
     "Finding",
     "GenerationPrompt",
     "Item",
+    "LintFinding",
     "Remark",
     "TurnLayout",
     "Verdict",
     "analyze",
     "comparisons",
+    "lint_template",
 ]

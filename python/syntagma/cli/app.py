@@ -10,6 +10,7 @@ from syntagma.cli.batch import batch
 from syntagma.cli.demo import demo
 from syntagma.cli.formats import formats
 from syntagma.cli.grammar import grammar
+from syntagma.cli.lint_template import lint_template
 from syntagma.cli.mask import mask
 from syntagma.cli.openchatml import openchatml
 from syntagma.cli.output import write
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (analyze, formats, render, parse, grammar, mask, serve, demo):
+for verb in (analyze, lint_template, formats, render, parse, grammar, mask, serve, demo):
     app.command()(verb)
 for group in (batch, openchatml):
     app.add_typer(group)

@@ -11,7 +11,7 @@ import msgspec
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn
 from syntagma.analysis.render.turn_renderer import RenderedTurn
 
-__all__ = ["Loss", "ShownTurn", "shown_turn", "shows_ids"]
+__all__ = ["Loss", "ShownTurn", "WrittenText", "shown_turn", "shows_ids", "spellings", "written_text"]
 
 _ENTITIES = {
     "<": ("&lt;",),
@@ -58,7 +58,7 @@ class ShownTurn(msgspec.Struct, frozen=True):
         return "; ".join(dict.fromkeys(loss.what for loss in self.losses))
 
 
-class _Written(msgspec.Struct, frozen=True):
+class WrittenText(msgspec.Struct, frozen=True):
     """A text as it stands in a render; `change` says what the template did to it, empty for nothing."""
 
     text: str | None
@@ -78,7 +78,7 @@ def shown_turn(rendered: RenderedTurn) -> ShownTurn:
     readable = True
     for field in ("reasoning", "content"):
         given = getattr(turn, field)
-        written = _written(given, text) if given else _Written(None)
+        written = written_text(given, text) if given else WrittenText(None)
         fields[field] = written.text
         if written.change:
             losses.append(Loss("altered", f"{field}: {written.change}"))
@@ -112,7 +112,7 @@ def _written_call(call: SampleCall, text: str, before: int, losses: list[Loss]) 
     if text.count(call.name) > before:
         name = call.name
     else:
-        written = _Written(None) if before else _written(call.name, text)
+        written = WrittenText(None) if before else written_text(call.name, text)
         if written.change:
             losses.append(Loss("altered", f"names of tools: {written.change}"))
             if written.text is None:
@@ -135,16 +135,16 @@ def _written_value(value: Any, text: str, losses: list[Loss]) -> Any:
     if isinstance(value, list):
         items = [_written_value(item, text, losses) for item in value]
         return _UNREADABLE if any(item is _UNREADABLE for item in items) else items
-    if not isinstance(value, str) or any(spelling in text for spelling in _spellings(value)):
+    if not isinstance(value, str) or any(spelling in text for spelling in spellings(value)):
         return value
-    written = _written(value, text)
+    written = written_text(value, text)
     if not written.change:
         return value
     losses.append(Loss("altered", f"texts in arguments: {written.change}"))
     return _UNREADABLE if written.text is None else written.text
 
 
-def _spellings(value: str) -> Iterator[str]:
+def spellings(value: str) -> Iterator[str]:
     """How a text may stand in a call: as it is, in JSON, in JSON inside of JSON, or in a literal of a language."""
     yield value
     for ascii_only in (False, True):
@@ -154,23 +154,23 @@ def _spellings(value: str) -> Iterator[str]:
     yield repr(value)[1:-1]
 
 
-def _written(given: str, text: str) -> _Written:
+def written_text(given: str, text: str) -> WrittenText:
     """A text as it stands in a render; no text where nothing of it stands there, or too little to tell."""
     if given in text:
-        return _Written(given)
+        return WrittenText(given)
     inside = given.strip()
     if not inside:
-        return _Written(None)
+        return WrittenText(None)
     if inside in text:
         left, right = given.lstrip() in text, given.rstrip() in text
         ends = "the beginning" if left else "the end" if right else "both ends"
-        return _Written(given, f"whitespace at {ends} is removed")
+        return WrittenText(given, f"whitespace at {ends} is removed")
     escaped = _with_entities(inside, text)
     if escaped:
-        return _Written(escaped, "`<`, `>`, `&` or quotes are written as entities")
+        return WrittenText(escaped, "`<`, `>`, `&` or quotes are written as entities")
     at = text.casefold().find(inside.casefold())
     if at >= 0 and len(text.casefold()) == len(text):
-        return _Written(text[at : at + len(inside)], "letters change their case")
+        return WrittenText(text[at : at + len(inside)], "letters change their case")
     return _cut_or_changed(inside, text)
 
 
@@ -191,19 +191,19 @@ def _with_entities(given: str, text: str) -> str:
     return ""
 
 
-def _cut_or_changed(given: str, text: str) -> _Written:
+def _cut_or_changed(given: str, text: str) -> WrittenText:
     """A text of which only a part stands in a render, or that stands there in other letters."""
     low, high = 0, len(given)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if given[:middle] in text else (low, middle - 1)
     if low >= _MIN_CUT and given[-_MIN_CUT:] not in text:
-        return _Written(given[:low], "long texts are cut off")
+        return WrittenText(given[:low], "long texts are cut off")
     words = _words(given)
     found = sum(word.casefold() in text.casefold() for word in words)
     if len(words) > 1 and found * 2 >= len(words):
-        return _Written(None, "texts are written otherwise than they were given")
-    return _Written(None)
+        return WrittenText(None, "texts are written otherwise than they were given")
+    return WrittenText(None)
 
 
 def _words(text: str) -> list[str]:

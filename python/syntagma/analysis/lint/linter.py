@@ -1,0 +1,77 @@
+"""`lint_template`: every rule is tried on one template."""
+
+from __future__ import annotations
+
+import difflib
+
+from syntagma.analysis.lint.report import LintFinding, Slip
+from syntagma.analysis.lint.rules import RULES, Rule
+from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
+from syntagma.analysis.render.conversation import SampleTurn
+from syntagma.decoding import TokenizerInfo
+from syntagma.entry import entry
+from syntagma.errors import ArgumentTypeError, SyntagmaError
+from syntagma.templates import ChatTemplate
+
+__all__ = ["lint_template"]
+
+
+@entry
+def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None) -> tuple[LintFinding, ...]:
+    """The defects of a template, in the order of the rules; `docs/reference/template-lint.md` lists them.
+
+    Args:
+        template: the template, with its special tokens where they are known.
+        tokenizer: the model's vocabulary, which says what control tokens are; None: judged by their look.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
+        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, no template.
+    """
+    if not isinstance(template, ChatTemplate):
+        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"a template is expected, not {type(template).__name__}")
+    subject = Subject(template, None if tokenizer is None else frozenset(tokenizer.control_tokens))
+    return tuple(
+        LintFinding(
+            rule=rule.id,
+            message=slip.message,
+            request=slip.request,
+            shown=slip.shown,
+            hint=rule.hint,
+            fix=_fix(subject, rule, slip),
+        )
+        for rule in RULES
+        for slip in rule.check(subject)
+    )
+
+
+def _fix(subject: Subject, rule: Rule, slip: Slip) -> str | None:
+    """The first of the proposed changes that mends the slip and changes no plain conversation, as a unified diff."""
+    for source in slip.fixes:
+        try:
+            changed = subject.with_source(source)
+            mended = all(one.message != slip.message for one in rule.check(changed))
+            if mended and _plain_renders(changed) == _plain_renders(subject):
+                return _diff(subject.template.source, source)
+        except SyntagmaError:
+            continue
+    return None
+
+
+def _plain_renders(subject: Subject) -> list[str]:
+    """Renders of conversations that a fix must not change; empty texts for what is refused."""
+    turns = [SampleTurn(content=ANSWER)]
+    if subject.shows_calls:
+        turns.append(SampleTurn(calls=(subject.call(),)))
+    found = []
+    for turn in turns:
+        messages = [user(), message_of(subject, turn)]
+        for more in ([], [user("And then?")]):
+            text = subject.render([*messages, *more], tools=bool(turn.calls))
+            found.append(text if isinstance(text, str) else "")
+    return found
+
+
+def _diff(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "template", "template", lineterm="", n=1)
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""The template that is linted, with what is known about it, and how its probes are rendered."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.analysis import Analysis, analyze
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools
+from syntagma.errors import LimitError, SyntagmaError
+from syntagma.limits import Limits
+from syntagma.templates import ChatTemplate
+
+__all__ = ["ANSWER", "QUESTION", "REASONING", "Subject", "message_of", "user"]
+
+_NOW = datetime.date(2030, 1, 1)
+QUESTION, ANSWER, REASONING = "Is the kettle warm?", "It warms up slowly.", "They mean the copper one."
+
+
+def user(text: str = QUESTION) -> dict[str, Any]:
+    """A user's message."""
+    return {"role": "user", "content": text}
+
+
+def message_of(subject: Subject, turn: SampleTurn) -> dict[str, Any]:
+    """An assistant's message as the template wants it."""
+    return assistant_message(turn, subject.analysis.capabilities.inputs)
+
+
+class Subject:
+    """A template with its analysis.
+
+    Attributes:
+        template: the template.
+        control: texts that are known to be control tokens; None: nothing is known of the vocabulary.
+    """
+
+    def __init__(self, template: ChatTemplate, control: frozenset[str] | None = None) -> None:
+        self.template = template
+        self.control = control
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The analysis, without certificate."""
+        return analyze(self.template, certify=False, candidates="derived")
+
+    def call(self, index: int = 0) -> SampleCall:
+        """A call whose name, key and value stand in no other part of the conversation."""
+        name, arguments = (("boil_water", {"vessel": "samovar"}), ("pour_out", {"goblet": "porcelain"}))[index]
+        form = self.analysis.capabilities.call_id_form
+        word = f"Kx{index}Vt7Lm9"
+        identity = form.replace("{word}", word).replace("{name}", name).replace("{index}", str(index))
+        return SampleCall(name, arguments, identity)
+
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        """Declarations of both tools."""
+        return declared_tools((self.call(), self.call(1)))
+
+    def request(self, messages: Sequence[dict[str, Any]], *, tools: bool = False) -> dict[str, Any]:
+        """The conversation as a request, for a finding."""
+        made: dict[str, Any] = {"messages": list(messages)}
+        return made | {"tools": self.tools} if tools else made
+
+    def render(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        tools: bool = False,
+        prompt: bool = False,
+        limits: Limits | None = None,
+    ) -> str | SyntagmaError:
+        """The render, or why there is none."""
+        inputs = self.analysis.capabilities.inputs
+        template = self.template.variant(lenient=inputs.lenient, omit_none=inputs.omit_none, limits=limits)
+        if inputs.system and not (messages and messages[0]["role"] == "system"):
+            messages = [{"role": "system", "content": "Be brief."}, *messages]
+        declared = self.tools if tools or inputs.tools == "declared" else [] if inputs.tools == "empty" else None
+        try:
+            return str(
+                template.render(
+                    list(messages),
+                    tools=declared,
+                    add_generation_prompt=prompt,
+                    template_kwargs=inputs.variables | inputs.settings,
+                    now=_NOW,
+                )
+            )
+        except SyntagmaError as error:
+            return error
+
+    def steps(self, messages: Sequence[dict[str, Any]]) -> int | None:
+        """The steps that a render takes: the smallest limit under which it succeeds; None if it never does."""
+        limits = self.template.limits
+        if not isinstance(self.render(messages), str):
+            return None
+        low, high = 1, limits.template_steps
+        while low < high:
+            middle = (low + high) // 2
+            tried = msgspec.structs.replace(limits, template_steps=middle)
+            if isinstance(self.render(messages, limits=tried), LimitError):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def with_source(self, source: str) -> Subject:
+        """The same with another source; the analysis is made anew."""
+        old = self.template
+        changed = ChatTemplate(source, old.bos_token, old.eos_token, old.special_tokens, old.limits, name=old.name)
+        return Subject(changed, self.control)
+
+    @cached_property
+    def shows_calls(self) -> bool:
+        """Whether the template writes calls at all; if not, no rule about calls applies."""
+        return self.analysis.capabilities.tool_calls

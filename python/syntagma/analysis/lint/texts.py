@@ -1,0 +1,88 @@
+"""Rules about texts: what a template changes of them, and user texts that it takes for its own markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from syntagma.analysis.certify.shown import spellings, written_text
+from syntagma.analysis.lint.report import Slip
+from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
+from syntagma.analysis.render.conversation import SampleTurn
+
+__all__ = ["altered_texts", "interpreted_texts"]
+
+_TEXTS = (
+    "\n\n   Warm the kettle first. \n\n",
+    "Warm Kettles Are Copper.",
+    'If a < b & c > d, say "now".',
+    " ".join(f"The kettle number {number} is warm." for number in range(60)) + " None is left.",
+)
+"""texts of which a template might remove whitespace, change the case, escape signs, cut the end"""
+_FILTERS = re.compile(r"\s*\|\s*(?:trim|lower|upper|escape|e|capitalize|title)\b(?:\(\))?(?!\w)")
+_METHODS = re.compile(r"\.(?:strip|lower|upper|title|capitalize|lstrip|rstrip)\(\)")
+_CUTS = re.compile(r"(\b[\w.]*content)\[:\d+\]")
+_LITERAL_LENGTHS = range(3, 61)
+_MAX_LITERALS = 60
+
+
+def altered_texts(subject: Subject) -> Iterator[Slip]:
+    """A text of a message is written otherwise than it was given."""
+    for role in ("system", "user", "assistant", "tool"):
+        said: set[str] = set()
+        for text in _TEXTS:
+            messages = _messages(subject, role, text)
+            rendered = subject.render(messages, tools=role == "tool") if messages else None
+            if not isinstance(rendered, str) or any(spelling in rendered for spelling in spellings(text)):
+                continue
+            change = written_text(text, rendered).change
+            if change and change not in said:
+                said.add(change)
+                yield Slip(
+                    message=f"content of role {role}: {change}",
+                    request=subject.request(messages, tools=role == "tool"),
+                    shown=rendered[-300:],
+                    fixes=_as_given(subject.template.source),
+                )
+
+
+def _messages(subject: Subject, role: str, text: str) -> list[dict[str, Any]]:
+    """A conversation whose text of this role is given; none where the template shows no such role."""
+    found = subject.analysis.capabilities
+    if role == "system":
+        return [{"role": "system", "content": text}, user()] if found.system else []
+    if role == "user":
+        return [user(text)]
+    if role == "assistant":
+        return [user(), message_of(subject, SampleTurn(content=text)), user("And then?")]
+    if not found.tool_results:
+        return []
+    call = subject.call()
+    turn = message_of(subject, SampleTurn(calls=(call,)))
+    return [user(), turn, {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": text}]
+
+
+def _as_given(source: str) -> tuple[str, ...]:
+    """Sources without the filters and methods that change texts: one kind after the other, then all."""
+    kinds = (_FILTERS.sub("", source), _METHODS.sub("", source), _CUTS.sub(r"\1", source))
+    together = _CUTS.sub(r"\1", _METHODS.sub("", _FILTERS.sub("", source)))
+    return tuple(dict.fromkeys(one for one in (*kinds, together) if one != source))
+
+
+def interpreted_texts(subject: Subject) -> Iterator[Slip]:
+    """A user's text that holds one of the template's own literals is taken apart or left out."""
+    literals = [
+        text
+        for text in subject.template.string_literals()
+        if len(text) in _LITERAL_LENGTHS and not text.isidentifier() and not text.isspace() and text.strip() == text
+    ]
+    for literal in literals[:_MAX_LITERALS]:
+        for text in (f"Is {literal} a word?", literal):
+            messages = [user(), {"role": "assistant", "content": ANSWER}, user(text)]
+            rendered = subject.render(messages, prompt=True)
+            without = subject.render([*messages[:2], user("Is it a word?")], prompt=True)
+            if isinstance(rendered, str) and isinstance(without, str) and text not in rendered:
+                message = f"a user's text with {literal!r} is not written as it is"
+                yield Slip(message=message, request=subject.request(messages), shown=rendered[-300:])
+                return
