@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syntagma._engine import CompiledGrammar, GrammarMatcher
-from syntagma.decoding.backend import Backend, Logits, Session
+from syntagma.decoding.backend import Backend, Batch, BatchBackend, Logits, Session
 from syntagma.decoding.bitmask import (
     accept_token_batch,
     allocate_token_bitmask,
@@ -16,6 +16,8 @@ from syntagma.decoding.upstream import Upstream
 
 __all__ = [
     "Backend",
+    "Batch",
+    "BatchBackend",
     "CompiledGrammar",
     "CompilerStats",
     "GrammarCompiler",

@@ -5,15 +5,15 @@ Encoding, sampling, masking and parsing happen outside: a backend computes. `syn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 
-__all__ = ["Backend", "Logits", "Session"]
+__all__ = ["Backend", "Batch", "BatchBackend", "Logits", "Session"]
 
 Logits: TypeAlias = NDArray[np.float32]
 """float32, shape [vocab_size]: one logit per token id; the receiver may write into it"""
@@ -52,6 +52,38 @@ class Session(Protocol):
         return self.step(token_ids[-1])
 
 
+class Batch(Protocol):
+    """Sequences that are computed together, each known by a number that its owner chose. Used by one thread at a time.
+
+    A call that raises leaves every sequence as it was.
+    """
+
+    @property
+    def tokens_at_once(self) -> int:
+        """Tokens of all sequences together that one pass reads in hardly more time than one token of each."""
+        ...
+
+    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """Begin sequences: read their prompts, at least one token each, and return the logits after them, in order.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, a prompt is longer than the context.
+        """
+        ...
+
+    def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """Append tokens, at least one to each sequence that is named, in one pass; the logits after the last of each.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, a context is full.
+        """
+        ...
+
+    def drop(self, keys: Collection[int]) -> None:
+        """Forget sequences; numbers that are unknown are passed over."""
+        ...
+
+
 class Backend(Protocol):
     """A model with its tokenizer. Shared between threads; each `Session` is not."""
 
@@ -75,4 +107,13 @@ class Backend(Protocol):
 
     def open(self) -> Session:
         """A new, empty sequence."""
+        ...
+
+
+@runtime_checkable
+class BatchBackend(Backend, Protocol):
+    """A model that computes several sequences in one pass."""
+
+    def open_batch(self) -> Batch | None:
+        """A new batch, without sequences; None where this model's network cannot be batched."""
         ...

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from syntagma.decoding.backend import Logits
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.embedded.model import Cache, Network
+from syntagma.embedded.model import Network
 from syntagma.embedded.tokenizer import ModelTokenizer
 from syntagma.errors import ModelError
 
-__all__ = ["EmbeddedModel", "EmbeddedSession"]
+__all__ = ["EmbeddedBatch", "EmbeddedModel", "EmbeddedSession"]
 
 
 class EmbeddedSession:
@@ -19,7 +19,7 @@ class EmbeddedSession:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._cache = Cache(network.config)
+        self._cache = network.new_cache()
 
     @property
     def length(self) -> int:
@@ -49,6 +49,53 @@ class EmbeddedSession:
             ModelError: as for `prefill`.
         """
         return self._network.read_last(token_ids, self._cache)
+
+
+class EmbeddedBatch:
+    """Sequences that are computed together. Not to be shared between threads."""
+
+    tokens_at_once = 64
+    """tokens of all sequences that are worth reading in one pass"""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._cache = network.new_cache(0)
+        self._keys: list[int] = []
+        """which sequence stands in which row of the cache"""
+
+    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """Begin sequences with their prompts; the logits after each, in order.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `EmbeddedSession.prefill`; none has begun.
+        """
+        first = len(self._keys)
+        self._cache.add(len(token_ids))
+        self._keys += token_ids
+        try:
+            return [*self._network.read_rows([*token_ids.values()], self._cache, first)]
+        except BaseException:
+            self.drop([*token_ids])
+            raise
+
+    def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """Append tokens to sequences, in one pass; the logits after the last of each, in order.
+
+        Raises:
+            ModelError: as `prefill`; nothing was appended.
+        """
+        logits = self._network.read_rows([token_ids.get(key, ()) for key in self._keys], self._cache)
+        return [logits[self._keys.index(key)] for key in token_ids]
+
+    def drop(self, keys: Collection[int]) -> None:
+        """Forget sequences; those that are unknown are passed over."""
+        for key in keys:
+            if key in self._keys:
+                row = self._keys.index(key)
+                self._cache.drop(row)
+                last = self._keys.pop()
+                if row < len(self._keys):
+                    self._keys[row] = last
 
 
 class EmbeddedModel:
@@ -105,3 +152,7 @@ class EmbeddedModel:
     def open(self) -> EmbeddedSession:
         """A new, empty sequence."""
         return EmbeddedSession(self._network)
+
+    def open_batch(self) -> EmbeddedBatch:
+        """A new batch, without sequences."""
+        return EmbeddedBatch(self._network)

@@ -7,17 +7,20 @@ heads of keys and values may be shared by several heads of queries.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from syntagma.embedded.cache import Cache
 from syntagma.embedded.files import read_file
 from syntagma.embedded.weights import Tensor, TensorFile
 from syntagma.errors import ModelError
 
-__all__ = ["Cache", "ModelConfig", "Network"]
+__all__ = ["ModelConfig", "Network"]
 
 _ARCHITECTURE = "llama"
 _FEW = 3
@@ -125,25 +128,6 @@ def _joined(parts: list[Tensor]) -> Tensor:
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
-class Cache:
-    """Keys and values of one sequence, float32 [layers, 2, kv_heads, capacity, head width]; it grows as it fills."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        self._shape = (config.num_hidden_layers, 2, config.kv_heads)
-        self._width = config.width
-        self._limit = config.max_position_embeddings
-        self.length = 0
-        self.data = np.empty((*self._shape, 0, self._width), np.float32)
-
-    def reserve(self, length: int) -> None:
-        """Make room for `length` positions in all."""
-        room = self.data.shape[3]
-        if length > room:
-            grown = np.empty((*self._shape, min(max(length, 2 * room, 64), self._limit), self._width), np.float32)
-            grown[:, :, :, : self.length] = self.data[:, :, :, : self.length]
-            self.data = grown
-
-
 class Network:
     """The weights of a model folder. Immutable; may be shared between threads.
 
@@ -166,70 +150,145 @@ class Network:
         self._cosine = np.concatenate([np.cos(angle)] * 2, axis=1).astype(np.float32)
         self._sine = np.concatenate([-np.sin(angle), np.sin(angle)], axis=1).astype(np.float32)
 
+    def new_cache(self, rows: int = 1) -> Cache:
+        """A cache for so many empty sequences."""
+        config = self.config
+        return Cache(config.num_hidden_layers, config.kv_heads, config.width, config.max_position_embeddings, rows=rows)
+
     def read(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
-        """Append tokens to the sequence in `cache`; the logits after each of them, float32 [tokens, vocab_size].
+        """Append tokens to the one sequence in `cache`; the logits after each of them, float32 [tokens, vocab_size].
 
         Raises:
             ModelError: `E-MODEL-CONTEXT` (the sequence becomes longer than the context) or `E-MODEL-TOKEN` (an id
                 outside of the vocabulary).
         """
-        return np.asarray(self._hidden(token_ids, cache) @ self._head, np.float32)
+        return np.asarray(self._hidden((token_ids,), cache, 0) @ self._head, np.float32)
 
     def read_last(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
         """As `read`, but only the logits after the last token, float32 [vocab_size]."""
-        return np.asarray(self._hidden(token_ids, cache)[-1] @ self._head, np.float32)
+        return np.asarray(self._hidden((token_ids,), cache, 0)[-1] @ self._head, np.float32)
 
-    def _hidden(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
+    def read_rows(self, rows: Sequence[Sequence[int]], cache: Cache, first: int = 0) -> Tensor:
+        """Append tokens to neighbouring rows of `cache`, in one pass; nothing is appended if it raises.
+
+        Args:
+            rows: the token ids of each; a row may have none, but not all.
+            cache: holds what was read.
+            first: the number of the first row.
+
+        Returns:
+            The logits after the last token of each, float32 [rows, vocab_size]; of no use where a row has none.
+
+        Raises:
+            ModelError: as `read`.
+        """
+        ends = np.cumsum([len(row) for row in rows]) - 1
+        return np.asarray(self._hidden(rows, cache, first)[ends] @ self._head, np.float32)
+
+    def _hidden(self, rows: Sequence[Sequence[int]], cache: Cache, first: int) -> Tensor:
         config = self.config
-        ids = np.asarray(token_ids, np.int64)
-        start, end = cache.length, cache.length + len(ids)
-        if len(ids) == 0 or ids.min() < 0 or ids.max() >= config.vocab_size:
-            raise ModelError("E-MODEL-TOKEN", f"token ids must be one or more of 0…{config.vocab_size - 1}")
-        if end > config.max_position_embeddings:
-            raise ModelError(
-                "E-MODEL-CONTEXT",
-                f"{end} tokens do not fit into a context of {config.max_position_embeddings}",
-                hint="shorten the messages or the list of tools",
-            )
-        cache.reserve(end)
-        rotation = self._cosine[start:end], self._sine[start:end]
-        hidden = self._embedding[ids]
-        # Row i stands at position start + i and sees what is at most there.
-        mask = np.triu(np.full((len(ids), end), -np.inf, np.float32), k=start + 1) if len(ids) > 1 else None
+        self._check(rows, cache, first)
+        place = _Places(rows, cache.lengths[first : first + len(rows)])
+        cache.reserve(place.end)
+        cached = cache.data[:, :, :, first : first + len(rows)]
+        rotation = self._cosine[place.positions][:, None], self._sine[place.positions][:, None]
+        hidden = self._embedding[place.ids]
         for index, layer in enumerate(self._layers):
             normed = _normalised(hidden, layer.attention_norm, config.rms_norm_eps)
-            mixed = self._attend(_product(normed, layer.qkv), cache.data[index], start, rotation, mask)
+            mixed = self._attend(_product(normed, layer.qkv), cached[index], rotation, place)
             hidden = hidden + _product(mixed, layer.out)
             gate_up = _product(_normalised(hidden, layer.feed_norm, config.rms_norm_eps), layer.gate_up)
             gate, up = gate_up[:, : config.intermediate_size], gate_up[:, config.intermediate_size :]
             hidden = hidden + _product(gate / (1 + np.exp(-np.maximum(gate, -80))) * up, layer.down)
-        cache.length = end
+        cache.lengths[first : first + len(rows)] += place.counts
         return _normalised(hidden, self._norm, config.rms_norm_eps)
 
-    def _attend(
-        self, qkv: Tensor, cached: Tensor, start: int, rotation: tuple[Tensor, Tensor], mask: Tensor | None
-    ) -> Tensor:
+    def _check(self, rows: Sequence[Sequence[int]], cache: Cache, first: int) -> None:
+        config = self.config
+        for row, ids in enumerate(rows, first):
+            if not any(map(len, rows)) or min(ids, default=0) < 0 or max(ids, default=0) >= config.vocab_size:
+                raise ModelError("E-MODEL-TOKEN", f"token ids must be one or more of 0…{config.vocab_size - 1}")
+            if (end := int(cache.lengths[row]) + len(ids)) > config.max_position_embeddings:
+                raise ModelError(
+                    "E-MODEL-CONTEXT",
+                    f"{end} tokens do not fit into a context of {config.max_position_embeddings}",
+                    hint="shorten the messages or the list of tools",
+                )
+
+    def _attend(self, qkv: Tensor, cached: Tensor, rotation: tuple[Tensor, Tensor], place: _Places) -> Tensor:
         heads, kv_heads, width = self.config.heads, self.config.kv_heads, self.config.width
-        count = len(qkv)
-        end = start + count
-        split = qkv.reshape(count, heads + 2 * kv_heads, width).transpose(1, 0, 2)
-        rotated = split[: heads + kv_heads]
+        split = qkv.reshape(-1, heads + 2 * kv_heads, width)
+        rotated = split[:, : heads + kv_heads]
         half = width // 2
         swapped = np.concatenate((rotated[..., half:], rotated[..., :half]), axis=-1)
         rotated = rotated * rotation[0] + swapped * rotation[1]
-        cached[0, :, start:end] = rotated[heads:]
-        cached[1, :, start:end] = split[heads + kv_heads :]
-        keys, values = cached[0, :, :end], cached[1, :, :end]
-        queries = rotated[:heads] * np.float32(width**-0.5)
-        # [kv_heads, sharing heads x tokens, width]: heads that share keys are rows of one product.
-        grouped = queries.reshape(kv_heads, -1, width)
-        scores = (grouped @ keys.transpose(0, 2, 1)).reshape(heads, count, end)
-        if mask is not None:
-            scores += mask
+        place.store(rotated[:, heads:], cached[0])
+        place.store(split[:, heads + kv_heads :], cached[1])
+        keys, values = cached[:, :, :, : place.end]
+        queries = place.padded(rotated[:, :heads] * np.float32(width**-0.5))
+        count, most = queries.shape[:2]
+        # [kv_heads, rows, sharing heads x tokens, width]: heads that share keys are rows of one product.
+        grouped = queries.reshape(count, most, kv_heads, -1, width).transpose(2, 0, 3, 1, 4)
+        scores = (grouped.reshape(kv_heads, count, -1, width) @ keys.swapaxes(2, 3)).reshape(
+            kv_heads, count, -1, most, place.end
+        )
+        if place.mask is not None:
+            scores += place.mask
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         scores /= scores.sum(axis=-1, keepdims=True)
-        mixed: Tensor = scores.reshape(kv_heads, -1, end) @ values
-        return mixed.reshape(heads, count, width).transpose(1, 0, 2).reshape(count, heads * width)
+        mixed: Tensor = (scores.reshape(kv_heads, count, -1, place.end) @ values).reshape(
+            kv_heads, count, -1, most, width
+        )
+        return place.joined(mixed.transpose(1, 3, 0, 2, 4).reshape(count, most, heads * width))
+
+
+class _Places:
+    """Where the tokens of a pass stand: one behind the other for products with weights, in rows for attention.
+
+    Attributes:
+        ids: the token ids, one row behind the other.
+        positions: their positions, each in its row.
+        counts: tokens of each row.
+        end: positions of the longest row, the new tokens included.
+        mask: added to scores of [kv_heads, rows, sharing heads, tokens, positions]; None where all are seen by all.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[int]], lengths: NDArray[np.int64]) -> None:
+        self.counts = np.array([len(row) for row in rows], np.int64)
+        self.ids = np.fromiter(chain.from_iterable(rows), np.int64)
+        self._row = np.repeat(np.arange(len(rows)), self.counts)
+        self._within = np.arange(len(self.ids)) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        self.positions = lengths[self._row] + self._within
+        ends = lengths + self.counts
+        self.end = int(ends.max())
+        self._shape = len(rows), int(self.counts.max())
+        self._is_even = len(self.ids) == self._shape[0] * self._shape[1]
+        self.mask: Tensor | None = None
+        if self._shape[1] > 1 or int(ends.min()) < self.end:
+            # A token sees what stands at most where it does.
+            seen = lengths[:, None] + np.arange(self._shape[1])
+            hidden = np.arange(self.end) > seen[..., None]
+            self.mask = np.where(hidden, np.float32(-np.inf), np.float32(0))[:, None]
+
+    def store(self, tokens: Tensor, cached: Tensor) -> None:
+        """Write what each token has, [tokens, kv_heads, width], into [kv_heads, rows, capacity, width]."""
+        if self._shape[0] == 1:
+            cached[:, 0, self.positions[0] : self.end] = tokens.swapaxes(0, 1)
+        else:
+            cached[:, self._row, self.positions] = tokens.swapaxes(0, 1)
+
+    def padded(self, tokens: Tensor) -> Tensor:
+        """From [tokens, …] to [rows, tokens of the longest, …]; what no token has is zero."""
+        shape = (*self._shape, *tokens.shape[1:])
+        if self._is_even:
+            return tokens.reshape(shape)
+        rows = np.zeros(shape, np.float32)
+        rows[self._row, self._within] = tokens
+        return rows
+
+    def joined(self, rows: Tensor) -> Tensor:
+        """The other way round."""
+        return rows.reshape(-1, rows.shape[2]) if self._is_even else rows[self._row, self._within]
 
 
 def _product(rows: Tensor, weight: Tensor) -> Tensor:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
-from syntagma.decoding.backend import Backend
+from syntagma.decoding.backend import Backend, BatchBackend
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ModelError
+from syntagma.generation.batching import BatchLoop, SessionBatch
 from syntagma.generation.loop import Generation
-from syntagma.generation.matchers import Lease, MatcherPool
+from syntagma.generation.matchers import MatcherPool
+from syntagma.generation.sequence import Sequence as Row
 from syntagma.generation.values import GenerationOptions, Step
 from syntagma.grammars import Grammar
 from syntagma.templates import Prompt
 
 __all__ = ["Generator"]
+
+
+class _Asked(NamedTuple):
+    """What one generation is asked for; see `Generator.start`."""
+
+    prompt: str | Sequence[int]
+    grammar: Grammar | Callable[[], Grammar | None] | None
+    key: Hashable
+    options: GenerationOptions
+    begin: Callable[[GrammarMatcher], None] | None = None
 
 
 class Generator:
@@ -44,6 +57,10 @@ class Generator:
         self.backend = backend
         self.compiler = GrammarCompiler(backend.tokenizer_info) if compiler is None else compiler
         self._matchers = MatcherPool(self.compiler)
+        self._width = backend.tokenizer_info.vocab_size
+        batch = backend.open_batch() if isinstance(backend, BatchBackend) else None
+        self._loop = None if batch is None else BatchLoop(batch, self._width)
+        """in which all generations advance; None: each has its own"""
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")
 
     @entry
@@ -75,8 +92,90 @@ class Generator:
             GrammarError, LimitError: the grammar does not compile.
             SyntagmaError: what `begin` raises.
         """
-        self._check_tokens(options)
-        ids = self._ids(prompt)
+        return self._start([_Asked(prompt, grammar, grammar_key, options, begin)])[0]
+
+    @entry
+    def start_all(
+        self,
+        prompts: Sequence[str | Sequence[int]],
+        *,
+        grammars: Sequence[Grammar | Callable[[], Grammar | None] | None] | None = None,
+        grammar_keys: Sequence[Hashable] | None = None,
+        options: GenerationOptions | Sequence[GenerationOptions] = GenerationOptions(),  # noqa: B008 - frozen
+    ) -> list[Generation]:
+        """Start several at once; where the backend can, their prompts are read in one pass, and so is each step.
+
+        Args:
+            prompts: see `start`.
+            grammars: one for each prompt; None: no prompt has one.
+            grammar_keys: one for each prompt, or None.
+            options: for all, or one for each prompt.
+
+        Returns:
+            A generation for each prompt, in order. Iterate over them in any order, or together.
+
+        Raises:
+            ArgumentError: `E-BATCH-SIZE`, the lists differ in length; or as `start`.
+            ModelError, GrammarError, LimitError: as `start`, for the first prompt at fault; none is started then.
+        """
+        count = len(prompts)
+        every = [options] * count if isinstance(options, GenerationOptions) else list(options)
+        grammars = [None] * count if grammars is None else grammars
+        keys = [None] * count if grammar_keys is None else grammar_keys
+        if {len(every), len(grammars), len(keys)} != {count}:
+            message = f"{count} prompts, {len(grammars)} grammars, {len(keys)} keys and {len(every)} options"
+            raise ArgumentError("E-BATCH-SIZE", message)
+        return self._start(list(map(_Asked, prompts, grammars, keys, every)))
+
+    def _start(self, asked: Sequence[_Asked]) -> list[Generation]:
+        for one in asked:
+            self._check_tokens(one.options)
+        rows = [Row(self.backend, self._ids(one.prompt), one.options, self._matchers) for one in asked]
+        for row in rows:
+            self._check_prompt(row.unread)
+        waiting = deque(
+            None if one.grammar is None else self._threads.submit(self._matchers.take, one.key, one.grammar, one.begin)
+            for one in asked
+        )
+        loops = [self._loop or BatchLoop(SessionBatch(self.backend), self._width) for _ in rows]
+        generations = [
+            Generation(row, loop, self.backend.tokenizer_info) for row, loop in zip(rows, loops, strict=True)
+        ]
+        try:
+            for row, loop in zip(rows, loops, strict=True):
+                loop.join(row)
+            for row, loop in zip(rows, loops, strict=True):
+                loop.await_prompt(row)
+                if row.error is not None:
+                    raise row.error
+                lease = None if waiting[0] is None else waiting[0].result()
+                waiting.popleft()
+                row.begin(lease)
+        except BaseException:
+            for generation in generations:
+                generation.close()
+            for future in waiting:
+                if future is not None:
+                    future.add_done_callback(self._matchers.give_back_result)
+            raise
+        return generations
+
+    @entry
+    def step(self) -> None:
+        """Let the model compute one step of all that is being generated, where the backend computes them together.
+
+        For those who read several generations in one thread: after it, take what `is_ready`. Where each is computed
+        alone, nothing is done.
+        """
+        if self._loop is not None:
+            self._loop.step()
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether the backend computes generations together."""
+        return self._loop is not None
+
+    def _check_prompt(self, ids: Sequence[int]) -> None:
         if not ids:
             raise ModelError(
                 "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"
@@ -88,29 +187,6 @@ class Generator:
                 "answer",
                 hint="shorten the conversation or the tools",
             )
-        pending: Future[Lease | None] | None = None
-        if grammar is not None:
-            pending = self._threads.submit(self._matchers.take, grammar_key, grammar, begin)
-        began = time.perf_counter()
-        try:
-            session = self.backend.open()
-            logits = session.prefill(ids)
-        except BaseException:
-            if pending is not None:
-                pending.add_done_callback(self._matchers.give_back_result)
-            raise
-        prefill_s = time.perf_counter() - began
-        lease = None if pending is None else pending.result()
-        return Generation(
-            self.backend,
-            options,
-            session=session,
-            logits=logits,
-            prompt=ids,
-            prefill_s=prefill_s,
-            pool=self._matchers,
-            lease=lease,
-        )
 
     def _check_tokens(self, options: GenerationOptions) -> None:
         named = {*options.stop_token_ids, *options.sampling.token_ids}

@@ -1,0 +1,263 @@
+"""Sequences that advance together: masks in one call, one pass of the model, then one token or more of each.
+
+Sequences join and leave between passes. Nothing runs by itself: whoever waits for a token advances all of them, or
+waits for the thread that is doing so.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, fill_next_token_bitmask_batch
+from syntagma.decoding.backend import Backend, Batch, Logits, Session
+
+__all__ = ["Asks", "BatchLoop", "Row", "SessionBatch"]
+
+
+class Asks(Enum):
+    """What a sequence needs to go on."""
+
+    MASK = "mask"
+    LOGITS = "logits"
+
+
+class Row(Protocol):
+    """A sequence in the loop."""
+
+    matcher: GrammarMatcher | None
+    unread: list[int]
+    """tokens that the model has not read; the prompt to begin with"""
+    asks: Asks | None
+    """None: it is over, or was never begun"""
+    mask: NDArray[np.int32]
+    """[words], given with `go_on` where it asked for one"""
+    logits: Logits
+    """given when the model has read `unread`"""
+    error: Exception | None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the model has read the prompt."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, failed or was cancelled."""
+        ...
+
+    @property
+    def may_advance(self) -> bool:
+        """Whether a further token is wanted."""
+        ...
+
+    def read(self, logits: Logits, seconds: float) -> None:
+        """The model has read all of `unread`."""
+        ...
+
+    def go_on(self, *, masked_s: float = 0.0) -> None:
+        """Go on with what it asked for, until it asks again; what it raises becomes its `error`."""
+        ...
+
+    def fail(self, error: Exception) -> None:
+        """End with an error."""
+        ...
+
+    def release(self) -> None:
+        """Give back what it holds; it is not in the loop any more."""
+        ...
+
+
+class SessionBatch:
+    """A batch over a backend that computes one sequence at a time.
+
+    Args:
+        backend: opens the sequences.
+    """
+
+    tokens_at_once = 1 << 30
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._sessions: dict[int, Session] = {}
+
+    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """See `Batch`."""
+        opened = {key: self._backend.open() for key in token_ids}
+        logits = [opened[key].prefill(ids) for key, ids in token_ids.items()]
+        self._sessions |= opened
+        return logits
+
+    def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """See `Batch`."""
+        return [
+            self._sessions[key].step(ids[0]) if len(ids) == 1 else self._sessions[key].extend(ids)
+            for key, ids in token_ids.items()
+        ]
+
+    def drop(self, keys: Collection[int]) -> None:
+        """See `Batch`."""
+        for key in keys:
+            self._sessions.pop(key, None)
+
+
+class BatchLoop:
+    """Advances sequences. Threads may share it.
+
+    Args:
+        batch: computes their logits.
+        vocab_size: the width of these.
+    """
+
+    def __init__(self, batch: Batch, vocab_size: int) -> None:
+        self._batch = batch
+        self._vocab_size = vocab_size
+        self._bitmask = allocate_token_bitmask(0, vocab_size)
+        self._numbers = count()
+        self._rows: dict[int, Row] = {}
+        self._joining: deque[Row] = deque()
+        self._leaving: deque[Row] = deque()
+        self._changed = threading.Condition()
+        self._is_driven = False
+
+    def join(self, row: Row) -> None:
+        """Let a sequence join: its prompt is read with the next step."""
+        self._joining.append(row)
+
+    def leave(self, row: Row) -> None:
+        """Let a sequence leave, at once or after the step that is being computed.
+
+        May be called while memory is collected, by a thread that is in the middle of anything: it waits for nothing.
+        """
+        self._leaving.append(row)
+        if self._changed.acquire(blocking=False):
+            try:
+                if self._is_driven:
+                    return
+                self._is_driven = True
+            finally:
+                self._changed.release()
+            self._end_turn()
+
+    def await_prompt(self, row: Row) -> None:
+        """Advance until the prompt of a sequence was read or refused."""
+        self.drive(lambda: row.is_read)
+
+    def drive(self, done: Callable[[], bool]) -> None:
+        """Advance until `done`, or wait while another thread does."""
+        while True:
+            with self._changed:
+                if done():
+                    return
+                if self._is_driven:
+                    self._changed.wait()
+                    continue
+                self._is_driven = True
+            try:
+                self._advance()
+            finally:
+                self._end_turn()
+
+    def step(self) -> None:
+        """Advance all that may by one pass of the model, or wait until another thread did."""
+        with self._changed:
+            if self._is_driven:
+                self._changed.wait()
+                return
+            self._is_driven = True
+        try:
+            self._advance()
+        finally:
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        """Let go of what left, then of the loop."""
+        try:
+            while self._leaving:
+                self._remove(self._leaving.popleft())
+        finally:
+            with self._changed:
+                self._is_driven = False
+                self._changed.notify_all()
+
+    def _remove(self, row: Row) -> None:
+        number = next((number for number, one in self._rows.items() if one is row), None)
+        if number is None:
+            if row in self._joining:
+                self._joining.remove(row)
+        else:
+            del self._rows[number]
+            self._batch.drop((number,))
+        row.release()
+
+    def _advance(self) -> None:
+        self._read_prompts()
+        going = {number: row for number, row in self._rows.items() if row.may_advance}
+        while asking := [row for row in going.values() if row.asks is Asks.MASK]:
+            self._mask(asking)
+        alone = len(going) < 2
+        share = None if alone else max(1, self._batch.tokens_at_once // len(going))
+        reading = {number: row for number, row in going.items() if row.asks is Asks.LOGITS}
+        if unread := {number: row.unread[:share] for number, row in reading.items() if row.unread}:
+            self._compute(self._batch.extend, unread)
+        for row in reading.values():
+            if not row.unread and not row.is_over:
+                row.go_on()
+        if over := [number for number, row in self._rows.items() if row.is_over]:
+            self._batch.drop(over)
+            for number in over:
+                self._rows.pop(number).release()
+
+    def _read_prompts(self) -> None:
+        joined = {}
+        while self._joining:
+            joined[next(self._numbers)] = self._joining.popleft()
+        self._rows |= joined
+        if joined:
+            self._compute(self._batch.prefill, {number: row.unread for number, row in joined.items()})
+
+    def _compute(
+        self, read: Callable[[Mapping[int, Sequence[int]]], Iterable[Logits]], unread: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Let the model read tokens; where it refuses, each sequence by itself, so that only one at fault ends."""
+        began = time.perf_counter()
+        try:
+            computed = read(unread)
+        except Exception as error:
+            for number in unread if len(unread) > 1 else ():
+                self._compute(read, {number: unread[number]})
+            if len(unread) == 1:
+                self._rows[next(iter(unread))].fail(error)
+            return
+        took = time.perf_counter() - began
+        for (number, ids), logits in zip(unread.items(), computed, strict=True):
+            row = self._rows[number]
+            del row.unread[: len(ids)]
+            row.read(logits, took)
+
+    def _mask(self, rows: Sequence[Row]) -> None:
+        """Fill the masks of all these in one call, and let each go on."""
+        if len(rows) > len(self._bitmask):
+            self._bitmask = allocate_token_bitmask(2 * len(rows), self._vocab_size)
+        matchers = [row.matcher for row in rows if row.matcher is not None]
+        began = time.perf_counter()
+        try:
+            fill_next_token_bitmask_batch(matchers, self._bitmask, indices=range(len(rows)))
+        except Exception as error:
+            for row in rows if len(rows) > 1 else ():
+                self._mask([row])
+            if len(rows) == 1:
+                rows[0].fail(error)
+            return
+        took = (time.perf_counter() - began) / len(rows)
+        for row, mask in zip(rows, self._bitmask, strict=False):
+            row.mask = mask
+            row.go_on(masked_s=took)

@@ -1,0 +1,336 @@
+"""One sequence, token by token: what it needs next, and the token that it makes of it."""
+
+from __future__ import annotations
+
+import collections.abc
+import threading
+import time
+from collections import deque
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from syntagma.decoding import GrammarMatcher, allocate_token_bitmask
+from syntagma.decoding.backend import Backend, Logits
+from syntagma.decoding.excluded_texts import ExcludedTexts
+from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
+from syntagma.decoding.stop_strings import StopScanner
+from syntagma.errors import MatcherError
+from syntagma.generation.batching import Asks
+from syntagma.generation.forced import ForcedTokens
+from syntagma.generation.matchers import Lease, MatcherPool
+from syntagma.generation.values import GenerationOptions, Metrics, Step
+
+__all__ = ["Sequence"]
+
+_AHEAD = 64
+"""steps that are made before their reader wants them"""
+_Needs = collections.abc.Generator[Asks, None, None]
+
+
+class Sequence:
+    """A row of a `BatchLoop`: it makes steps of logits and masks, and keeps them until they are read.
+
+    Attributes:
+        matcher: follows the grammar; None without one.
+        unread: tokens that the model has not read; the prompt to begin with.
+        asks: what it needs to go on; None before it was begun, and when it is over.
+        mask: which tokens may come next, int32 [words]; given where it asks for it.
+        logits: those after the last token, when the model has read them all.
+        steps: what was made and not yet read.
+        error: what ended it, or None.
+        finish_reason, stopped_by: see `Generation`.
+    """
+
+    def __init__(self, backend: Backend, prompt: list[int], options: GenerationOptions, pool: MatcherPool) -> None:
+        self.matcher: GrammarMatcher | None = None
+        self.unread = list(prompt)
+        self.asks: Asks | None = None
+        self.mask: NDArray[np.int32]
+        self.logits: Logits
+        self.steps: deque[Step] = deque()
+        self.error: Exception | None = None
+        self.finish_reason: Literal["stop", "length"] | None = None
+        self.stopped_by: str | None = None
+        self._pool = pool
+        self._info = backend.tokenizer_info
+        self._stop_tokens = frozenset(options.stop_token_ids)
+        self._ends = self._stop_tokens.union(self._info.eos_token_ids)
+        self._lease: Lease | None = None
+        self._grammar_init_s = 0.0
+        self._prompt_tokens = len(prompt)
+        self._options = options
+        self._sampler = Sampler(options.sampling, prompt)
+        self._excluded = ExcludedTexts(options.excluded)
+        self._cancelled = threading.Event()
+        room = backend.context_length - len(prompt)
+        self._room = room if options.max_tokens is None else min(room, options.max_tokens)
+        self._ends_complete = False
+        """whether the text is brought to an end before the limit cuts it off"""
+        self._closing_tokens: list[int] | None = None
+        """what is left of the way to that end, once it is taken"""
+        self._forced: ForcedTokens | None = None
+        self._sampled = 0
+        self._passes = 0
+        self._without_model = 0
+        self._grammar_s = 0.0
+        self._prefill_s = 0.0
+        self._decode_s = 0.0
+        self._ended = False
+        self._run = self._steps_to_the_end()
+
+    def begin(self, lease: Lease | None) -> None:
+        """Go on to what is needed first; the prompt was read.
+
+        Args:
+            lease: the matcher of the grammar; it is given back at the end.
+        """
+        if lease is not None:
+            options = self._options
+            self._lease, self.matcher = lease, lease.matcher
+            self._grammar_init_s = lease.init_s
+            self._ends_complete = options.complete and lease.matcher.closes_within(self._room)
+            self._forced = ForcedTokens(self._info) if _may_force(options) else None
+        self.go_on()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the model has read the prompt, or refused it."""
+        return self._passes > 0 or self._ended
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, failed or was cancelled."""
+        return self._ended or self._cancelled.is_set()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether its reader need not wait."""
+        return bool(self.steps) or self.is_over
+
+    @property
+    def may_advance(self) -> bool:
+        """Whether a further token is wanted: its reader is not too far behind."""
+        return self.asks is not None and len(self.steps) < _AHEAD and not self.is_over
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Make no further step; may be called from any thread."""
+        self._cancelled.set()
+
+    def read(self, logits: Logits, seconds: float) -> None:
+        """The model has read the beginning of what was unread, or all, in one pass of so many seconds."""
+        self.logits = logits
+        if self._passes:
+            self._decode_s += seconds
+        else:
+            self._prefill_s = seconds
+        self._passes += 1
+
+    def go_on(self, *, masked_s: float = 0.0) -> None:
+        """Go on with what it asked for, until it asks again; what it raises becomes its `error`.
+
+        Args:
+            masked_s: seconds that filling the mask took.
+        """
+        began = time.perf_counter()
+        self._grammar_s += masked_s
+        asks: Asks | None = None
+        try:
+            asks = next(self._run, None)
+        except Exception as error:
+            self.error = error
+        finally:
+            self._decode_s += masked_s + time.perf_counter() - began
+            self._ended = asks is None
+            self.asks = asks
+
+    def fail(self, error: Exception) -> None:
+        """End with an error."""
+        self.error, self.asks, self._ended = error, None, True
+
+    def release(self) -> None:
+        """Give the matcher back; nothing is made any more."""
+        self._ended = True
+        self._run.close()
+        lease, self._lease, self.matcher = self._lease, None, None
+        if lease is not None:
+            self._pool.give_back(lease)
+
+    @property
+    def metrics(self) -> Metrics:
+        """What it took so far."""
+        return Metrics(
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._sampled,
+            forced_tokens=self._without_model,
+            forward_passes=self._passes,
+            grammar_init_s=self._grammar_init_s,
+            grammar_per_token_s=self._grammar_s / self._sampled if self._sampled else 0.0,
+            prefill_s=self._prefill_s,
+            decode_s=self._decode_s,
+        )
+
+    def _steps_to_the_end(self) -> _Needs:
+        scanner: StopScanner[Step] = StopScanner(self._options.stop)
+        while not self._cancelled.is_set():
+            step = yield from self._sample()
+            if step is None:
+                break
+            pieces = scanner.flush() if step.end else scanner.push(step, step.data)
+            for piece, data in pieces:
+                self.steps.append(piece if data == piece.data else msgspec.structs.replace(piece, data=data, cut=True))
+            if scanner.found is not None:
+                self.stopped_by = scanner.found
+                self.finish_reason = "stop"
+                return
+            if step.end:
+                self.steps.append(step)
+            if self.finish_reason is not None:
+                break
+        self.steps.extend(piece for piece, _ in scanner.flush())
+
+    def _sample(self) -> collections.abc.Generator[Asks, None, Step | None]:
+        """Sample one token and set `finish_reason` if it is the last; None if no token may follow."""
+        options = self._options
+        matcher = self.matcher
+        logprobs = None
+        if matcher is None or options.logprobs is not None:
+            yield Asks.LOGITS
+        if options.logprobs is not None:
+            logprobs = log_softmax(self.logits)
+        token = self._chosen(self.logits) if matcher is None else (yield from self._constrained_token(matcher))
+        if token is None:
+            return None
+        data = self._info.token_bytes(token)
+        self._sampler.accept(token)
+        self._excluded.accept(data)
+        self._sampled += 1
+        self.unread.append(token)
+        ended = token in (self._ends if matcher is None else self._stop_tokens)
+        ended = ended or (matcher is not None and matcher.is_terminated())
+        if ended:
+            self.finish_reason = "stop"
+        elif self._closing_tokens is not None and not self._closing_tokens:
+            self.finish_reason = "length"
+        elif self._sampled >= self._room:
+            self.finish_reason = "stop" if matcher is not None and self._only_end_follows(matcher) else "length"
+        return Step(
+            token_id=token,
+            data=data,
+            end=ended and token in self._ends,
+            logprob=None if logprobs is None else float(logprobs[token]),
+            top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
+        )
+
+    def _chosen(self, logits: Logits) -> int:
+        """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
+        held = self._ends if self._sampled < self._options.min_tokens else frozenset()
+        if self._options.ignore_eos:
+            held = held.union(self._info.eos_token_ids)
+        if held:
+            ends = list(held)
+            kept = logits[ends]
+            logits[ends] = -np.inf
+            if not np.isfinite(logits.max()):
+                # Nothing but the end may follow.
+                logits[ends] = kept
+        token = self._sampler.sample(logits)
+        while self._excluded.completes(self._info.token_bytes(token)):
+            before = float(logits[token])
+            logits[token] = -np.inf
+            if not np.isfinite(logits.max()):
+                logits[token] = before
+                break
+            token = self._sampler.sample(logits)
+        return token
+
+    def _constrained_token(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, int | None]:
+        """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
+        if self._closing_tokens is None:
+            forced, token = yield from self._proposed(matcher)
+            if token is None:
+                self.finish_reason = "stop"
+                return None
+            self._accept(matcher, token)
+            if self._can_still_close(matcher):
+                self._without_model += forced
+                return token
+            matcher.rollback(1)
+            # It could still be closed in as many tokens as there were left before this one.
+            self._closing_tokens = matcher.shortest_close(self._room - self._sampled) or []
+        if not self._closing_tokens:
+            self.finish_reason = "length"
+            return None
+        token = self._closing_tokens.pop(0)
+        self._accept(matcher, token)
+        self._without_model += 1
+        return token
+
+    def _proposed(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, tuple[bool, int | None]]:
+        """Whether the grammar forces the next token, and the token; None if the text is complete."""
+        began = time.perf_counter()
+        token = None if self._forced is None else self._forced.next(matcher)
+        self._grammar_s += time.perf_counter() - began
+        if token is not None:
+            return True, token
+        yield Asks.MASK
+        words = np.flatnonzero(self.mask)
+        if not words.size:
+            # A vocabulary without an end-of-sequence token cannot say that it is done.
+            if matcher.is_accepting():
+                return False, None
+            raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
+        if self._forced is not None and words.size == 1 and (token := _only_token(self.mask, words[0])) is not None:
+            return True, token
+        yield Asks.LOGITS
+        began = time.perf_counter()
+        matcher.mask_logits_inplace(self.logits)
+        self._grammar_s += time.perf_counter() - began
+        return False, self._chosen(self.logits)
+
+    def _can_still_close(self, matcher: GrammarMatcher) -> bool:
+        """Whether the text can be completed with the tokens that are left after the one just accepted."""
+        if not self._ends_complete or matcher.is_terminated():
+            return True
+        return matcher.closes_within(self._room - self._sampled - 1)
+
+    def _accept(self, matcher: GrammarMatcher, token: int) -> None:
+        began = time.perf_counter()
+        accepted = matcher.accept_token(token)
+        self._grammar_s += time.perf_counter() - began
+        if not accepted:
+            raise MatcherError("E-MATCH-REFUSED", f"the grammar refused token {token}, which its mask had allowed")
+
+    def _only_end_follows(self, matcher: GrammarMatcher) -> bool:
+        """Whether the text is complete and could not have gone on: then the length limit cut nothing off."""
+        if not matcher.is_accepting():
+            return False
+        bitmask = allocate_token_bitmask(1, self._info.vocab_size)
+        matcher.fill_next_token_bitmask(bitmask)
+        allowed = np.unpackbits(bitmask[0].view(np.uint8), bitorder="little")[: self._info.vocab_size]
+        allowed[list(self._ends)] = 0
+        return not allowed.any()
+
+
+def _may_force(options: GenerationOptions) -> bool:
+    """Whether tokens may be taken of which the model was not asked."""
+    sampling = options.sampling
+    return (
+        options.jump_forward
+        and options.logprobs is None
+        and sampling.allowed_token_ids is None
+        and not sampling.logit_bias
+    )
+
+
+def _only_token(bitmask: NDArray[np.int32], word: int) -> int | None:
+    """The one token whose bit is set in this word; None if there are several."""
+    bits = int(bitmask[word]) & 0xFFFFFFFF
+    return None if bits & (bits - 1) else int(word) * 32 + bits.bit_length() - 1
