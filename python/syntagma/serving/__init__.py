@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from syntagma.serving.app import create_app
 from syntagma.serving.model import ServedModel
+from syntagma.serving.operations import Operations
+from syntagma.serving.records import Observer
 from syntagma.serving.settings import Settings
 
-__all__ = ["ServedModel", "Settings", "create_app"]
+__all__ = ["Observer", "Operations", "ServedModel", "Settings", "create_app"]

@@ -26,14 +26,18 @@ from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.messages import MessagesDialect
+from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.openapi import openapi_document
 from syntagma.serving.readiness import check_ready
+from syntagma.serving.records import Observer, observed
+from syntagma.serving.refusals import refusal
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
 from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
 from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
+from syntagma.serving.surroundings import Surroundings
 from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
 
 if TYPE_CHECKING:
@@ -49,14 +53,18 @@ _IGNORED_NAMED = 32
 def create_app(
     model: ServedModel | Sequence[ServedModel],
     settings: Settings = Settings(),  # noqa: B008 - frozen
+    *,
+    observers: Sequence[Observer] = (),
 ) -> ASGIApp:
     """An OpenAI-compatible ASGI application; run it with any ASGI server, or mount it into another.
 
     Args:
         model: what is served; several have different names.
         settings: how the server behaves.
+        observers: are told what happens to requests, beside the server's own log, metrics and traces.
     """
-    server = _Server([model] if isinstance(model, ServedModel) else model, settings)
+    around = Surroundings(settings.operations, observers)
+    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -68,6 +76,7 @@ def create_app(
             Route("/health", server.health, methods=["GET"]),
             Route("/ready", _or_error(server.ready), methods=["GET"]),
             Route("/openapi.json", server.openapi, methods=["GET"]),
+            Route("/metrics", server.metrics, methods=["GET"]),
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{name:path}", server.one_model, methods=["GET"]),
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
@@ -81,6 +90,7 @@ def create_app(
             Route("/apply-template", _or_error(server.apply_template), methods=["POST"]),
             Route("/version", server.version, methods=["GET"]),
         ],
+        middleware=around.middleware(),
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )
@@ -104,7 +114,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         404: ("E-REQUEST-ROUTE", f"there is no {request.url.path}"),
         405: ("E-REQUEST-METHOD", f"{request.url.path} does not take {request.method}"),
     }.get(status, ("E-REQUEST-HTTP", "the request cannot be served"))
-    response = error_response(RequestError(code, text, status=status))
+    response = refusal(request.url.path, RequestError(code, text, status=status))
     response.headers.update(getattr(error, "headers", None) or {})
     return response
 
@@ -112,7 +122,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 class _Server:
     """The endpoints, with what they share."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: Settings) -> None:
+    def __init__(self, models: Sequence[ServedModel], settings: Settings, around: Surroundings) -> None:
+        self._around = around
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
@@ -133,7 +144,10 @@ class _Server:
         return json_response(Health())
 
     async def openapi(self, request: Request) -> Response:
-        return json_response(openapi_document(request.app.routes))
+        return json_response(openapi_document(request.app.routes, keys=bool(self._settings.operations.keys)))
+
+    async def metrics(self, _: Request) -> Response:
+        return metrics_response(self._around.metrics)
 
     async def models(self, _: Request) -> Response:
         return json_response(ModelList(data=[_card(model) for model in self._models.values()]))
@@ -204,6 +218,7 @@ class _Server:
             served = self._named(asked.request.model)
             writer = asked.writer(served.name)
             happenings = self._runner.run(served, self._enforced(asked.request, served))
+            happenings = observed(happenings, served.name, self._around.observers)
             with self._place() as place:
                 answer = _stream(happenings, writer) if asked.stream else _whole(happenings, writer)
                 first = await unless_gone(request.receive, _first(answer))

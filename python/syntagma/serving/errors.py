@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
@@ -20,24 +20,41 @@ from syntagma.errors import (
 )
 from syntagma.json_pointer import steps_of
 
-__all__ = ["ErrorAnswer", "ErrorBody", "error_body", "error_response", "json_response", "param_of"]
+__all__ = [
+    "ERROR_HEADER",
+    "ErrorAnswer",
+    "ErrorBody",
+    "error_body",
+    "error_headers",
+    "error_response",
+    "json_response",
+    "param_of",
+]
 
 # What a request can cause by what it holds. Everything else is a fault of the server.
 _REQUESTS_FAULT = (ArgumentError, LimitError, TemplateError, GrammarError, FormatError)
 # Further ones by code, with the field that is to blame.
 _REQUESTS_FIELD = {"E-MODEL-CONTEXT": "messages", "E-MODEL-PROMPT": "messages", "E-MATCH-DEAD": "response_format"}
 # Where clients know a code of their own.
-_KNOWN_CODES = {"E-MODEL-CONTEXT": "context_length_exceeded", "E-REQUEST-MODEL": "model_not_found"}
+_KNOWN_CODES = {
+    "E-MODEL-CONTEXT": "context_length_exceeded",
+    "E-REQUEST-MODEL": "model_not_found",
+    "E-REQUEST-KEY": "invalid_api_key",
+}
 _KINDS = {
     400: "invalid_request_error",
+    401: "invalid_request_error",
     404: "invalid_request_error",
     405: "invalid_request_error",
     413: "invalid_request_error",
     429: "rate_limit_error",
     502: "server_error",
+    501: "server_error",
     503: "server_error",
     504: "server_error",
 }
+ERROR_HEADER: Final = "x-syntagma-error"
+"""the code of an error, for dialects whose bodies have none, and for logs"""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -103,7 +120,13 @@ def _body(error: SyntagmaError, status: int) -> ErrorBody:
 def error_response(error: BaseException) -> Response:
     """The HTTP answer to an exception."""
     status, body = error_body(error)
-    return json_response(ErrorAnswer(error=body), status, {"retry-after": "1"} if status == 429 else None)
+    return json_response(ErrorAnswer(error=body), status, error_headers(error, status))
+
+
+def error_headers(error: BaseException, status: int) -> dict[str, str]:
+    """The headers of the answer to an exception."""
+    headers = {ERROR_HEADER: error.code} if isinstance(error, SyntagmaError) else {}
+    return headers | ({"retry-after": "1"} if status == 429 else {})
 
 
 def json_response(payload: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -78,6 +78,9 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     ),
     "GET /version": Endpoint(summary="The version of the library.", answer=Version),
     "GET /openapi.json": Endpoint(summary="This document.", answer=None),
+    "GET /metrics": Endpoint(
+        summary="Counters and times for Prometheus.", answer=None, media="text/plain", refuses=(501,)
+    ),
     "GET /v1/models": Endpoint(summary="The models that are served.", answer=ModelList),
     "GET /v1/models/{name}": Endpoint(summary="One of the models.", answer=Model, refuses=(404,)),
     "POST /v1/chat/completions": Endpoint(

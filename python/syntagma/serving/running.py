@@ -24,6 +24,7 @@ from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
+from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
 
@@ -57,7 +58,8 @@ class Runner:
         Closing the iterator stops whatever writes.
         """
         with _in_request(request):
-            turn = await _in(self._preparing, lambda: _prepared(served, request))
+            with stage("render"):
+                turn = await _in(self._preparing, lambda: _prepared(served, request))
             choices = [self._choice(served, turn, request, index) for index in range(request.n)]
             # An engine elsewhere writes several at once; what computes here is asked for one after another.
             at_once = request.n > 1 and not served.computes
@@ -84,7 +86,7 @@ class Runner:
     async def _choice(
         self, served: ServedModel, turn: Turn, request: InnerRequest, index: int
     ) -> AsyncGenerator[Happening, None]:
-        parser = turn.parser()
+        parser = timed(turn.parser())
         metrics, stopped_by = Metrics(), None
         async with aclosing(self._written(served, turn, _options(request, index), parser)) as pieces:
             began = False

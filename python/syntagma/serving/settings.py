@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from syntagma.limits import Limits
+from syntagma.serving.operations import Operations
 
 __all__ = ["Settings"]
 
@@ -26,6 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
         limits: bounds on requests.
+        operations: who may ask, how much, and from where.
     """
 
     enforce: Literal["off", "name", "parameters"] | None = None
@@ -36,3 +38,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
     stored_bytes: int = 64 << 20
     limits: Limits = Limits()
+    operations: Operations = Operations()

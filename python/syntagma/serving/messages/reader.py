@@ -13,7 +13,7 @@ from syntagma.request import ResolvedRequest
 from syntagma.serving.body import bad_field, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_at
 from syntagma.serving.dialect import Asked
-from syntagma.serving.errors import json_response
+from syntagma.serving.errors import error_headers, json_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import CountRequest, MessagesRequest, ToolDefinition
@@ -69,7 +69,7 @@ class MessagesDialect:
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""
         status, payload = error_payload(error)
-        return json_response(payload, status, {"retry-after": "1"} if status == 429 else None)
+        return json_response(payload, status, error_headers(error, status))
 
 
 def _inner(request: CountRequest, settings: Settings) -> InnerRequest:

@@ -124,11 +124,10 @@ class CallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="function_cal
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
 
 
-class CustomCallItem(msgspec.Struct, kw_only=True):
+class CustomCallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="custom_tool_call"):
     """A call of a custom tool."""
 
     id: str
-    type: Literal["custom_tool_call"] = "custom_tool_call"
     call_id: str
     name: str
     input: str = ""

@@ -1,0 +1,146 @@
+"""`GET /metrics`: counters and times for Prometheus, under the names that vLLM uses, with a prefix of our own.
+
+Several processes that serve one address write to files of one folder (`PROMETHEUS_MULTIPROC_DIR`), and each of them
+answers with what all have counted.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from starlette.responses import Response
+
+from syntagma.errors import RequestError
+from syntagma.serving.errors import error_response
+from syntagma.serving.records import Choice, Observer, RequestRecord
+
+__all__ = ["SHARED_FOLDER", "Metrics", "metrics_response"]
+
+SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""the environment variable with the folder that processes share"""
+_PREFIX: Final = "syntagma"
+_SHORT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0)
+_LONG: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
+_TINY: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0)
+_TOKENS: Final = tuple(float(step * 10**power) for power in range(6) for step in (1, 2, 5))
+_NO_ROUTE: Final = "none"
+
+
+class Metrics(Observer):
+    """An observer that counts.
+
+    Raises:
+        ImportError: prometheus-client is not installed.
+    """
+
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+        # A registry for each application: several in one process do not mix.
+        self._registry = CollectorRegistry()
+        model = ("model_name",)
+
+        def times(name: str, help: str, buckets: tuple[float, ...]) -> Histogram:
+            return Histogram(f"{_PREFIX}:{name}", help, model, registry=self._registry, buckets=buckets)
+
+        def count(name: str, help: str, labels: tuple[str, ...] = model) -> Counter:
+            return Counter(f"{_PREFIX}:{name}", help, labels, registry=self._registry)
+
+        def level(name: str, help: str) -> Gauge:
+            return Gauge(f"{_PREFIX}:{name}", help, model, registry=self._registry, multiprocess_mode="livesum")
+
+        self._running = level("num_requests_running", "Requests that a model writes for.")
+        self._waiting = level("num_requests_waiting", "Requests that wait for a model's first piece.")
+        self._prompt_tokens = count("prompt_tokens", "Tokens of prompts.")
+        self._generation_tokens = count("generation_tokens", "Tokens of answers.")
+        self._forced_tokens = count("forced_tokens", "Tokens for which the grammar left one way on.")
+        self._success = count(
+            "request_success", "Choices that ended, by their finish reason.", ("model_name", "finished_reason")
+        )
+        self._http = count("http_requests", "Requests by endpoint and status.", ("route", "method", "status"))
+        self._errors = count("request_errors", "Requests that were refused or failed, by the code.", ("route", "code"))
+        self._first = times("time_to_first_token_seconds", "From the request to a model's first piece.", _LONG)
+        self._between = times("inter_token_latency_seconds", "Between two pieces that a model writes.", _SHORT)
+        self._whole = times("e2e_request_latency_seconds", "From the request to the end of its answer.", _LONG)
+        self._render = times("request_render_time_seconds", "Reading the request and rendering its prompt.", _SHORT)
+        self._prefill = times("request_prefill_time_seconds", "Reading the prompt by the model.", _LONG)
+        self._decode = times("request_decode_time_seconds", "Writing a choice after that.", _LONG)
+        self._compile = times("grammar_compile_seconds", "Reading a choice's schema and preparing its grammar.", _SHORT)
+        self._mask = times("grammar_mask_seconds", "Mask and acceptance, average of a choice's tokens.", _TINY)
+        self._parse = times("parse_seconds", "Reading all that a model wrote for a request.", _SHORT)
+        self._prompt_length = times("request_prompt_tokens", "Tokens of a prompt.", _TOKENS)
+        self._answer_length = times("request_generation_tokens", "Tokens of a choice.", _TOKENS)
+
+    def waits(self, record: RequestRecord) -> None:
+        """See `Observer`."""
+        self._waiting.labels(record.model).inc()
+
+    def begins(self, record: RequestRecord) -> None:
+        """See `Observer`."""
+        self._waiting.labels(record.model).dec()
+        self._running.labels(record.model).inc()
+        self._first.labels(record.model).observe(record.first or 0.0)
+
+    def wrote(self, record: RequestRecord, seconds: float) -> None:
+        """See `Observer`."""
+        self._between.labels(record.model).observe(seconds)
+
+    def ended(self, record: RequestRecord, choice: Choice) -> None:
+        """See `Observer`."""
+        model, metrics = record.model, choice.happening.metrics
+        if len(record.choices) == 1:
+            self._prompt_tokens.labels(model).inc(metrics.prompt_tokens)
+            self._prompt_length.labels(model).observe(metrics.prompt_tokens)
+        self._generation_tokens.labels(model).inc(metrics.completion_tokens)
+        self._answer_length.labels(model).observe(metrics.completion_tokens)
+        self._forced_tokens.labels(model).inc(metrics.forced_tokens)
+        self._success.labels(model, choice.happening.finish_reason).inc()
+        self._prefill.labels(model).observe(metrics.prefill_s)
+        self._decode.labels(model).observe((choice.ended - choice.began) / 1e9)
+        self._compile.labels(model).observe(metrics.grammar_init_s)
+        self._mask.labels(model).observe(metrics.grammar_per_token_s)
+
+    def leaves(self, record: RequestRecord) -> None:
+        """See `Observer`."""
+        (self._waiting if record.first is None else self._running).labels(record.model).dec()
+
+    def finished(self, record: RequestRecord) -> None:
+        """See `Observer`."""
+        # Paths that lead nowhere are as many as clients like; their number stays bounded here.
+        route = record.route or _NO_ROUTE
+        # 499 is what proxies write where the client has left.
+        self._http.labels(route, record.method, str(record.status or 499)).inc()
+        if record.code is not None:
+            self._errors.labels(route, record.code).inc()
+        if record.model is not None:
+            self._whole.labels(record.model).observe(record.seconds)
+            self._parse.labels(record.model).observe(record.parse_seconds)
+            for name, began, ended in record.stages:
+                if name == "render":
+                    self._render.labels(record.model).observe((ended - began) / 1e9)
+
+    def text(self) -> tuple[bytes, str]:
+        """What Prometheus reads, and its media type."""
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        registry = self._registry
+        if SHARED_FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)
+        return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+def metrics_response(metrics: Metrics | None) -> Response:
+    """The answer of `GET /metrics`; None: there are none, since the library that counts is not installed."""
+    if metrics is None:
+        error = RequestError(
+            "E-REQUEST-EXTRA",
+            "prometheus-client is not installed on the server",
+            hint="pip install 'syntagma[serve]'",
+            status=501,
+        )
+        return error_response(error)
+    text, media = metrics.text()
+    return Response(text, media_type=media)

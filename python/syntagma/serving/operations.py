@@ -1,0 +1,38 @@
+"""What an operator may choose beyond how requests are answered."""
+
+from __future__ import annotations
+
+import msgspec
+
+from syntagma.errors import RequestError
+from syntagma.serving.keys import Key
+
+__all__ = ["Operations"]
+
+
+class Operations(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may ask, how much, and from where.
+
+    Attributes:
+        keys: those that are accepted; none: everybody may ask.
+        origins: web pages that may ask, such as `https://example.org`; `*`: all.
+        rate: requests that a key may make: so many at first, and so many more a minute; None: no bound.
+        concurrency: requests of a key that are answered at once; None: no bound.
+
+    Raises:
+        RequestError: `E-REQUEST-ARGUMENT`, a bound on keys without keys, or two keys of one name.
+    """
+
+    keys: tuple[Key, ...] = ()
+    origins: tuple[str, ...] = ()
+    rate: int | None = None
+    concurrency: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.keys and (self.rate is not None or self.concurrency is not None):
+            raise RequestError(
+                "E-REQUEST-ARGUMENT", "bounds on what a key may ask need keys", hint="add --api-key or --api-keys"
+            )
+        names = [key.name for key in self.keys]
+        if len(set(names)) < len(names):
+            raise RequestError("E-REQUEST-ARGUMENT", f"two keys are called {max(names, key=names.count)!r}")

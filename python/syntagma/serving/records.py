@@ -1,0 +1,276 @@
+"""What is known of a request while it is answered: for logs, metrics and traces, which all read one record."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+import uuid
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+
+from syntagma.parsing import StreamParser
+from syntagma.serving.errors import ERROR_HEADER
+from syntagma.serving.inner import Began, Ended, Happening, Wrote
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Observer", "Recording", "RequestRecord", "current_record", "observed", "stage", "timed"]
+
+ID_HEADER: Final = b"x-request-id"
+_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
+"""ids of clients that are taken over: what can stand in a header and in a line of a log"""
+
+
+class Choice(msgspec.Struct, kw_only=True):
+    """When a choice was written; times as those of `time.time_ns`.
+
+    Attributes:
+        began: the engine has written its first piece.
+        ended: it is whole.
+        happening: how it ended.
+    """
+
+    began: int
+    ended: int
+    happening: Ended
+
+
+class RequestRecord(msgspec.Struct, kw_only=True):
+    """A request, and what became of it. Times are seconds; those of `stages` as those of `time.time_ns`.
+
+    Attributes:
+        id: the client's `x-request-id`, or one that was made.
+        method: of HTTP.
+        path: as asked for.
+        route: the pattern of the path, which has as many values as there are endpoints; None: there is none.
+        headers: of the request.
+        key: the name of the key; None: none was asked for, or none was accepted.
+        model: the name of the model that answers.
+        status: of HTTP; None: nothing was answered.
+        code: of the error that was answered with.
+        began: when the request came, as `time.perf_counter`.
+        seconds: from there to the end of the answer.
+        first: from there to the first piece that a model wrote.
+        stages: what was done before a model writes: name, begin and end.
+        choices: the answers that became whole.
+        parse_seconds: what reading the model's text took.
+        parsed: the first and last time that it was read.
+    """
+
+    id: str
+    method: str
+    path: str
+    headers: Sequence[tuple[bytes, bytes]] = ()
+    route: str | None = None
+    key: str | None = None
+    model: str | None = None
+    status: int | None = None
+    code: str | None = None
+    began: float = 0.0
+    seconds: float = 0.0
+    first: float | None = None
+    stages: list[tuple[str, int, int]] = []
+    choices: list[Choice] = []
+    parse_seconds: float = 0.0
+    parsed: tuple[int, int] | None = None
+
+
+class Observer:
+    """Is told what happens to requests; a subclass says what it does about it."""
+
+    def came(self, record: RequestRecord) -> None:
+        """A request has come."""
+
+    def waits(self, record: RequestRecord) -> None:
+        """It was read, and waits for a model."""
+
+    def begins(self, record: RequestRecord) -> None:
+        """A model has written its first piece."""
+
+    def wrote(self, record: RequestRecord, seconds: float) -> None:
+        """A model has written a further piece, so many seconds after the one before."""
+
+    def ended(self, record: RequestRecord, choice: Choice) -> None:
+        """A choice is whole."""
+
+    def leaves(self, record: RequestRecord) -> None:
+        """No model writes for it any more, whether or not one began."""
+
+    def finished(self, record: RequestRecord) -> None:
+        """The answer has gone out, or nobody waits for it."""
+
+
+_current: ContextVar[RequestRecord | None] = ContextVar("syntagma_request", default=None)
+
+
+def current_record() -> RequestRecord | None:
+    """The record of the request that is being answered, where this is code of one."""
+    return _current.get()
+
+
+class Recording:
+    """An ASGI application around another that keeps the records, and gives every answer the id of its request.
+
+    Args:
+        app: the other.
+        observers: are told.
+    """
+
+    def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
+        self._app = app
+        self._observers = observers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; see ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = [(bytes(name), bytes(value)) for name, value in scope["headers"]]
+        record = RequestRecord(
+            id=_id_of(headers),
+            method=scope["method"],
+            path=scope["path"],
+            headers=headers,
+            began=time.perf_counter(),
+        )
+        identity = (ID_HEADER, record.id.encode())
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                record.status = message["status"]
+                said = dict(message["headers"]).get(ERROR_HEADER.encode())
+                record.code = None if said is None else said.decode("latin-1")
+                message["headers"] = [*message["headers"], identity]
+            await send(message)
+
+        token = _current.set(record)
+        try:
+            for observer in self._observers:
+                observer.came(record)
+            await self._app(scope, receive, sent)
+        finally:
+            record.seconds = time.perf_counter() - record.began
+            record.route = _route_of(scope)
+            for observer in self._observers:
+                observer.finished(record)
+            _current.reset(token)
+
+
+def _id_of(headers: Sequence[tuple[bytes, bytes]]) -> str:
+    given = next((value for name, value in headers if name == ID_HEADER), b"")
+    return given.decode() if _ID.match(given) else uuid.uuid4().hex
+
+
+def _route_of(scope: Scope) -> str | None:
+    """The pattern of the path, once a route was found."""
+    if "endpoint" not in scope:
+        return None
+    path: str = scope["path"]
+    for name, value in scope.get("path_params", {}).items():
+        path = path.removesuffix(str(value)) + f"{{{name}}}"
+    return path
+
+
+async def observed(
+    happenings: AsyncGenerator[Happening, None], model: str, observers: Sequence[Observer]
+) -> AsyncGenerator[Happening, None]:
+    """The same, while the observers are told."""
+    record = _current.get()
+    if record is None:
+        async with aclosing(happenings):
+            async for happening in happenings:
+                yield happening
+        return
+    record.model = model
+    begun: dict[int, int] = {}
+    last = 0.0
+    for observer in observers:
+        observer.waits(record)
+    try:
+        async with aclosing(happenings):
+            async for happening in happenings:
+                now = time.perf_counter()
+                if isinstance(happening, Wrote):
+                    for observer in observers:
+                        observer.wrote(record, now - last)
+                elif isinstance(happening, Began):
+                    begun[happening.index] = time.time_ns()
+                    if record.first is None:
+                        record.first = now - record.began
+                        for observer in observers:
+                            observer.begins(record)
+                else:
+                    at = time.time_ns()
+                    choice = Choice(began=begun.get(happening.index, at), ended=at, happening=happening)
+                    record.choices.append(choice)
+                    for observer in observers:
+                        observer.ended(record, choice)
+                last = now
+                yield happening
+    finally:
+        for observer in observers:
+            observer.leaves(record)
+
+
+@contextlib.contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Note how long something takes in the record of the current request, where there is one."""
+    record = _current.get()
+    if record is None:
+        yield
+        return
+    began = time.time_ns()
+    try:
+        yield
+    finally:
+        record.stages.append((name, began, time.time_ns()))
+
+
+def timed(parser: StreamParser) -> StreamParser:
+    """The same parser; the record of the current request, where there is one, adds up what it takes."""
+    record = _current.get()
+    return parser if record is None else cast("StreamParser", _TimedParser(parser, record))
+
+
+class _TimedParser:
+    """A stream parser that counts what its reading takes."""
+
+    def __init__(self, parser: StreamParser, record: RequestRecord) -> None:
+        self._parser = parser
+        self._record = record
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parser, name)
+
+    def feed(self, *given: Any, **options: Any) -> Any:
+        """See `StreamParser`."""
+        began = time.perf_counter()
+        read = self._parser.feed(*given, **options)
+        self._count(began)
+        return read
+
+    def feed_tokens(self, *given: Any, **options: Any) -> Any:
+        """See `StreamParser`."""
+        began = time.perf_counter()
+        read = self._parser.feed_tokens(*given, **options)
+        self._count(began)
+        return read
+
+    def finish(self, *given: Any, **options: Any) -> Any:
+        """See `StreamParser`."""
+        began = time.perf_counter()
+        read = self._parser.finish(*given, **options)
+        self._count(began)
+        return read
+
+    def _count(self, began: float) -> None:
+        record = self._record
+        record.parse_seconds += time.perf_counter() - began
+        now = time.time_ns()
+        record.parsed = (now, now) if record.parsed is None else (record.parsed[0], now)

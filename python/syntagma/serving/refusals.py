@@ -1,0 +1,21 @@
+"""Answers to requests that no endpoint has read: in the shape that clients of the endpoint read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from syntagma.serving.errors import error_response
+from syntagma.serving.messages import MessagesDialect
+
+__all__ = ["refusal"]
+
+_ANTHROPIC: Final = "/v1/messages"
+
+
+def refusal(path: str, error: BaseException) -> Response:
+    """The answer to a request for this path."""
+    if path == _ANTHROPIC or path.startswith(f"{_ANTHROPIC}/"):
+        return MessagesDialect().refuse(error)
+    return error_response(error)

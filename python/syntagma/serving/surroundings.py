@@ -1,0 +1,61 @@
+"""What stands around the endpoints of every application: records, rules for web pages, keys."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
+from syntagma.serving.gate import Gate
+from syntagma.serving.logs import AccessLog
+from syntagma.serving.metrics import Metrics
+from syntagma.serving.operations import Operations
+from syntagma.serving.records import Observer, Recording
+from syntagma.serving.tracing import Tracing
+
+__all__ = ["Surroundings"]
+
+_SHOWN: Final = ("x-request-id", "x-syntagma-ignored", "x-syntagma-error", "retry-after")
+"""headers of answers that web pages may read"""
+
+
+class Surroundings:
+    """Made once for an application.
+
+    Args:
+        operations: as the operator chose.
+        observers: further ones.
+
+    Attributes:
+        observers: are told what happens to requests.
+        metrics: counts; None: prometheus-client is not installed.
+    """
+
+    def __init__(self, operations: Operations, observers: Sequence[Observer]) -> None:
+        self._operations = operations
+        self.metrics: Metrics | None = None
+        found: list[Observer] = [AccessLog()]
+        with contextlib.suppress(ImportError):
+            self.metrics = Metrics()
+            found.append(self.metrics)
+        with contextlib.suppress(ImportError):
+            found.append(Tracing())
+        self.observers: tuple[Observer, ...] = (*found, *observers)
+
+    def middleware(self) -> list[Middleware]:
+        """Around all endpoints, the outermost first."""
+        around = [Middleware(Recording, observers=self.observers)]
+        if self._operations.origins:
+            around.append(
+                Middleware(
+                    CORSMiddleware,
+                    allow_origins=list(self._operations.origins),
+                    allow_methods=["*"],
+                    allow_headers=["*"],
+                    expose_headers=_SHOWN,
+                )
+            )
+        return [*around, Middleware(Gate, operations=self._operations)]
