@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TORCH_VENV := .venv-torch
 BENCH_VENV := .venv-bench
+WHEEL_VENV := .venv-wheel
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
 ENGINES ?=
+# What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
+WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates verdicts train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates verdicts wheel check-wheel train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -120,8 +123,22 @@ verdicts: build ## compare exported grammars with what other engines make of the
 	$(BIN)/python -m tests.engines.run --install grammars
 	$(VENV)-engines-grammars/bin/python -m tests.engines.verdicts
 
+$(WHEEL_VENV)/.installed: | toolchain
+	$(PYTHON) -m venv $(WHEEL_VENV)
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --disable-pip-version-check "maturin[zig]>=1.9,<2"
+	@touch $@
+
+wheel: $(WHEEL_VENV)/.installed ## build the wheel and the source distribution into dist/
+	rm -rf dist
+	PATH="$(CURDIR)/$(WHEEL_VENV)/bin:$$PATH" maturin build --release --out dist $(WHEEL)
+	$(WHEEL_VENV)/bin/maturin sdist --out dist
+
+check-wheel: ## install the wheel where there is nothing but Python, and run the README and the demonstration there
+	test -n "$$(ls dist/*.whl 2>/dev/null)" || $(MAKE) wheel
+	$(PYTHON) -m tests.packaging.check_wheel
+
 train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(VENV)-engines-* $(TORCH_VENV) $(BENCH_VENV) target build dist
+	rm -rf $(VENV) $(VENV)-engines-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist

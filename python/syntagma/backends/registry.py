@@ -30,8 +30,8 @@ class _Row(NamedTuple):
 
     loader: str
     """`module:function`"""
-    extra: str
-    """what installs the libraries"""
+    install: str
+    """what pip installs to have the libraries"""
     needs: tuple[str, ...]
     """the libraries, by the name under which they are imported"""
     reads: Literal["folder", "file", "nothing"]
@@ -39,10 +39,10 @@ class _Row(NamedTuple):
 
 
 _ROWS = {
-    "embedded": _Row("syntagma.backends.embedded:load", "embedded", ("tokenizers",), "nothing"),
-    "llama_cpp": _Row("syntagma.backends.llama_cpp:load", "llama-cpp", ("llama_cpp",), "file"),
-    "mlx": _Row("syntagma.backends.mlx:load", "mlx", ("mlx_lm",), "folder"),
-    "transformers": _Row("syntagma.backends.transformers:load", "transformers", ("torch", "transformers"), "folder"),
+    "embedded": _Row("syntagma.backends.embedded:load", "tokenizers", ("tokenizers",), "nothing"),
+    "llama_cpp": _Row("syntagma.backends.llama_cpp:load", "syntagma[llama-cpp]", ("llama_cpp",), "file"),
+    "mlx": _Row("syntagma.backends.mlx:load", "syntagma[mlx]", ("mlx_lm",), "folder"),
+    "transformers": _Row("syntagma.backends.transformers:load", "syntagma[transformers]", ("torch", "transformers"), "folder"),
 }
 _FOLDER = ("transformers", "mlx", "embedded")
 """what loads a folder: the first whose libraries are installed, else the last"""
@@ -123,7 +123,7 @@ def _loader(name: str, rest: str) -> Loader:
     missing = next((library for library in row.needs if find_spec(library) is None), None)
     if missing is not None:
         raise ModelError(
-            "E-MODEL-DEPENDENCY", f"the library {missing} is missing", hint=f"pip install 'syntagma[{row.extra}]'"
+            "E-MODEL-DEPENDENCY", f"the library {missing} is missing", hint=f"pip install '{row.install}'"
         )
     path = Path(rest)
     there = path.is_file() if row.reads == "file" else path.is_dir()

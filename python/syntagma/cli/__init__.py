@@ -16,7 +16,7 @@ def main() -> None:
     try:
         import typer  # noqa: F401 - is it installed?
     except ImportError:
-        sys.stderr.write("the command line needs typer: pip install 'syntagma[cli]'\n")
+        sys.stderr.write("the command line needs typer: pip install typer\n")
         raise SystemExit(2) from None
     # Before NumPy is loaded: the matrices of small models are so small that BLAS threads only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

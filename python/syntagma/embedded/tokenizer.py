@@ -16,7 +16,7 @@ __all__ = ["Detokenizer", "ModelTokenizer"]
 
 
 class ModelTokenizer:
-    """The tokenizer of a model folder; needs the `tokenizers` library (`pip install syntagma[embedded]`).
+    """The tokenizer of a model folder; it needs the `tokenizers` library.
 
     Attributes:
         token_bytes: the bytes that each token writes, by id.
@@ -75,5 +75,5 @@ class Detokenizer:
 def _require_library() -> None:
     if importlib.util.find_spec("tokenizers") is None:
         raise ModelError(
-            "E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install 'syntagma[embedded]'"
+            "E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install tokenizers"
         )

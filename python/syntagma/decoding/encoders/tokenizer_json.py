@@ -171,6 +171,6 @@ def _library() -> Any:
         raise VocabularyError(
             "E-VOCAB-DEPENDENCY",
             "encoding text needs the tokenizers library",
-            hint="pip install 'syntagma[embedded]'",
+            hint="pip install tokenizers",
         ) from None
     return tokenizers
