@@ -39,11 +39,14 @@ SCRIPTS = (
     "analysis",
     "server_events",
     "embedded_speed",
+    "wheel",
 )
-WHOLE = {"constrained_validity", "template_overhead", "embedded_speed"}
+WHOLE = {"constrained_validity", "template_overhead", "embedded_speed", "wheel"}
 """scripts that do not know --quick"""
 NEEDED = {"in_process": ("torch", "transformers")}
 """libraries without which a script is left out, and its last results stay, unless it is asked for by name"""
+BY_NAME = {"wheel"}
+"""scripts that need more than this environment, so that they are run only when they are named"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BY_HAND = re.compile(r"^## Experiments\n.*\Z", re.MULTILINE | re.DOTALL)
 """the section that no script writes, at the end of the file"""
@@ -74,7 +77,8 @@ def main() -> int:
     last = RESULTS.read_text() if RESULTS.is_file() else ""
     bodies = dict(_SECTION.findall(last))
     by_hand = _BY_HAND.search(last)
-    here = [script for script in SCRIPTS if all(find_spec(library) for library in NEEDED.get(script, ()))]
+    usual = [script for script in SCRIPTS if script not in BY_NAME]
+    here = [script for script in usual if all(find_spec(library) for library in NEEDED.get(script, ()))]
     for script in options.scripts or here:
         begun = time.monotonic()
         body = measured(script, quick=options.quick)

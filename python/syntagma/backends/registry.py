@@ -42,7 +42,9 @@ _ROWS = {
     "embedded": _Row("syntagma.backends.embedded:load", "tokenizers", ("tokenizers",), "nothing"),
     "llama_cpp": _Row("syntagma.backends.llama_cpp:load", "syntagma[llama-cpp]", ("llama_cpp",), "file"),
     "mlx": _Row("syntagma.backends.mlx:load", "syntagma[mlx]", ("mlx_lm",), "folder"),
-    "transformers": _Row("syntagma.backends.transformers:load", "syntagma[transformers]", ("torch", "transformers"), "folder"),
+    "transformers": _Row(
+        "syntagma.backends.transformers:load", "syntagma[transformers]", ("torch", "transformers"), "folder"
+    ),
 }
 _FOLDER = ("transformers", "mlx", "embedded")
 """what loads a folder: the first whose libraries are installed, else the last"""
@@ -122,9 +124,7 @@ def _loader(name: str, rest: str) -> Loader:
         return added
     missing = next((library for library in row.needs if find_spec(library) is None), None)
     if missing is not None:
-        raise ModelError(
-            "E-MODEL-DEPENDENCY", f"the library {missing} is missing", hint=f"pip install '{row.install}'"
-        )
+        raise ModelError("E-MODEL-DEPENDENCY", f"the library {missing} is missing", hint=f"pip install '{row.install}'")
     path = Path(rest)
     there = path.is_file() if row.reads == "file" else path.is_dir()
     if not (rest and there) and (rest or row.reads != "nothing"):

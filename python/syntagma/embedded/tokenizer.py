@@ -74,6 +74,4 @@ class Detokenizer:
 
 def _require_library() -> None:
     if importlib.util.find_spec("tokenizers") is None:
-        raise ModelError(
-            "E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install tokenizers"
-        )
+        raise ModelError("E-MODEL-DEPENDENCY", "the tokenizers library is missing", hint="pip install tokenizers")
