@@ -5,143 +5,31 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import syntagma as sg
 from syntagma.decoding.backend import Batch, BatchBackend, Logits
 from syntagma.embedded import EmbeddedModel, load
 from syntagma.embedded.backend import EmbeddedBatch
-from syntagma.generation import Generation, GenerationOptions, Generator
+from syntagma.generation import GenerationOptions, Generator
 from syntagma.grammars import Grammar
+from tests.generation.batch_laws import GRAMMARS, PROMPTS, Alone, BatchLaws, Told, told
 
 BACKEND = load()
-GRAMMARS: list[Grammar | None] = [
-    None,
-    Grammar.from_json_schema(
-        {
-            "type": "object",
-            "properties": {"city": {"enum": ["Oslo", "Lima"]}, "minutes": {"type": "integer", "maximum": 90}},
-            "required": ["city", "minutes"],
-            "additionalProperties": False,
-        },
-        whitespace="compact",
-    ),
-    Grammar.from_json_schema({"type": "array", "items": {"type": "string", "maxLength": 9}, "maxItems": 3}),
-    Grammar.from_choices(["yes", "no", "perhaps tomorrow"]),
-]
-PROMPTS = [
-    f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n"
-    for text in ("Hello", "Set a timer for 7 minutes", "What can you do for me today? " * 8, "7")
-]
-Told = tuple[list[int], str | None, str | None]
 
 
-def told(generation: Generation) -> Told:
-    tokens = [step.token_id for step in generation]
-    return tokens, generation.finish_reason, generation.stopped_by
+@pytest.fixture(name="backend")
+def fixture_backend() -> BatchBackend:
+    return BACKEND
 
 
-def asked(draw: Any) -> GenerationOptions:
-    return GenerationOptions(
-        sampling=sg.Sampling(temperature=0, repetition_penalty=draw(st.sampled_from([1.0, 1.3]))),
-        max_tokens=draw(st.integers(1, 40)),
-        stop=draw(st.sampled_from([(), ("i",), ("to", "mer")])),
-        logprobs=draw(st.sampled_from([None, None, 2])),
-        jump_forward=draw(st.booleans()),
-        complete=draw(st.booleans()),
-    )
-
-
-@st.composite
-def rows(draw: Any) -> tuple[str, Grammar | None, GenerationOptions]:
-    return draw(st.sampled_from(PROMPTS)), draw(st.sampled_from(GRAMMARS)), asked(draw)
-
-
-class Alone:
-    """The same model, one sequence at a time."""
-
-    def __init__(self, model: EmbeddedModel) -> None:
-        self.model_name, self.context_length = model.model_name, model.context_length
-        self.tokenizer_info, self.open = model.tokenizer_info, model.open
+class TestShippedModel(BatchLaws):
+    """Computed by NumPy."""
 
 
 ALONE = Generator(Alone(BACKEND))
 TOGETHER = Generator(BACKEND)
-
-
-def test_who_computes_together() -> None:
-    assert isinstance(BACKEND, BatchBackend)
-    assert TOGETHER.is_batching
-    assert not ALONE.is_batching
-
-
-@settings(max_examples=60, deadline=None)
-@given(many=st.lists(rows(), min_size=1, max_size=7), data=st.data())
-def test_in_a_batch_each_writes_what_it_writes_alone(many: list[Any], data: st.DataObject) -> None:
-    prompts, grammars, options = zip(*many, strict=True)
-    alone = [told(ALONE.start(prompt, grammar=grammar, options=one)) for prompt, grammar, one in many]
-    later = data.draw(st.integers(0, len(many) - 1))  # these join when others are on their way
-    running = TOGETHER.start_all(prompts[later:], grammars=grammars[later:], options=options[later:])
-    found: dict[int, list[int]] = {at: [] for at in range(len(many))}
-    reading = {later + at: iter(one) for at, one in enumerate(running)}
-    gone = data.draw(st.sets(st.integers(0, len(many) - 1), max_size=2))
-    generations = {later + at: one for at, one in enumerate(running)}
-    while reading or later:
-        if later and data.draw(st.booleans()):
-            later -= 1
-            generations[later] = TOGETHER.start(prompts[later], grammar=grammars[later], options=options[later])
-            reading[later] = iter(generations[later])
-        for at in list(reading):
-            step = next(reading[at], None)
-            if step is None:
-                del reading[at]
-                continue
-            found[at].append(step.token_id)
-            if at in gone and len(found[at]) > 3:
-                generations[at].cancel()
-    for at, (tokens, reason, stop) in enumerate(alone):
-        if at in gone and len(tokens) > 3:
-            assert found[at] == tokens[:4]
-        else:
-            assert (found[at], generations[at].finish_reason, generations[at].stopped_by) == (tokens, reason, stop)
-
-
-@pytest.mark.parametrize("counts", [(1, 1, 1), (3, 1, 5), (2, 2), (64, 1)])
-def test_logits_of_a_batch_are_those_of_sequences_alone(counts: tuple[int, ...]) -> None:
-    random = np.random.default_rng(len(counts))
-    batch = BACKEND.open_batch()
-    sessions = {key: BACKEND.open() for key in range(10, 10 + len(counts))}
-    prompts = {key: random.integers(0, 1024, 5 * key).tolist() for key in sessions}
-    for logits, (key, ids) in zip(batch.prefill(prompts), prompts.items(), strict=True):
-        np.testing.assert_allclose(logits, sessions[key].prefill(ids), atol=1e-3)
-    for _ in range(3):
-        parts = {key: random.integers(0, 1024, count).tolist() for key, count in zip(sessions, counts, strict=True)}
-        for logits, (key, ids) in zip(batch.extend(parts), parts.items(), strict=True):
-            np.testing.assert_allclose(logits, sessions[key].extend(ids), atol=1e-3)
-    batch.drop((10, 99))
-    for key in list(sessions)[:0:-1]:  # one alone, the others wait
-        np.testing.assert_allclose(batch.extend({key: [7]})[0], sessions[key].step(7), atol=1e-3)
-
-
-def test_what_a_batch_refuses_changes_nothing() -> None:
-    batch, session = BACKEND.open_batch(), BACKEND.open()
-    batch.prefill({1: [5] * 9})
-    session.prefill([5] * 9)
-    for call, ids, code in (
-        (batch.prefill, {2: [5], 3: [1024]}, "E-MODEL-TOKEN"),
-        (batch.prefill, {2: [5] * 1025}, "E-MODEL-CONTEXT"),
-        (batch.extend, {1: [-1]}, "E-MODEL-TOKEN"),
-        (batch.extend, {1: [5] * 1016}, "E-MODEL-CONTEXT"),
-    ):
-        with pytest.raises(sg.ModelError) as caught:
-            call(ids)
-        assert caught.value.code == code
-    np.testing.assert_allclose(batch.extend({1: [8]})[0], session.step(8), atol=1e-4)
 
 
 class _Failing(EmbeddedBatch):

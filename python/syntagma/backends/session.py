@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from syntagma.decoding.backend import Logits, Session
 from syntagma.errors import ModelError
 
-__all__ = ["CachedSession"]
+__all__ = ["CachedSession", "check_fits"]
 
 
 class CachedSession(Session, ABC):
@@ -38,16 +38,7 @@ class CachedSession(Session, ABC):
 
     def extend(self, token_ids: Sequence[int]) -> Logits:
         """Append tokens in one pass; the logits after the last. Raises as `prefill`."""
-        if not token_ids:
-            raise ModelError("E-MODEL-TOKEN", "there is no token to read")
-        unknown = next((token for token in token_ids if not 0 <= token < self._vocab_size), None)
-        if unknown is not None:
-            raise ModelError("E-MODEL-TOKEN", f"token {unknown} is outside of the vocabulary of {self._vocab_size}")
-        if self._length + len(token_ids) > self._context_length:
-            raise ModelError(
-                "E-MODEL-CONTEXT",
-                f"{self._length + len(token_ids)} tokens do not fit into the context of {self._context_length}",
-            )
+        check_fits(token_ids, self._length, self._vocab_size, self._context_length)
         logits = self._read(list(token_ids))
         self._length += len(token_ids)
         return logits
@@ -55,3 +46,20 @@ class CachedSession(Session, ABC):
     @abstractmethod
     def _read(self, token_ids: list[int]) -> Logits:
         """Append tokens, at least one, that fit; the logits after the last, which the caller may write into."""
+
+
+def check_fits(token_ids: Sequence[int], length: int, vocab_size: int, context_length: int) -> None:
+    """Check tokens that are to be appended to a sequence of so many.
+
+    Raises:
+        ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+    """
+    if not token_ids:
+        raise ModelError("E-MODEL-TOKEN", "there is no token to read")
+    unknown = next((token for token in token_ids if not 0 <= token < vocab_size), None)
+    if unknown is not None:
+        raise ModelError("E-MODEL-TOKEN", f"token {unknown} is outside of the vocabulary of {vocab_size}")
+    if length + len(token_ids) > context_length:
+        raise ModelError(
+            "E-MODEL-CONTEXT", f"{length + len(token_ids)} tokens do not fit into the context of {context_length}"
+        )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from syntagma.backends.session import CachedSession
+from syntagma.backends.transformers_batch import TransformersBatch, can_batch
 from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Logits
 from syntagma.decoding.tokenizer_info import TokenizerInfo
@@ -95,6 +96,12 @@ class TransformersModel:
     def open(self) -> TransformersSession:
         """A new, empty sequence."""
         return TransformersSession(self.network, self.tokenizer_info.vocab_size, self.context_length)
+
+    def open_batch(self) -> TransformersBatch | None:
+        """A new batch, without sequences; None for networks with other caches than keys and values of all positions."""
+        if not can_batch(self.network):
+            return None
+        return TransformersBatch(self.network, self.tokenizer_info.vocab_size, self.context_length)
 
 
 class TransformersSession(CachedSession):
