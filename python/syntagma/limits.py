@@ -92,8 +92,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     openchatml_message_header_chars: int = 4 * _KIB
     """header of one message, code points."""
 
+    server_connections: int = 4_096
+    """connections at once; fewer where fewer files may be open."""
+    server_header_bytes: int = 64 * _KIB
+    """head of a request, bytes."""
+    server_header_seconds: float = 20.0
+    """from the beginning of a connection or of a request until its head is there, seconds."""
     server_body_bytes: int = 8 * _MIB
     """request body, bytes."""
+    server_body_seconds: float = 60.0
+    """from the head of a request until its body is there, seconds."""
+    server_bodies_bytes: int = 256 * _MIB
+    """request bodies that are read or answered at once, bytes."""
     server_n: int = 16
     """`n` of one request."""
     server_stop: int = 16
@@ -103,7 +113,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     server_top_logprobs: int = 20
     """`top_logprobs` of one request."""
     server_streams: int = 256
-    """requests being generated at once."""
+    """requests being answered at once, those that wait for a place among the generations with them."""
+    server_queue_seconds: float = 300.0
+    """wait for a place among the generations, seconds."""
+    server_write_seconds: float = 30.0
+    """a client that reads nothing of what it is sent, seconds."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -40,9 +40,14 @@ class Caller:
             "server": ("127.0.0.1", 80),
         }
         self._asked = False
+        self.sent = len(self._body)
+        """bytes of the body that come; the rest never does"""
+        self.reads = True
+        """whether what is sent is read; where not, sending never ends"""
         self.leave = asyncio.Event()
         self.begun = asyncio.Event()
         self.status = 0
+        self.headers: dict[bytes, bytes] = {}
         self.received = b""
 
     async def run(self) -> Caller:
@@ -52,16 +57,20 @@ class Caller:
     async def _receive(self) -> dict[str, Any]:
         if not self._asked:
             self._asked = True
-            return {"type": "http.request", "body": self._body, "more_body": False}
+            whole = self.sent == len(self._body)
+            return {"type": "http.request", "body": self._body[: self.sent], "more_body": not whole}
         await self.leave.wait()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            self.headers = dict(message["headers"])
         else:
             self.received += message.get("body", b"")
             self.begun.set()
+            if not self.reads:
+                await asyncio.Event().wait()
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -176,6 +185,89 @@ def test_many_requests_at_once_do_not_mix() -> None:
         await asyncio.gather(*(caller.run() for caller in callers))
         for number, caller in enumerate(callers):
             assert json.loads(caller.received)["choices"][0]["message"]["content"] == f"word{number}" * 5
+
+    run(scene)
+
+
+def test_a_stream_that_waits_its_turn_begins_at_once() -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def block(_: int) -> None:
+        reached.set()
+        assert go_on.wait(PATIENCE)
+
+    async def scene() -> None:
+        app = create_app(model("hello", on_step=block), Settings(parallel=1))
+        first = asyncio.ensure_future(Caller(app, "/v1/chat/completions", body()).run())
+        await asyncio.to_thread(reached.wait, PATIENCE)
+        waiting = Caller(app, "/v1/chat/completions", body(stream=True))
+        task = asyncio.ensure_future(waiting.run())
+        await asyncio.wait_for(waiting.begun.wait(), PATIENCE)
+        assert waiting.status == 200
+        assert waiting.received == b": waiting\n\n"
+        # What is wrong with a request is still told by the status.
+        schema = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": {"type": "odd"}}}
+        wrong = await Caller(app, "/v1/chat/completions", body(stream=True, response_format=schema)).run()
+        assert wrong.status == 400
+        go_on.set()
+        await asyncio.gather(first, task)
+        assert waiting.received.endswith(b"data: [DONE]\n\n")
+
+    run(scene)
+
+
+def test_nobody_waits_for_a_generation_for_ever() -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def block(_: int) -> None:
+        reached.set()
+        assert go_on.wait(PATIENCE)
+
+    async def scene() -> None:
+        limits = msgspec.structs.replace(Limits(), server_queue_seconds=0.5)
+        app = create_app(model("hello", on_step=block), Settings(parallel=1, limits=limits))
+        first = asyncio.ensure_future(Caller(app, "/v1/chat/completions", body()).run())
+        await asyncio.to_thread(reached.wait, PATIENCE)
+        whole = Caller(app, "/v1/chat/completions", body())
+        streamed = Caller(app, "/v1/chat/completions", body(stream=True))
+        await asyncio.gather(whole.run(), streamed.run())
+        assert whole.status == 503
+        assert whole.headers[b"retry-after"] == b"1"
+        assert json.loads(whole.received)["error"]["code"] == "E-REQUEST-QUEUE"
+        assert streamed.status == 200
+        last = streamed.received.rstrip().split(b"\n\n")[-1].removeprefix(b"data: ")
+        assert json.loads(last)["error"]["code"] == "E-REQUEST-QUEUE"
+        go_on.set()
+        assert (await first).status == 200
+
+    run(scene)
+
+
+def test_a_server_that_ends_says_so() -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def block(step: int) -> None:
+        if step == 2:
+            reached.set()
+            assert go_on.wait(PATIENCE)
+
+    async def scene() -> None:
+        app = create_app(model("hello", on_step=block), Settings(parallel=1))
+        streamed, whole = Caller(app, "/v1/chat/completions", body(stream=True)), None
+        task = asyncio.ensure_future(streamed.run())
+        await asyncio.to_thread(reached.wait, PATIENCE)
+        whole = Caller(app, "/v1/chat/completions", body())
+        other = asyncio.ensure_future(whole.run())
+        await asyncio.wait_for(streamed.begun.wait(), PATIENCE)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        other.cancel()
+        await asyncio.gather(task, other, return_exceptions=True)
+        go_on.set()
+        last = streamed.received.rstrip().split(b"\n\n")[-1].removeprefix(b"data: ")
+        assert json.loads(last)["error"]["code"] == "E-REQUEST-SHUTDOWN"
+        assert whole.status == 503
+        assert json.loads(whole.received)["error"]["code"] == "E-REQUEST-SHUTDOWN"
 
     run(scene)
 

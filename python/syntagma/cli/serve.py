@@ -10,6 +10,7 @@ import typer
 
 from syntagma.cli.output import JsonOption, reported, write_json
 from syntagma.errors import RequestError
+from syntagma.limits import Limits
 
 __all__ = ["serve"]
 
@@ -74,14 +75,24 @@ def serve(
     reasoning_field: Annotated[
         str, typer.Option(help="Where a chat completion shows reasoning: reasoning_content, reasoning or both.")
     ] = "both",
+    queue_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for which a request may wait for a generation to be free.")
+    ] = 300.0,
+    shutdown_timeout: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Seconds that answers have to end after SIGTERM or Ctrl-C; then they are cut off. A second signal "
+            "ends the server at once.",
+        ),
+    ] = 30,
     as_json: JsonOption = False,
 ) -> None:
     """Serve a model, or engines that run already, to OpenAI clients."""
     try:
-        import uvicorn
-
         from syntagma.cli.served import computed_here, written_elsewhere
         from syntagma.serving import Settings, create_app
+        from syntagma.serving.listening import serve as listen
     except ImportError as error:
         raise RequestError(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
@@ -99,6 +110,7 @@ def serve(
         thinking_tokens=thinking_tokens,
         complete=complete,
         reasoning_fields=("reasoning_content", "reasoning") if reasoning_field == "both" else (reasoning_field,),  # type: ignore[arg-type]
+        limits=Limits(server_queue_seconds=queue_timeout),
     )
     if upstream:
         served = written_elsewhere(
@@ -123,7 +135,7 @@ def serve(
             sys.stdout.flush()
         else:
             sys.stderr.write(f"serving {', '.join(names)} at {address}\n")
-        uvicorn.Server(uvicorn.Config(create_app(served, settings), log_level="warning")).run(sockets=[listener])
+        listen(create_app(served, settings), listener, limits=settings.limits, shutdown_s=shutdown_timeout)
 
 
 def _check_word(option: str, given: str | None, known: tuple[str, ...]) -> None:

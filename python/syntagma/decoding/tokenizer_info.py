@@ -19,6 +19,9 @@ __all__ = ["TokenizerInfo"]
 
 _STATE_VERSION = 2
 """of what is pickled"""
+_BYTES = 256
+_NORMALISED = 4
+"""a text has at most so many times the bytes of its normalised form: a letter of mathematics has four, `e` has one"""
 
 
 class TokenizerInfo:
@@ -27,13 +30,16 @@ class TokenizerInfo:
     Special tokens never match text: they are allowed only where a grammar demands them, or as the end of the turn.
     """
 
-    __slots__ = ("_encoder", "_inner", "_tokens")
+    __slots__ = ("_encoder", "_inner", "_longest", "_tokens")
+
+    _longest: int | None
 
     @entry
     def __init__(self, tokens: Tokens, vocab_size: int | None = None, encoder: Encoder | None = None) -> None:
         self._tokens = tokens
         self._inner = _vocabulary(tokens, vocab_size)
         self._encoder = encoder
+        self._longest = None
 
     @classmethod
     @entry
@@ -212,6 +218,24 @@ class TokenizerInfo:
         return self._encoder.encode(text, ((0, len(text)),) if trusted is None else trusted)
 
     @entry
+    def least_tokens(self, text: str) -> int:
+        """A bound that costs no encoding: `encode` gives at least so many tokens for the text, and most often far more.
+
+        It is the text's bytes divided by those of the longest token; 0 where a vocabulary has one token for any unknown
+        text. What a tokenizer's normalisation may save is allowed for.
+        """
+        if self._longest is None:
+            table = self._tokens.table
+            spelled = {token for token in table if len(token) == 1}
+            # Where a byte cannot be spelled, a text of any length may be one token for what is unknown.
+            self._longest = max(map(len, table)) if len(spelled) == _BYTES else 0
+        if not self._longest:
+            return 0
+        if text.isascii():
+            return -(-len(text) // self._longest)
+        return -(-len(text.encode("utf-8", "surrogatepass")) // (_NORMALISED * self._longest))
+
+    @entry
     def with_encoder(self, encode_text: Callable[[str], Sequence[int]]) -> TokenizerInfo:
         """The same vocabulary with a function that encodes plain text.
 
@@ -244,6 +268,7 @@ class TokenizerInfo:
                 raise ArgumentError("E-STATE-VERSION", f"a vocabulary of version {version} cannot be read here")
             case (int(), Tokens() as tokens, int(vocab_size), encoder) if encoder is None or hasattr(encoder, "encode"):
                 self._tokens, self._inner, self._encoder = tokens, _vocabulary(tokens, vocab_size), encoder
+                self._longest = None
             case _:
                 raise ArgumentError("E-STATE-FORMAT", "this is no pickled vocabulary")
 

@@ -128,11 +128,7 @@ class Generator:
         return self._start(list(map(_Asked, prompts, grammars, keys, every)))
 
     def _start(self, asked: Sequence[_Asked]) -> list[Generation]:
-        for one in asked:
-            self._check_tokens(one.options)
-        rows = [Row(self.backend, self._ids(one.prompt), one.options, self._matchers) for one in asked]
-        for row in rows:
-            self._check_prompt(row.unread)
+        rows = [Row(self.backend, self.check(one.prompt, one.options), one.options, self._matchers) for one in asked]
         waiting = deque(
             None if one.grammar is None else self._threads.submit(self._matchers.take, one.key, one.grammar, one.begin)
             for one in asked
@@ -175,19 +171,6 @@ class Generator:
         """Whether the backend computes generations together."""
         return self._loop is not None
 
-    def _check_prompt(self, ids: Sequence[int]) -> None:
-        if not ids:
-            raise ModelError(
-                "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"
-            )
-        if len(ids) >= self.backend.context_length:
-            raise ModelError(
-                "E-MODEL-CONTEXT",
-                f"the prompt has {len(ids)} tokens; the context of {self.backend.context_length} leaves no room for an "
-                "answer",
-                hint="shorten the conversation or the tools",
-            )
-
     def _check_tokens(self, options: GenerationOptions) -> None:
         named = {*options.stop_token_ids, *options.sampling.token_ids}
         known = self.backend.tokenizer_info.vocab_size
@@ -207,11 +190,41 @@ class Generator:
         """The steps alone; see `start`."""
         return iter(self.start(prompt, grammar=grammar, grammar_key=grammar_key, options=options))
 
-    def _ids(self, prompt: str | Sequence[int]) -> list[int]:
+    @entry
+    def check(self, prompt: str | Sequence[int], options: GenerationOptions) -> list[int]:
+        """The token ids of a prompt, of which some room is left for an answer; nothing is computed.
+
+        Args:
+            prompt: as for `start`.
+            options: likewise.
+
+        Raises:
+            ArgumentError: as `start`.
+            ModelError: as `start`; a text that is too long is refused before it is encoded where its size tells.
+            VocabularyError: as `TokenizerInfo.encode`.
+        """
+        self._check_tokens(options)
         info = self.backend.tokenizer_info
-        if isinstance(prompt, Prompt):
-            return prompt.ids(info)
-        return info.encode(prompt) if isinstance(prompt, str) else list(prompt)
+        if isinstance(prompt, str):
+            self._check_room(info.least_tokens(prompt), "at least ")
+            ids = prompt.ids(info) if isinstance(prompt, Prompt) else info.encode(prompt)
+        else:
+            ids = list(prompt)
+        if not ids:
+            raise ModelError(
+                "E-MODEL-PROMPT", "the prompt is empty", hint="a model needs at least one token to begin with"
+            )
+        self._check_room(len(ids), "")
+        return ids
+
+    def _check_room(self, tokens: int, bound: str) -> None:
+        if tokens >= self.backend.context_length:
+            raise ModelError(
+                "E-MODEL-CONTEXT",
+                f"the prompt has {bound}{tokens} tokens; the context of {self.backend.context_length} leaves no room "
+                "for an answer",
+                hint="shorten the conversation or the tools",
+            )
 
     def close(self) -> None:
         """Stop the compiling threads."""

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from syntagma import __version__
 from syntagma.errors import RequestError
+from syntagma.serving.admission import Admission
 from syntagma.serving.body import decode_body, typed_body
 from syntagma.serving.chat import ChatDialect
 from syntagma.serving.completions import CompletionsDialect
-from syntagma.serving.dialect import Dialect, Writer
+from syntagma.serving.dialect import Asked, Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response
+from syntagma.serving.event_stream import EventStream, closed
+from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
@@ -34,20 +40,24 @@ from syntagma.serving.readiness import check_ready
 from syntagma.serving.records import Observer, observed
 from syntagma.serving.refusals import refusal
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
-from syntagma.serving.running import Runner
+from syntagma.serving.running import Runner, encoded, prepared
 from syntagma.serving.settings import Settings
 from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
 from syntagma.serving.surroundings import Surroundings
 from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
 __all__ = ["create_app"]
 
 _log = logging.getLogger("syntagma.serving")
 _IGNORED_HEADER = "x-syntagma-ignored"
 _IGNORED_NAMED = 32
+_UNSAID_S = 0.2
+"""what a stream may wait for its first event before its head goes out without one"""
+_UNSAID_ELSEWHERE_S = 10.0
+"""the same where an engine elsewhere may still refuse"""
 
 
 def create_app(
@@ -74,7 +84,7 @@ def create_app(
     return Starlette(
         routes=[
             Route("/health", server.health, methods=["GET"]),
-            Route("/ready", _or_error(server.ready), methods=["GET"]),
+            Route("/ready", server.ready, methods=["GET"]),
             Route("/openapi.json", server.openapi, methods=["GET"]),
             Route("/metrics", server.metrics, methods=["GET"]),
             Route("/v1/models", server.models, methods=["GET"]),
@@ -84,28 +94,16 @@ def create_app(
             Route("/v1/responses", server.answers(ResponsesDialect(server.store)), methods=["POST"]),
             Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
-            Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
-            Route("/tokenize", _or_error(server.tokenize), methods=["POST"]),
-            Route("/detokenize", _or_error(server.detokenize), methods=["POST"]),
-            Route("/apply-template", _or_error(server.apply_template), methods=["POST"]),
+            Route("/v1/messages/count_tokens", server.shows(server.count_tokens, MessagesDialect()), methods=["POST"]),
+            Route("/tokenize", server.shows(server.tokenize), methods=["POST"]),
+            Route("/detokenize", server.shows(server.detokenize), methods=["POST"]),
+            Route("/apply-template", server.shows(server.apply_template), methods=["POST"]),
             Route("/version", server.version, methods=["GET"]),
         ],
-        middleware=around.middleware(),
+        middleware=[*around.middleware(), Middleware(Guard)],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )
-
-
-def _or_error(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint, whose exceptions become answers."""
-
-    async def answered(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except Exception as error:
-            return error_response(error)
-
-    return answered
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -127,8 +125,8 @@ class _Server:
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
-        self._runner = Runner(settings.parallel)
-        self._active = 0
+        self._runner = Runner(settings.parallel, settings.limits)
+        self._admission = Admission(settings.limits)
 
     async def close(self) -> None:
         """Give back what is held: threads, and connections to engines."""
@@ -176,71 +174,103 @@ class _Server:
         except RequestError as error:
             return error_response(error)
 
-    async def count_tokens(self, request: Request) -> Response:
-        dialect = MessagesDialect()
-        try:
-            asked = dialect.read_count(await self._body(request), self._settings)
-            served = self._named(asked.model)
-            turn = await self._runner.prepare(served, asked)
-            return json_response(TokenCount(input_tokens=len(await self._runner.encode(served, turn))))
-        except Exception as error:
-            return dialect.refuse(error)
+    def shows(
+        self, show: Callable[[bytes], Any], dialect: Dialect | None = None
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint that writes nothing.
 
-    async def tokenize(self, request: Request) -> Response:
-        body = await self._body(request)
+        Args:
+            show: makes the JSON of the answer of a body, in a thread.
+            dialect: of its errors; None: that of OpenAI.
+        """
+        refuse = error_response if dialect is None else dialect.refuse
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                with contextlib.ExitStack() as held:
+                    body = await self._admission.body(request, held)
+                    held.enter_context(self._admission.place())
+                    shown = self._runner.read(len(body), lambda: json_response(show(body)))
+                    return await unless_gone(request.receive, shown)
+            except ClientDisconnect:
+                return Response(status_code=499)
+            except Exception as error:
+                return _said(request, error, refuse(error))
+
+        return endpoint
+
+    def count_tokens(self, body: bytes) -> Any:
+        """`/v1/messages/count_tokens`."""
+        asked = MessagesDialect().read_count(body, self._settings)
+        served = self._named(asked.model)
+        return TokenCount(input_tokens=len(encoded(served, prepared(served, asked))))
+
+    def tokenize(self, body: bytes) -> Any:
+        """`/tokenize`."""
         data = decode_body(body)
         with_texts = data.get("return_token_strs") is True
         if "messages" in data:
             asked = ChatDialect().read(body, self._settings).request
             served = self._named(asked.model)
-            ids = await self._runner.encode(served, await self._runner.prepare(served, asked))
+            ids = encoded(served, prepared(served, asked))
         else:
             text = typed_body(data, TokenizeRequest)
             served = self._named(text.model)
-            ids = await self._runner.encode(served, text.prompt)
-        return json_response(tokenized(ids, served, with_texts=with_texts))
+            ids = encoded(served, text.prompt)
+        return tokenized(ids, served, with_texts=with_texts)
 
-    async def detokenize(self, request: Request) -> Response:
-        data = decode_body(await self._body(request))
-        return json_response(detokenized(data, self._named(data.get("model"))))
+    def detokenize(self, body: bytes) -> Any:
+        """`/detokenize`."""
+        data = decode_body(body)
+        return detokenized(data, self._named(data.get("model")))
 
-    async def apply_template(self, request: Request) -> Response:
-        asked = ChatDialect().read(await self._body(request), self._settings).request
-        turn = await self._runner.prepare(self._named(asked.model), asked)
-        return json_response(PromptText(prompt=str(turn.prompt)))
+    def apply_template(self, body: bytes) -> Any:
+        """`/apply-template`."""
+        asked = ChatDialect().read(body, self._settings).request
+        return PromptText(prompt=str(prepared(self._named(asked.model), asked).prompt))
 
     async def version(self, _: Request) -> Response:
         return json_response(Version(version=__version__))
 
     async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:
-            asked = dialect.read(await self._body(request), self._settings)
-            served = self._named(asked.request.model)
-            writer = asked.writer(served.name)
-            happenings = self._runner.run(served, self._enforced(asked.request, served))
-            happenings = observed(happenings, served.name, self._around.observers)
-            with self._place() as place:
-                answer = _stream(happenings, writer) if asked.stream else _whole(happenings, writer)
-                first = await unless_gone(request.receive, _first(answer))
-                headers = _ignored_header(asked.ignored)
-                if not asked.stream:
-                    return Response(first, headers=headers, media_type="application/json")
-                return _EventStream(answer, writer, first, headers, place.pop_all())
+            with contextlib.ExitStack() as held:
+                body = await self._admission.body(request, held)
+                held.enter_context(self._admission.place())
+                return await unless_gone(request.receive, self._begun(dialect, body, held))
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
-            if error_body(error)[0] == 500:
-                _log.error("%s failed", request.url.path, exc_info=error)
-            return dialect.refuse(error)
+            return _said(request, error, dialect.refuse(error))
 
-    async def _body(self, request: Request) -> bytes:
-        allowed = self._settings.limits.server_body_bytes
-        body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > allowed:
-                raise RequestError("E-REQUEST-BODY", f"the body is larger than {allowed} bytes", status=413)
-        return bytes(body)
+    async def _begun(self, dialect: Dialect, body: bytes, held: contextlib.ExitStack) -> ASGIApp:
+        """The answer, as soon as its status is known. What a stream holds until its end is taken from `held`."""
+        ready = await self._runner.ready(len(body), lambda: self._read(dialect, body))
+        asked = ready.asked
+        writer = asked.writer(ready.served.name)
+        headers = _ignored_header(asked.ignored)
+        happenings = observed(self._runner.run(ready), ready.served.name, self._around.observers)
+        if not asked.stream:
+            whole = await _first(_whole(happenings, writer))
+            return Response(whole, headers=headers, media_type="application/json")
+        answer = _stream(happenings, writer)
+        first = asyncio.ensure_future(_first(answer))
+        try:
+            # An engine elsewhere may still refuse the request; here, everything has been checked.
+            await asyncio.wait({first}, timeout=_UNSAID_S if ready.served.computes else _UNSAID_ELSEWHERE_S)
+            if first.done():
+                first.result()
+        except BaseException:
+            await closed(answer, first)
+            raise
+        return EventStream(
+            answer, first, writer=writer, headers=headers, place=held.pop_all(), limits=self._settings.limits
+        )
+
+    def _read(self, dialect: Dialect, body: bytes) -> tuple[ServedModel, Asked]:
+        asked = dialect.read(body, self._settings)
+        served = self._named(asked.request.model)
+        return served, asked._replace(request=self._enforced(asked.request, served))
 
     def _named(self, name: str | None) -> ServedModel:
         """The model that a request names, or the only one."""
@@ -256,17 +286,15 @@ class _Server:
             return request
         return msgspec.structs.replace(request, resolved=msgspec.structs.replace(request.resolved, enforce="off"))
 
-    def _place(self) -> contextlib.ExitStack:
-        """A place among the streams at once; it is given back when what is returned is closed."""
-        if self._active >= self._settings.limits.server_streams:
-            raise RequestError("E-REQUEST-BUSY", "too many requests are being served", status=429)
-        self._active += 1
-        place = contextlib.ExitStack()
-        place.callback(self._leave)
-        return place
 
-    def _leave(self) -> None:
-        self._active -= 1
+def _said(request: Request, error: Exception, answer: Response) -> Response:
+    """The answer to a request that failed, once the log has what is not the request's fault."""
+    if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
+        _log.error("%s failed", request.url.path, exc_info=error)
+    if answer.status_code == HTTPStatus.REQUEST_TIMEOUT:
+        # The rest of the body is not waited for.
+        answer.headers["connection"] = "close"
+    return answer
 
 
 def _card(served: ServedModel) -> Model:
@@ -314,48 +342,3 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
         return {}
     # A client chooses the names: only letters that cannot end a header line go out as they are.
     return {_IGNORED_HEADER: ", ".join(quote(name[:64], safe="") for name in names[:_IGNORED_NAMED])}
-
-
-class _EventStream:
-    """The ASGI answer that forwards events as they come."""
-
-    def __init__(
-        self,
-        answer: AsyncGenerator[bytes, None],
-        writer: Writer,
-        first: bytes,
-        headers: dict[str, str],
-        place: contextlib.ExitStack,
-    ) -> None:
-        self._answer = answer
-        self._writer = writer
-        self._first = first
-        self._place = place
-        self._headers = {
-            "content-type": "text/event-stream; charset=utf-8",
-            "cache-control": "no-cache",
-            "x-accel-buffering": "no",
-            **headers,
-        }
-
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        with self._place:
-            async with aclosing(self._answer):
-                with contextlib.suppress(ClientDisconnect, OSError):
-                    await unless_gone(receive, self._send(send))
-
-    async def _send(self, send: Send) -> None:
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
-        await send({"type": "http.response.start", "status": 200, "headers": raw})
-        item: bytes | None = self._first
-        while item is not None:
-            await send({"type": "http.response.body", "body": item, "more_body": True})
-            item = await self._next()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _next(self) -> bytes | None:
-        try:
-            return await anext(self._answer, None)
-        except Exception as error:
-            _log.error("a stream failed", exc_info=error)
-            return self._writer.failed(error)

@@ -46,6 +46,7 @@ _KINDS = {
     401: "invalid_request_error",
     404: "invalid_request_error",
     405: "invalid_request_error",
+    408: "invalid_request_error",
     413: "invalid_request_error",
     429: "rate_limit_error",
     502: "server_error",
@@ -55,6 +56,7 @@ _KINDS = {
 }
 ERROR_HEADER: Final = "x-syntagma-error"
 """the code of an error, for dialects whose bodies have none, and for logs"""
+_COME_BACK = (429, 503)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -126,7 +128,7 @@ def error_response(error: BaseException) -> Response:
 def error_headers(error: BaseException, status: int) -> dict[str, str]:
     """The headers of the answer to an exception."""
     headers = {ERROR_HEADER: error.code} if isinstance(error, SyntagmaError) else {}
-    return headers | ({"retry-after": "1"} if status == 429 else {})
+    return headers | ({"retry-after": "1"} if status in _COME_BACK else {})
 
 
 def json_response(payload: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

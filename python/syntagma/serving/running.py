@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.errors import SyntagmaError
+from syntagma.decoding import GrammarMatcher
+from syntagma.errors import RequestError, SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
+from syntagma.limits import Limits
 from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.serving.dialect import Asked
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
@@ -28,67 +32,110 @@ from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
 
-__all__ = ["Runner"]
+__all__ = ["Ready", "Runner", "encoded", "prepared"]
 
 T = TypeVar("T")
-_PREPARING = 2
-"""threads that render prompts and build grammars"""
+_SHORT = 2
+"""threads that read short bodies"""
+_SHORT_BYTES = 256 * 1024
+"""up to here a body is short: that many bytes are read, rendered and encoded in some tenths of a second"""
+_COMPILING = 2
+"""threads that build and compile grammars"""
+
+
+class Ready(NamedTuple):
+    """A request of which everything is checked: only the engine can still fail."""
+
+    served: ServedModel
+    asked: Asked
+    turn: Turn
+    grammar_s: float = 0.0
+    """what its grammar took, seconds"""
+
+    @property
+    def request(self) -> InnerRequest:
+        """What is asked for."""
+        return self.asked.request
 
 
 class Runner:
     """Runs requests.
 
+    What takes time is done in threads, so that nothing holds up the event loop. There are some for short bodies, one
+    for long ones, and some for grammars, so that what is slow only waits for what is slow; and grammars are compiled
+    before a request takes a place among the generations.
+
     Args:
         parallel: answers of models in this process that are computed at once; further ones wait.
+        limits: how long they may wait.
     """
 
-    def __init__(self, parallel: int) -> None:
+    def __init__(self, parallel: int, limits: Limits) -> None:
+        self._queue_seconds = limits.server_queue_seconds
         self._generating = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="syntagma-generate")
-        # Apart from the others, so that a request that is wrong is told so at once.
-        self._preparing = ThreadPoolExecutor(max_workers=_PREPARING, thread_name_prefix="syntagma-prepare")
+        self._short = ThreadPoolExecutor(max_workers=_SHORT, thread_name_prefix="syntagma-read")
+        self._long = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-read-long")
+        self._compiling = ThreadPoolExecutor(max_workers=_COMPILING, thread_name_prefix="syntagma-grammar")
 
     def close(self) -> None:
         """Stop the threads; what waits for one never begins."""
-        for threads in (self._generating, self._preparing):
+        for threads in (self._generating, self._short, self._long, self._compiling):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def run(self, served: ServedModel, request: InnerRequest) -> AsyncGenerator[Happening, None]:
-        """What happens, choice by choice. Everything wrong with the request is raised before the first item.
+    async def read(self, size: int, work: Callable[[], T]) -> T:
+        """What the work returns or raises, done in a thread.
 
-        Closing the iterator stops whatever writes.
+        Args:
+            size: bytes of the body that it reads.
+            work: reads, renders or encodes.
         """
-        with _in_request(request):
-            with stage("render"):
-                turn = await _in(self._preparing, lambda: _prepared(served, request))
-            choices = [self._choice(served, turn, request, index) for index in range(request.n)]
-            # An engine elsewhere writes several at once; what computes here is asked for one after another.
-            at_once = request.n > 1 and not served.computes
-            async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
+        return await _in(self._short if size <= _SHORT_BYTES else self._long, work)
+
+    async def ready(self, size: int, work: Callable[[], tuple[ServedModel, Asked]]) -> Ready:
+        """A request as it was read, rendered, and held against the context; its grammar is compiled.
+
+        Args:
+            size: as for `read`.
+            work: reads the body.
+
+        Raises:
+            SyntagmaError: anything that is wrong with the request.
+        """
+
+        def prepare() -> Ready:
+            served, asked = work()
+            turn = prepared(served, asked.request)
+            if served.computes:
+                with _in_request(asked.request):
+                    served.model.generator.check(turn.prompt, asked.request.options)
+            return Ready(served, asked, turn)
+
+        with stage("render"):
+            ready = await self.read(size, prepare)
+        if ready.served.computes and ready.turn.request.constrains:
+            ready = ready._replace(grammar_s=await _in(self._compiling, lambda: _compile(ready)))
+        return ready
+
+    async def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
+        """What happens, choice by choice. Closing the iterator stops whatever writes.
+
+        Raises:
+            RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
+        """
+        request = ready.request
+        choices = [self._choice(ready, index) for index in range(request.n)]
+        # An engine elsewhere writes several at once; what computes here is asked for one after another.
+        at_once = request.n > 1 and not ready.served.computes
+        async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
+            with _in_request(request):
                 async for happening in happenings:
                     yield happening
 
-    async def prepare(self, served: ServedModel, request: InnerRequest) -> Turn:
-        """The turn of a request, with its prompt; nothing is written."""
-        with _in_request(request):
-            return await _in(self._preparing, lambda: _prepared(served, request))
-
-    async def encode(self, served: ServedModel, prompt: Turn | str) -> list[int]:
-        """The token ids of a turn's prompt, or of a text.
-
-        Raises:
-            RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
-        """
-        info = vocabulary_of(served)
-        return await _in(
-            self._preparing, lambda: info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
-        )
-
-    async def _choice(
-        self, served: ServedModel, turn: Turn, request: InnerRequest, index: int
-    ) -> AsyncGenerator[Happening, None]:
-        parser = timed(turn.parser())
+    async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
+        request = ready.request
+        parser = timed(ready.turn.parser())
         metrics, stopped_by = Metrics(), None
-        async with aclosing(self._written(served, turn, _options(request, index), parser)) as pieces:
+        async with aclosing(self._written(ready, index, parser)) as pieces:
             began = False
             async for piece in pieces:
                 if not began:
@@ -97,14 +144,17 @@ class Runner:
                 metrics = piece.metrics or metrics
                 stopped_by = piece.stopped_by if piece.stopped_by in request.options.stop else None
                 yield Wrote(index, piece.events, piece.logprobs)
+        if not index:
+            metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
         yield Ended(index, parser.finish_reason or "stop", parser.message, metrics, stopped_by)
 
-    def _written(
-        self, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
-    ) -> AsyncGenerator[Written, None]:
-        if served.computes:
-            return _here(self._generating, served, turn, options, parser)
-        return _elsewhere(self._preparing, served, turn, options, parser)
+    def _written(self, ready: Ready, index: int, parser: StreamParser) -> AsyncGenerator[Written, None]:
+        options = _options(ready.request, index)
+        if not ready.served.computes:
+            return _elsewhere(self._compiling, ready.served, ready.turn, options, parser)
+        # Only the first choice may give up: those behind it belong to an answer that has begun.
+        patience = None if index else self._queue_seconds
+        return _here(self._generating, ready, options, parser, patience)
 
 
 async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
@@ -115,23 +165,37 @@ async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenera
 
 
 async def _here(
-    threads: Executor, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
+    threads: Executor, ready: Ready, options: GenerationOptions, parser: StreamParser, patience: float | None
 ) -> AsyncGenerator[Written, None]:
+    turn, model = ready.turn, ready.served.model
+    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
     def work(cancelled: threading.Event) -> Iterator[Written]:
-        generation = served.model.start(turn, options)
+        loop.call_soon_threadsafe(begun.set)
+        generation = model.start(turn, options)
         assert isinstance(generation, Generation)
         markers = frozenset(turn.preserved_tokens)
-        for piece in written(generation, parser, served.model.backend.tokenizer_info, markers=markers):
+        for piece in written(generation, parser, model.backend.tokenizer_info, markers=markers):
             if cancelled.is_set():
                 return
             yield piece
 
     stream = ThreadStream(threads, work)
     try:
+        await _place(begun, patience)
         async for piece in stream:
             yield piece
     finally:
         stream.cancel()
+
+
+async def _place(begun: asyncio.Event, patience: float | None) -> None:
+    try:
+        await asyncio.wait_for(begun.wait(), patience)
+    except TimeoutError:
+        raise RequestError(
+            "E-REQUEST-QUEUE", f"no generation was free within {patience:g} seconds", status=503
+        ) from None
 
 
 async def _elsewhere(
@@ -149,7 +213,39 @@ async def _in(threads: Executor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
-def _prepared(served: ServedModel, request: InnerRequest) -> Turn:
+def _compile(ready: Ready) -> float:
+    """Build and compile the grammar of a turn, which both keep; what that took, seconds."""
+    turn, model = ready.turn, ready.served.model
+    began = time.perf_counter()
+    with _in_request(ready.request):
+        grammar = turn.whole_grammar
+        compiled = None if grammar is None else model.compiler.compile(grammar)
+        if compiled is not None and turn.begun:
+            turn.begin(GrammarMatcher(compiled), model.backend.tokenizer_info)
+    return time.perf_counter() - began
+
+
+def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
+    """The token ids of a turn's prompt, or of a text.
+
+    Raises:
+        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
+    """
+    info = vocabulary_of(served)
+    return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
+
+
+def prepared(served: ServedModel, request: InnerRequest) -> Turn:
+    """The turn of a request, with its prompt; nothing is written.
+
+    Raises:
+        SyntagmaError: anything that is wrong with the conversation.
+    """
+    with _in_request(request):
+        return _turn(served, request)
+
+
+def _turn(served: ServedModel, request: InnerRequest) -> Turn:
     if request.prompt is not None:
         return plain_turn(served, request.prompt, request.resolved)
     resolved = request.resolved

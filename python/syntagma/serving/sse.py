@@ -6,12 +6,15 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["DONE", "event", "named_event"]
+__all__ = ["COMMENT", "DONE", "event", "named_event"]
 
 _encoder = msgspec.json.Encoder()
 
 DONE = b"data: [DONE]\n\n"
 """the last event of a stream that went well"""
+
+COMMENT = b": waiting\n\n"
+"""what readers pass over; it tells everything between server and client that the answer is still coming"""
 
 
 def named_event(name: str, payload: Any) -> bytes:

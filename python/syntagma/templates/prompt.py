@@ -41,9 +41,10 @@ class Prompt(str):
             else the end.
     """
 
-    __slots__ = ("_begun", "_rendering", "_segments", "_start")
+    __slots__ = ("_begun", "_encoded", "_rendering", "_segments", "_start")
 
     _begun: int | None
+    _encoded: tuple[Encodes, list[int]] | None
     _rendering: Rendering | None
     _segments: tuple[Segment, ...] | None
     _start: int | None
@@ -71,7 +72,7 @@ class Prompt(str):
         prompt._start = start
         prompt._begun = len(text) if begun is None else begun
         prompt._segments = joined(segments)
-        prompt._rendering = None
+        prompt._rendering = prompt._encoded = None
         return prompt
 
     @classmethod
@@ -83,7 +84,7 @@ class Prompt(str):
             TemplateError, LimitError: as `ChatTemplate.render`.
         """
         prompt = super().__new__(cls, rendering.text())
-        prompt._start = prompt._begun = prompt._segments = None
+        prompt._start = prompt._begun = prompt._segments = prompt._encoded = None
         prompt._rendering = rendering
         return prompt
 
@@ -140,7 +141,9 @@ class Prompt(str):
         Raises:
             VocabularyError: as `TokenizerInfo.encode`.
         """
-        return info.encode(str(self), trusted=self.template_ranges())
+        if self._encoded is None or self._encoded[0] is not info:
+            self._encoded = info, info.encode(str(self), trusted=self.template_ranges())
+        return list(self._encoded[1])
 
     def markers(self) -> frozenset[str]:
         """What looks like a marker in the template's own text of this prompt.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ class Stored(NamedTuple):
 
 
 class ResponseStore:
-    """Answers by their ids, the least recently used of which are dropped. For one event loop.
+    """Answers by their ids, the least recently used of which are dropped. Threads may share it.
 
     Args:
         max_bytes: what all of them together may have; 0: nothing is kept.
@@ -31,16 +32,18 @@ class ResponseStore:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
+        self._lock = threading.RLock()
         self._kept: OrderedDict[str, Stored] = OrderedDict()
 
     def put(self, key: str, stored: Stored) -> None:
         """Keep an answer, and drop older ones for it. One that is larger than all may be is not kept."""
         if stored.size > self._max_bytes:
             return
-        self._kept[key] = stored
-        self._bytes += stored.size
-        while self._bytes > self._max_bytes:
-            self._bytes -= self._kept.popitem(last=False)[1].size
+        with self._lock:
+            self._kept[key] = stored
+            self._bytes += stored.size
+            while self._bytes > self._max_bytes:
+                self._bytes -= self._kept.popitem(last=False)[1].size
 
     def get(self, key: str, pointer: str | None = None) -> Stored:
         """An answer.
@@ -52,18 +55,20 @@ class ResponseStore:
         Raises:
             RequestError: `E-REQUEST-RESPONSE`, it is not kept.
         """
-        if key not in self._kept:
-            raise RequestError(
-                "E-REQUEST-RESPONSE",
-                f"there is no response {key!r}",
-                hint="it was made with `store: false`, deleted, or dropped for later ones",
-                status=404,
-                pointer=pointer,
-            )
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        raise RequestError(
+            "E-REQUEST-RESPONSE",
+            f"there is no response {key!r}",
+            hint="it was made with `store: false`, deleted, or dropped for later ones",
+            status=404,
+            pointer=pointer,
+        )
 
     def delete(self, key: str) -> None:
         """Drop an answer; raises as `get`."""
-        self._bytes -= self.get(key).size
-        del self._kept[key]
+        with self._lock:
+            self._bytes -= self.get(key).size
+            del self._kept[key]

@@ -1,0 +1,91 @@
+"""Who is let in: places among the requests that are being answered, and the bodies that are held for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+from starlette.requests import Request
+
+from syntagma.errors import RequestError
+from syntagma.limits import Limits
+
+__all__ = ["Admission"]
+
+
+class Admission:
+    """What all requests together may have. For one event loop.
+
+    Args:
+        limits: how much that is.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._active = 0
+        self._bytes = 0
+
+    @property
+    def active(self) -> int:
+        """Requests that have a place."""
+        return self._active
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[None]:
+        """A place among the requests, while the context lasts.
+
+        Raises:
+            RequestError: `E-REQUEST-BUSY`, 429: all are taken.
+        """
+        if self._active >= self._limits.server_streams:
+            raise _busy("too many requests are being served")
+        self._active += 1
+        try:
+            yield
+        finally:
+            self._active -= 1
+
+    async def body(self, request: Request, held: contextlib.ExitStack) -> bytes:
+        """The body of a request, counted until `held` is closed.
+
+        Raises:
+            RequestError: `E-REQUEST-BODY`, 413: it is too large; `E-REQUEST-SLOW`, 408: it does not come in time;
+                `E-REQUEST-BUSY`, 429: others hold too much.
+            ClientDisconnect: its client has left.
+        """
+        allowed = self._limits.server_body_bytes
+        announced = request.headers.get("content-length", "")
+        if announced.isdecimal() and (len(announced) > 18 or int(announced) > allowed):
+            raise _too_large(allowed)
+        body = bytearray()
+        counted = [0]
+        held.callback(self._give_back, counted)
+        try:
+            async with asyncio.timeout(self._limits.server_body_seconds):
+                async for piece in request.stream():
+                    if len(body) + len(piece) > allowed:
+                        raise _too_large(allowed)
+                    if self._bytes + len(piece) > self._limits.server_bodies_bytes:
+                        raise _busy("the bodies of the requests that are being served are too large together")
+                    body += piece
+                    counted[0] = len(body)
+                    self._bytes += len(piece)
+        except TimeoutError:
+            raise RequestError(
+                "E-REQUEST-SLOW",
+                f"the body was not there after {self._limits.server_body_seconds:g} seconds",
+                status=408,
+            ) from None
+        return bytes(body)
+
+    def _give_back(self, counted: list[int]) -> None:
+        self._bytes -= counted[0]
+
+
+def _busy(message: str) -> RequestError:
+    return RequestError("E-REQUEST-BUSY", message, status=429)
+
+
+def _too_large(allowed: int) -> RequestError:
+    return RequestError("E-REQUEST-BODY", f"the body is larger than {allowed} bytes", status=413)

@@ -1,0 +1,60 @@
+"""What stands around all endpoints: whatever fails in them, the client is told so in the shape that it reads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.requests import ClientDisconnect
+
+from syntagma.errors import RequestError
+from syntagma.serving.errors import error_body
+from syntagma.serving.refusals import refusal
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Guard"]
+
+_log = logging.getLogger("syntagma.serving")
+
+
+class Guard:
+    """An ASGI application around another: nothing that is raised leaves it.
+
+    Args:
+        app: the other.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; see ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        failed: BaseException
+        try:
+            await self._app(scope, receive, watched)
+            return
+        except ClientDisconnect:
+            return
+        except asyncio.CancelledError:
+            # The server under this one ends, and no longer waits for answers.
+            failed = RequestError("E-REQUEST-SHUTDOWN", "the server ends", status=503)
+        except Exception as error:
+            if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
+                _log.error("%s failed", scope["path"], exc_info=error)
+            failed = error
+        if not started:
+            await refusal(scope["path"], failed)(scope, receive, send)
