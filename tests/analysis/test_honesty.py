@@ -120,12 +120,21 @@ def test_names_of_which_none_is_shown_as_it_is_are_not_clean() -> None:
 
 
 def test_texts_of_arguments_that_are_changed_are_said() -> None:
-    found = _certificate(
-        (CALL, TAGGED),
-        ("value if value is string", "value | replace('&', '&amp;') | replace('<', '&lt;') if value is string"),
-    )
-    assert "texts in arguments: `<`, `>`, `&` or quotes are written as entities" in found.summary
+    found = _certificate((CALL, TAGGED), ("value if value is string", "value | lower if value is string"))
+    assert "texts in arguments: letters change their case" in found.summary
     assert _certificate((CALL, TAGGED)).clean
+
+
+def test_entities_in_arguments_are_a_spelling_that_formats_know() -> None:
+    source = SOURCE.replace(CALL, TAGGED).replace(
+        "value if value is string", "value | replace('&', '&amp;') | replace('<', '&lt;') if value is string"
+    )
+    found = _analysis(source)
+    assert found.certificate is not None
+    assert found.certificate.clean
+    assert "entities" not in found.certificate.summary
+    assert found.derived.spec.tools is not None
+    assert found.derived.spec.tools.escape == {"values"}
 
 
 def test_a_number_beside_a_string_is_ambiguous_where_values_are_plain() -> None:

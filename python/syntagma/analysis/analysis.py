@@ -230,7 +230,7 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
     tried = {_text_of(best.format)} if best.certificate is not None else set()
     for name in names():
         named = get(name)
-        # Headers of messages are never derived: a format that knows them reads what no render shows.
+        # A template shows some headers of messages only: a format that knows them all reads what no render shows.
         in_tie = best.name == "derived" and _has_headers_of(named.spec, derived)
         if best.certificate is not None and best.certificate.clean and not in_tie:
             continue
@@ -256,14 +256,8 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
 
 def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
     """Whether the derived format writes turns in messages with the headers that the named one knows."""
-    headers, anchor = named.messages, (derived.anchor or "").strip()
-    if headers is None or not any(start.strip() == anchor for start in headers.start):
-        return False
-    blocks = (
-        *(derived.content.block if derived.content else ()),
-        *(derived.reasoning.block if derived.reasoning else ()),
-    )
-    return any(headers.body in block.opener for block in blocks)
+    known, shown = named.messages, derived.messages
+    return known is not None and shown is not None and (known.body, set(known.start)) == (shown.body, set(shown.start))
 
 
 def _text_of(fmt: ChatFormat) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.locate.atoms import (
+    atoms,
     common_prefix,
     equal_ignoring_whitespace,
     from_visible_atom,
@@ -123,6 +124,14 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
 
 def _without_content_opener(seen: Observations, frame: Frame, end: str) -> str:
     """The closer of reasoning without the opener of content, where calls without content have that, too."""
+    plain = seen.best("C")
+    opener = frame.body(plain).lstrip() if plain is not None else ""
+    pieces = atoms(end, frame.eos)
+    for at in range(1, len(pieces)):
+        # What every part opens with follows the closer of reasoning, too.
+        closer, begun = "".join(pieces[:at]).rstrip(), "".join(pieces[at:]).strip()
+        if closer and begun and opener.startswith(begun):
+            return closer
     count = _shared_with_opener(seen, frame, end)
     return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
 

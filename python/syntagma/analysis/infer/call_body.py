@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from syntagma.analysis.locate.atoms import common_prefix, common_suffix
+from syntagma.analysis.infer.spellings import common_spelling
+from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix, through_first_visible_atom
 from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn, is_arguments
 
-__all__ = ["ArgumentPatterns", "find_argument_patterns", "find_envelope", "with_value_notation"]
+__all__ = ["ArgumentPatterns", "find_argument_patterns", "find_envelope", "shared_marker", "with_value_notation"]
 
 _QUOTES = ('"', "'")
 
@@ -24,11 +25,17 @@ class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """pattern with `{key}` and `{value}`"""
     separator: str
     closes: str
-    """the part of `argument` after the value, which follows the last value too; it may hold `{key}`"""
+    """what follows the last value and is not part of how a call ends; it may hold `{key}`"""
+    is_object: bool = False
+    """the arguments are one object in braces, in a notation that is not JSON"""
     values: Literal["text", "literal"] = "text"
-    notation: dict[str, tuple[str, ...]] = {}
+    notation: dict[str, Any] = {}
     """spellings that are not JSON's, as the keys of a format's `literals`"""
     types: dict[str, Literal["string", "json"]] = {}
+    item: str | None = None
+    """the key of elements of arrays, where objects and arrays are written as elements, too"""
+    escape: tuple[Literal["attributes", "values"], ...] = ()
+    """where XML escapes are written"""
 
     def after_last(self, call: LocatedCall, text: str) -> str:
         """The text after the arguments of a call: `text` without what closes its last value."""
@@ -47,32 +54,75 @@ class _ArgumentLiterals(msgspec.Struct, frozen=True):
 # -- arguments one by one
 
 
-def find_argument_patterns(located: LocatedTurn, after: str) -> ArgumentPatterns | None:
-    """Find how arguments are written from the first call of a turn; None if that is not understood.
+def find_argument_patterns(
+    located: LocatedTurn, after: str, without_arguments: str | None = None
+) -> ArgumentPatterns | None:
+    """Find how arguments are written from the calls of a turn; None if that is not understood.
 
     Args:
-        located: the turn, whose first call has two arguments.
-        after: the text that follows the last value of that call.
+        located: the turn, whose calls have two arguments each.
+        after: the text that follows the last value of the first call.
+        without_arguments: what follows the name of a call that has no arguments.
     """
-    literals = _argument_literals(located.text, located.calls[0])
+    rows = [_argument_literals(located.text, call) for call in located.calls]
+    literals = rows[0]
     if literals is None or literals.middle != literals.second_middle:
+        return None
+    befores = [row.before.replace(one.call.name, "{name}") for row, one in zip(rows, located.calls, strict=True) if row]
+    before = common_spelling(befores) if len(befores) == len(rows) else None
+    if before is None or not literals.middle:
         return None
     first_key, last_key = (key for key in located.calls[0].call.arguments)
     between, after = literals.between.replace(first_key, "{key}"), after.replace(last_key, "{key}")
     closes = common_prefix([between, after])
-    opener = common_suffix([literals.before, between[len(closes) :]])
-    if not closes:
-        return None
+    opener = common_suffix([before, between[len(closes) :]])
+    if not closes.strip():
+        closes, opener = _without_closer(before, between, after, without_arguments)
+    marker = shared_marker(closes)
+    if marker and before.endswith(marker + opener):
+        closes, opener = closes.removesuffix(marker), marker + opener
     separator = between[len(closes) : len(between) - len(opener)]
-    opens = literals.before[: len(literals.before) - len(opener)]
-    if not (opener + opens) or not literals.middle:
+    opens = before[: len(before) - len(opener)]
+    if not between or not (opener + opens):
         return None
-    return ArgumentPatterns(
+    found = ArgumentPatterns(
         opens=opens,
         argument=opener + "{key}" + literals.middle + "{value}" + closes,
         separator=separator,
         closes=closes,
     )
+    is_object = opens.endswith("{") and after[len(closes) :].startswith("}") and separator.strip() == ","
+    if is_object and closes and literals.middle.endswith(closes) and literals.middle.startswith(opener + ":"):
+        return msgspec.structs.replace(found, opens=opens[:-1], closes=closes + "}", is_object=True)
+    return found
+
+
+def _without_closer(before: str, between: str, after: str, without_arguments: str | None) -> tuple[str, str]:
+    """What closes a value and what opens an argument, where only whitespace, or nothing, follows every value.
+
+    The next key ends a value, if text stands before keys; else a separator. Line breaks are a separator if a call
+    without arguments has that of its closer, too.
+    """
+    opener = common_suffix([before, between])
+    closes = common_prefix([between, after])
+    if opener.strip() or between.strip():
+        return "", opener
+    opener = common_suffix([before, between[len(closes) :]])
+    opens = before[: len(before) - len(opener)]
+    is_separator = without_arguments is not None and without_arguments.startswith(
+        opens + through_first_visible_atom(after, "")
+    )
+    return ("", "") if is_separator else (closes, opener)
+
+
+def shared_marker(text: str) -> str:
+    """The marker that a text begins and ends with: it then leads what follows, as it leads the text; empty if none."""
+    pieces = atoms(text)
+    for size in range((len(pieces) - 1) // 2, 0, -1):
+        marker = "".join(pieces[:size])
+        if pieces[:size] == pieces[-size:] and len(marker) > 1 and marker == marker.strip():
+            return marker
+    return ""
 
 
 def _argument_literals(text: str, call: LocatedCall) -> _ArgumentLiterals | None:
@@ -83,14 +133,14 @@ def _argument_literals(text: str, call: LocatedCall) -> _ArgumentLiterals | None
 
 
 def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None) -> ArgumentPatterns | None:
-    """The patterns with how values of other types are written; None if that is not understood.
+    """The patterns with how numbers are written, which shows what stands around text; None if that is not understood.
 
     Args:
         arguments: the patterns as found with strings.
         numbers: the same turn with whole numbers as values, or None if it did not render.
     """
     if numbers is None or not numbers.calls or not numbers.calls[0].tagged:
-        return arguments
+        return None if arguments.is_object else arguments
     literals = _argument_literals(numbers.text, numbers.calls[0])
     if literals is None:
         return None
@@ -98,30 +148,45 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
     middle, _, closes = rest.partition("{value}")
     key = next(iter(numbers.calls[0].call.arguments))
     follows = literals.between.replace(key, "{key}")
-    if literals.middle == middle and follows.startswith(closes.rstrip()):
+    if literals.middle == middle and follows.startswith(closes.rstrip()) and not arguments.is_object:
         return arguments
-    for quote in _QUOTES:
+    quotes = (closes,) if arguments.is_object else _QUOTES
+    for quote in quotes:
         if middle == literals.middle + quote and closes.startswith(quote):
             shorter = closes[len(quote) :]
-            return msgspec.structs.replace(
+            found = msgspec.structs.replace(
                 arguments,
                 argument=before + "{key}" + literals.middle + "{value}" + shorter,
                 values="literal",
-                notation={"quotes": (quote, '"')} if quote != '"' else {},
+                notation={"quotes": [quote] if len(quote) > 1 else [quote, '"']} if quote != '"' else {},
             )
+            return _as_object(found, before, literals.middle) if arguments.is_object else found
     start = common_prefix([middle, literals.middle])
     # Words are atoms, so a common end begins after the word that differs.
     end = common_suffix([middle[len(start) :], literals.middle[len(start) :]])
     string_type = middle[len(start) : len(middle) - len(end)]
     other_type = literals.middle[len(start) : len(literals.middle) - len(end)]
     differ_in_a_word = string_type.isalnum() and other_type.isalnum() and start and end
-    if differ_in_a_word and follows.startswith(closes.rstrip()):
+    if differ_in_a_word and follows.startswith(closes.rstrip()) and not arguments.is_object:
         return msgspec.structs.replace(
             arguments,
             argument=before + "{key}" + start + "{type}" + end + "{value}" + closes,
             types={string_type: "string", other_type: "json"},
         )
     return None
+
+
+def _as_object(arguments: ArgumentPatterns, key_quote: str, middle: str) -> ArgumentPatterns:
+    """The patterns of an object in a notation: its keys may be bare, and its comma and colon spaced."""
+    space = " " if key_quote else ""
+    spelled: dict[str, Any] = dict(arguments.notation)
+    if not key_quote:
+        spelled["bare_keys"] = True
+    if arguments.separator != "," + space:
+        spelled["member_separator"] = arguments.separator
+    if middle.removeprefix(key_quote) != ":" + space:
+        spelled["key_separator"] = middle.removeprefix(key_quote)
+    return msgspec.structs.replace(arguments, notation=spelled)
 
 
 # -- calls in JSON

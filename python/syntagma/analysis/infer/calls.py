@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import msgspec
 
 from syntagma.analysis.infer.blocks import ContentBlock, ReasoningBlock, without_empty_content, without_empty_reasoning
-from syntagma.analysis.infer.call_body import ArgumentPatterns, find_argument_patterns, find_envelope
+from syntagma.analysis.infer.call_body import (
+    ArgumentPatterns,
+    find_argument_patterns,
+    find_envelope,
+    shared_marker,
+)
 from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.infer.spellings import common_spelling, with_leading_counters, with_trailing_counters
 from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix
 from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn
 from syntagma.analysis.locate.observations import Observations
@@ -74,12 +79,15 @@ def find_call_patterns(
     after = _after(calls[-1], frame.tail(located))
     arguments = None
     if calls[0].tagged:
-        arguments = find_argument_patterns(located, gaps[0] if gaps else after)
+        arguments = find_argument_patterns(located, gaps[0] if gaps else after, seen.without_arguments)
         if arguments is None:
             raise UnsupportedCalls("arguments are written one by one, in a way that is not understood")
         gaps = [arguments.after_last(call, gap) for call, gap in zip(calls, gaps, strict=False)]
         after = arguments.after_last(calls[-1], after)
-    gap, separators_differ = _gap_pattern(gaps)
+    if gaps:
+        *gaps, after = with_leading_counters([*gaps, after])
+        before, *gaps = with_trailing_counters([before, *gaps])
+    gap, separators_differ = gaps[0] if gaps else None, len(set(gaps)) > 1
     split = _split(before, gap, after, frame, in_array=calls[0].in_array)
     space = _after_content(split, seen, content.close if content is not None else "")
     if space and _always_begins_with(located, frame, reasoning, space):
@@ -157,10 +165,9 @@ def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: 
         if in_array:
             return _Split(before, "", "", ", ", after)
         return _Split("", before, after if after.strip() else "", "\n", "")
-    for counter, first in (("{index}", "0"), ("{ordinal}", "1")):
-        if counter in gap and first in before:
-            start, _, rest = before.rpartition(first)
-            before = start + counter + rest
+    if gap == after + before and before.strip() and after.strip():
+        # Nothing stands between calls but the end of one and the beginning of the next.
+        return _Split("", before, after, "", "")
     opener = common_suffix([before, gap], frame.eos)
     if not opener.strip():
         opener = ""
@@ -169,6 +176,9 @@ def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: 
         opener = gap[len(closer) :]
     if not closer.strip():
         closer = ""
+    marker = shared_marker(closer)
+    if marker and before.endswith(marker + opener):
+        closer, opener = closer.removesuffix(marker), marker + opener
     separator = gap[len(closer) : len(gap) - len(opener)]
     return _Split(before[: len(before) - len(opener)], opener, closer, separator, after[len(closer) :])
 
@@ -209,7 +219,7 @@ def _slots(
     for at, slot in enumerate(order):
         if at:
             gaps = [_between(text, call, order[at - 1].kind, slot.kind) for call in calls]
-            literal = _generalised(gaps, names)
+            literal = common_spelling([text.replace(name, "{name}") for text, name in zip(gaps, names, strict=True)])
             if literal is None:
                 raise UnsupportedCalls("the literals inside a call differ from call to call")
             body += literal
@@ -254,60 +264,3 @@ def _with_joined_id(body: str, split: _Split) -> tuple[str, str | None, _Split]:
 
 def _joins(text: str) -> bool:
     return all(char.isalnum() or char in "._:-/#@+~" for char in text)
-
-
-# -- several spellings of one literal
-
-
-def _gap_pattern(gaps: list[str]) -> tuple[str | None, bool]:
-    """The text between two calls (None: there is one call only), and whether it differs from call to call."""
-    if not gaps:
-        return None, False
-    common = _common_spelling(gaps, first=1)
-    return (gaps[0], True) if common is None else (common, False)
-
-
-def _generalised(texts: Sequence[str], names: Sequence[str]) -> str | None:
-    """One pattern text for the same literal in each call; None if they differ in more than names and counters.
-
-    Args:
-        texts: the literal as it stands in each call, in order.
-        names: the calls' tool names.
-    """
-    return _common_spelling([text.replace(name, "{name}") for text, name in zip(texts, names, strict=True)])
-
-
-def _common_spelling(texts: Sequence[str], *, first: int = 0) -> str | None:
-    """One text with counters for numbers that run from call to call; None if the texts differ otherwise.
-
-    Args:
-        texts: the texts of successive calls.
-        first: index of the call to which the first text belongs.
-    """
-    if len(set(texts)) == 1:
-        return texts[0]
-    rows = [_split_digits(text) for text in texts]
-    if len({len(row) for row in rows}) != 1:
-        return None
-    made: list[str] = []
-    for column in zip(*rows, strict=True):
-        if len(set(column)) == 1:
-            made.append(column[0])
-        elif all(piece == str(index) for index, piece in enumerate(column, first)):
-            made.append("{index}")
-        elif all(piece == str(index + 1) for index, piece in enumerate(column, first)):
-            made.append("{ordinal}")
-        else:
-            return None
-    return "".join(made)
-
-
-def _split_digits(text: str) -> list[str]:
-    """The text cut where runs of digits begin and end."""
-    pieces: list[str] = []
-    for char in text:
-        if pieces and pieces[-1][-1].isdecimal() == char.isdecimal():
-            pieces[-1] += char
-        else:
-            pieces.append(char)
-    return pieces

@@ -14,14 +14,20 @@ from syntagma.analysis.infer.blocks import (
     find_content_block,
     find_reasoning_block,
 )
-from syntagma.analysis.infer.call_body import ArgumentPatterns, with_value_notation
+from syntagma.analysis.infer.call_body import ArgumentPatterns
 from syntagma.analysis.infer.calls import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
-from syntagma.analysis.infer.frame import Frame, find_frame
+from syntagma.analysis.infer.frame import Frame, find_frame, without_shared_edges
+from syntagma.analysis.infer.headers import (
+    MessageHeaders,
+    find_message_headers,
+    header_fields,
+    split_by_headers,
+)
+from syntagma.analysis.infer.value_types import with_value_types
 from syntagma.analysis.locate.atoms import atoms, text_after, visible_atoms
-from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
 from syntagma.analysis.locate.observations import Observations
 from syntagma.analysis.probe.inputs import ProbeResult
-from syntagma.analysis.render.conversation import SampleCall, SampleTurn, Sentinels
+from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Notation, read_tables
@@ -68,6 +74,8 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     calls: CallPatterns | None
     not_understood: str | None
     """what is not understood of how calls are written"""
+    headers: MessageHeaders | None = None
+    """the headers of messages, which then lead to reasoning, content and calls"""
 
 
 def infer_format(
@@ -104,6 +112,17 @@ def _compare(
     seen: Observations, frame: Frame, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate
 ) -> _Parts:
     """Compare the turns: reasoning first, because what it takes from the lead belongs to no other part."""
+    headers = find_message_headers(seen, frame)
+    if headers is not None:
+        frame = msgspec.structs.replace(frame, end_of_turn=headers.end_of_turn)
+        calls, not_understood = _compare_calls(seen, frame, renderer, probed)
+        if calls is not None:
+            calls = split_by_headers(calls, headers)
+            not_understood = None if calls is not None else "a call has no header like that of other messages"
+        return _Parts(
+            frame=frame, reasoning=None, content=None, calls=calls, not_understood=not_understood, headers=headers
+        )
+    frame = without_shared_edges(frame, seen)
     reasoning = find_reasoning_block(
         seen,
         frame,
@@ -114,43 +133,28 @@ def _compare(
     )
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
-    calls, not_understood = None, None
-    try:
-        calls = find_call_patterns(seen, frame, reasoning, content)
-        if calls is not None and calls.arguments is not None:
-            typed = _with_types(renderer, probed, calls.arguments)
-            calls = msgspec.structs.replace(calls, arguments=typed)
-    except UnsupportedCalls as error:
-        not_understood = str(error)
+    calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
     return _Parts(frame=frame, reasoning=reasoning, content=content, calls=calls, not_understood=not_understood)
 
 
-def _with_types(renderer: TurnRenderer, probed: ProbeResult, arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """The arguments with how values other than strings are written."""
-
-    def located(values: tuple[Any, Any]) -> LocatedTurn | None:
-        call = renderer.new_call(2, probed.id_form)
-        given = dict(zip(call.arguments, values, strict=True))
-        turn = SampleTurn(calls=(SampleCall(call.name, given, call.id),))
-        rendered = renderer.in_any_context(turn, probed.inputs)
-        return None if rendered is None else locate_turn(rendered)
-
-    def is_spelled_like_python(value: Any) -> bool:
-        # Locating looks for `str(value)`, which is Python's spelling; JSON's is then not found.
-        turn = located((value, renderer.sentinels.number()))
-        return turn is not None and bool(turn.calls) and turn.calls[0].tagged
-
-    found = with_value_notation(arguments, located((renderer.sentinels.number(), renderer.sentinels.number())))
-    if found is None:
-        raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
-    notation = dict(found.notation)
-    if is_spelled_like_python(True):
-        notation |= {"true": ("True", "true"), "false": ("False", "false")}
-    if is_spelled_like_python(None):
-        notation |= {"null": ("None", "null")}
-    if is_spelled_like_python([renderer.sentinels.word("v")]):
-        notation |= {"quotes": ("'", '"')}
-    return msgspec.structs.replace(found, notation=notation)
+def _compare_calls(
+    seen: Observations,
+    frame: Frame,
+    renderer: TurnRenderer,
+    probed: ProbeResult,
+    blocks: tuple[ReasoningBlock | None, ContentBlock | None] = (None, None),
+) -> tuple[CallPatterns | None, str | None]:
+    """How calls are written, or what of it is not understood."""
+    try:
+        calls = find_call_patterns(seen, frame, *blocks)
+        if calls is not None and calls.arguments is not None:
+            typed = with_value_types(renderer, probed, calls.arguments)
+            if typed is None:
+                raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
+            calls = msgspec.structs.replace(calls, arguments=typed)
+    except UnsupportedCalls as error:
+        return None, str(error)
+    return calls, None
 
 
 # -- the state of reasoning after a prompt
@@ -230,10 +234,12 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
     """The keys and tables of the format file."""
     frame, content = parts.frame, parts.content
     tables: dict[str, Any] = {}
-    if frame.anchor:
-        tables["anchor"] = frame.anchor
     if frame.end_of_turn:
         tables["end_of_turn"] = _end_of_turn_list(frame.end_of_turn, frame.eos)
+    if parts.headers is not None:
+        return {**tables, **_tables_of_messages(parts.headers, parts.calls)}
+    if frame.anchor:
+        tables = {"anchor": frame.anchor, **tables}
     if parts.reasoning is not None:
         tables["reasoning"] = _reasoning_table(parts.reasoning, states, parts.calls)
     if content is not None:
@@ -247,6 +253,26 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
             tables["markers"] = list(dict.fromkeys(markers))
         if parts.calls.drop:
             tables.setdefault("content", {})["drop"] = [parts.calls.drop]
+    return tables
+
+
+def _tables_of_messages(headers: MessageHeaders, calls: CallPatterns | None) -> dict[str, Any]:
+    """The tables of a format whose turns are messages with headers."""
+    tables: dict[str, Any] = {}
+    if headers.reasoning is not None:
+        tables["reasoning"] = {"block": headers.reasoning, "repeat": True}
+    tables["content"] = {"block": list(headers.content)}
+    shown, ends = [*headers.content, headers.reasoning or ""], list(headers.ends)
+    if calls is not None:
+        tables["tools"] = _tools_table(calls)
+        shown.append(calls.call)
+        ends += [atom for atom in visible_atoms(calls.call)[-1:] if "}" not in atom]
+    tables["messages"] = {
+        "start": headers.start,
+        "fields": header_fields(shown, headers.body),
+        "body": headers.body,
+        "end": list(dict.fromkeys(ends)),
+    }
     return tables
 
 
@@ -335,15 +361,26 @@ def _tools_table(calls: CallPatterns) -> dict[str, Any]:
         table["id"] = calls.id
     arguments = calls.arguments
     if arguments is not None:
+        table |= _arguments_table(arguments)
+    return table
+
+
+def _arguments_table(arguments: ArgumentPatterns) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    if not arguments.is_object:
         table["argument"] = arguments.argument
         if arguments.separator:
             table["argument_separator"] = arguments.separator
         if arguments.values != "text":
             table["values"] = arguments.values
-        if arguments.types:
-            table["types"] = arguments.types
-        if arguments.notation:
-            table["literals"] = {key: list(words) for key, words in arguments.notation.items()}
+    if arguments.types:
+        table["types"] = arguments.types
+    if arguments.item is not None:
+        table["item"] = arguments.item
+    if arguments.escape:
+        table["escape"] = list(arguments.escape)
+    if arguments.notation:
+        table["literals"] = arguments.notation
     return table
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 
 from syntagma.analysis.locate.atoms import atoms, common_prefix, from_visible_atom, visible_atoms
 from syntagma.analysis.locate.located_turn import LocatedTurn
 from syntagma.analysis.locate.observations import Observations
 
-__all__ = ["Frame", "clean_tail", "find_frame"]
+__all__ = ["Frame", "clean_tail", "find_frame", "without_shared_edges"]
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +122,34 @@ def find_frame(seen: Observations, eos: str) -> Frame:
     return Frame(
         lead=lead, user_close=user_close, end_of_turn=end_of_turn, epilogue=epilogue, user_open=user_open, eos=eos
     )
+
+
+def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
+    """The frame without what belongs to the parts of a turn, because it stands between them, too.
+
+    Where reasoning, content and calls open alike, the marker that they share follows the header in every shape; where
+    they close alike, the one that they share precedes the end of the turn in every shape.
+    """
+    gaps = [
+        located.text[one.end : other.start]
+        for located in seen.turns
+        for one, other in itertools.pairwise(located.elements)
+        if one.kind != other.kind
+    ]
+    if not gaps or all(frame.header in gap for gap in gaps):
+        return frame
+    pieces = atoms(frame.header, frame.eos)
+    suffixes = ("".join(pieces[at:]) for at in range(1, len(pieces)))
+    shared = next((text for text in suffixes if text.strip() and all(text in gap for gap in gaps)), "")
+    shorter = frame.shortened(len(shared)) if shared and shared == shared.strip() else frame
+    opener = common_prefix([shorter.body(located) for located in seen.turns], frame.eos).strip()
+    if not opener or any(opener not in gap for gap in gaps):
+        return frame
+    closers = [gap.partition(opener)[0].rstrip() for gap in gaps]
+    pieces = atoms(frame.end_of_turn, frame.eos)
+    prefixes = ("".join(pieces[:at]) for at in range(len(pieces) - 1, 0, -1))
+    closer = next((text for text in prefixes if text.strip() and all(one.endswith(text) for one in closers)), "")
+    return msgspec.structs.replace(shorter, end_of_turn=frame.end_of_turn.removeprefix(closer))
 
 
 def _lead(heads: list[str], prompts: list[str], eos: str) -> str:

@@ -29,6 +29,8 @@ class Observations(msgspec.Struct, frozen=True, kw_only=True):
     """the default prompt without a generation prompt; None if it does not render"""
     user_openers: tuple[str, str] | None
     """what stands before the first user's sentinel, and between a content and the second user's"""
+    without_arguments: str | None = None
+    """what follows the name of a call that has no arguments; None if there is none, or it is not shown"""
 
     def best(self, *shapes: str) -> LocatedTurn | None:
         """The first turn that shows exactly one of these shapes, last turns before those in the middle.
@@ -69,7 +71,14 @@ def observe(renderer: TurnRenderer, probed: ProbeResult) -> Observations:
         prompts=prompts,
         bare_prompt=renderer.prompt(inputs, {}, generation=False),
         user_openers=renderer.user_openers(inputs),
+        without_arguments=_without_arguments(renderer, probed) if probed.max_calls else None,
     )
+
+
+def _without_arguments(renderer: TurnRenderer, probed: ProbeResult) -> str | None:
+    call = renderer.new_call(0, probed.id_form)
+    rendered = renderer.in_any_context(SampleTurn(calls=(call,)), probed.inputs)
+    return rendered.text.partition(call.name)[2] if rendered is not None and rendered.shows(call.name) else None
 
 
 def _new_turn(renderer: TurnRenderer, shape: str, probed: ProbeResult) -> SampleTurn:
