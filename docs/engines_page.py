@@ -17,7 +17,9 @@ CASES = """
 ## The table of cases
 
 One table (`tests/upstreams/cases.py`) is asked of all of them: `make test-engines`, and `make test` for the mocks.
-● was held whole and streamed, ◐ whole alone, ✕ is refused with the reason, – was not tried.
+● was held whole and streamed, ◐ whole alone, ◑ streamed alone, ✕ is refused with the reason, – was not tried. `hot` is
+temperature 2; `disconnect`, that a client that leaves, or a stream that is closed, stops the model: where no stream or
+connection of ours is in between, there is nothing to try.
 
 """
 
@@ -49,4 +51,4 @@ def _sign(ways: list[str]) -> str:
     """One cell: the ways in which a case was held."""
     if "refused" in ways:
         return "✕"
-    return {(): "–", ("whole",): "◐", ("whole", "streamed"): "●"}[tuple(ways)]
+    return {(): "–", ("whole",): "◐", ("streamed",): "◑", ("whole", "streamed"): "●"}[tuple(ways)]

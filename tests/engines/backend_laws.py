@@ -16,7 +16,7 @@ import pytest
 import syntagma as sg
 from syntagma.embedded import EmbeddedModel
 from syntagma.events import ContentDelta, MessageEnd
-from tests.engines.cases import TABLE, Case, hold, record
+from tests.engines.cases import LEFT_NAME, TABLE, Case, hold, record
 from tests.engines.shipped import CONVERSATIONS, TOOLS, greedy, log_probabilities, prompt_of
 
 __all__ = ["DOCS", "BackendLaws", "Pair"]
@@ -131,6 +131,7 @@ class BackendLaws:
         with closing(model.stream(TIMER, temperature=0)) as stream:  # type: ignore[type-var]
             next(stream)
         assert told(model.chat(TIMER, temperature=0, max_tokens=4)) == told(whole)
+        record(self.engine, LEFT_NAME, stream=True)
 
     def test_the_context_ends(self, pair: Pair) -> None:
         backend, _ = pair

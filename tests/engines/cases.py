@@ -14,6 +14,7 @@ from tests.upstreams.cases import CASES, CUT, MESSAGES, TOOLS, Answer, Case, che
 
 __all__ = [
     "CUT_NAME",
+    "LEFT_NAME",
     "LENGTH",
     "MESSAGES",
     "TABLE",
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 CUT_NAME = "cut by length"
+LEFT_NAME = "disconnect"
+"""a client that leaves, or a stream that is closed, stops the model"""
 LENGTH = 150
 """tokens of an answer at most, where a case says nothing"""
 TABLE = (*CASES, Case(CUT_NAME, CUT, None))

@@ -12,7 +12,7 @@ import pytest
 import syntagma as sg
 from syntagma.integrations.langchain import chat_model
 from tests.docs.blocks import run_blocks
-from tests.engines.cases import MESSAGES, TABLE, Case, Sampling, check_message, options_of, record
+from tests.engines.cases import LEFT_NAME, MESSAGES, TABLE, Case, Sampling, check_message, options_of, record
 
 langchain_core = pytest.importorskip("langchain_core")
 pydantic = pytest.importorskip("pydantic")
@@ -61,6 +61,15 @@ def test_the_table_of_cases(model: sg.Model, case: Case, stream: bool) -> None:
     usage = (message.usage_metadata["input_tokens"], message.usage_metadata["output_tokens"])
     check_message(case, wire(message), message.response_metadata["finish_reason"], usage)
     record("langchain", case, stream=stream)
+
+
+def test_a_stream_that_is_left_stops_the_model(model: sg.Model) -> None:
+    stream = chat_model(model, temperature=1.5, max_tokens=300).stream(MESSAGES)
+    next(stream)
+    stream.close()
+    with pytest.raises(StopIteration):
+        next(stream)
+    record("langchain", LEFT_NAME, stream=True)
 
 
 def test_tools_are_called_and_answered(model: sg.Model) -> None:

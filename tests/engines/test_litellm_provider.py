@@ -13,8 +13,8 @@ import pytest
 import syntagma as sg
 from syntagma.integrations.litellm import handler
 from tests.docs.blocks import run_blocks
+from tests.engines.cases import LEFT_NAME, TABLE, TOOLS, Case, Sampling, check_message, joined, options_of, record
 from tests.engines.cases import MESSAGES as QUESTION
-from tests.engines.cases import TABLE, TOOLS, Case, Sampling, check_message, joined, options_of, record
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would be downloaded
 litellm = pytest.importorskip("litellm")
@@ -103,6 +103,7 @@ def test_a_stream_that_is_left_stops_the_model() -> None:
     stream.completion_stream.close()
     with pytest.raises(StopIteration):
         next(stream.completion_stream)
+    record("litellm", LEFT_NAME, stream=True)
 
 
 def test_a_conversation_with_calls_goes_on() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-from openai import BadRequestError, OpenAI
+from openai import APITimeoutError, BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
 from tests.docs.blocks import run_blocks
-from tests.engines.cases import CUT_NAME, record
+from tests.engines.cases import CUT_NAME, LEFT_NAME, record
 from tests.engines.conftest import llamacpp_server
 from tests.serving.live import listening
 from tests.upstreams.cases import CASES, CUT, ENDLESS, Case, ask, check
@@ -74,6 +74,21 @@ def test_a_client_that_leaves_frees_the_engine(client: OpenAI, engine: Any) -> N
     while busy(engine):
         time.sleep(0.005)
     assert time.monotonic() - left < min(1, whole / 2), "the engine went on"
+    record("llamacpp", LEFT_NAME, stream=True)
+
+
+def test_a_client_that_does_not_wait_frees_the_engine(client: OpenAI, engine: Any) -> None:
+    messages: Any = [{"role": "user", "content": "Write."}]
+    fields: Any = ENDLESS
+    with pytest.raises(APITimeoutError):
+        client.with_options(timeout=0.2).chat.completions.create(
+            model=MODEL, messages=messages, max_tokens=100_000, **fields
+        )
+    left = time.monotonic()
+    while busy(engine):
+        assert time.monotonic() - left < 1, "the engine went on"
+        time.sleep(0.005)
+    record("llamacpp", LEFT_NAME, stream=False)
 
 
 def busy(engine: Any) -> bool:

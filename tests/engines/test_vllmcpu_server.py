@@ -1,6 +1,7 @@
-"""A real server of vLLM on the CPU with the shipped model: our parsers, and our grammars in its structured outputs.
+"""A real server of vLLM on the CPU with the shipped model: our parsers, and our grammars in its structured outputs; and
+our server in front of it, which is asked the table of cases.
 
-The scenarios are asked by OpenAI's client, each whole and streamed. With `SYNTAGMA_VLLM_BACKEND=1` in the environment,
+All is asked by OpenAI's client, each whole and streamed. With `SYNTAGMA_VLLM_BACKEND=1` in the environment,
 the engine's grammars are ours, too. `VLLM_SERVER` names a server that runs already, `http://127.0.0.1:8000`.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -18,10 +20,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import jsonschema
 import pytest
 
+from syntagma import upstreams
+from syntagma.serving import ServedModel, create_app
+from tests.engines.cases import CUT_NAME, LEFT_NAME, record
 from tests.engines.model_files import write_folder
+from tests.serving.live import listening
+from tests.upstreams.cases import CASES, CUT, ENDLESS, Case, check
+from tests.upstreams.cases import ask as ask_case
 
 pytest.importorskip("vllm")
 openai = pytest.importorskip("openai")
@@ -46,6 +55,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 THINKING = {"chat_template_kwargs": {"enable_thinking": True}}
+CUT_CASE = Case(CUT_NAME, CUT, None)
 NAMED = {"type": "function", "function": {"name": "set_reminder"}}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 SCENARIOS: dict[str, tuple[dict[str, Any], str]] = {
@@ -68,29 +78,48 @@ class Answer(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the model."""
+    return write_folder(tmp_path_factory.mktemp("vllm") / "model")
+
+
+@pytest.fixture(scope="module")
+def engine(model: Path) -> Iterator[str]:
+    """Where the server is."""
     running = os.environ.get("VLLM_SERVER")
     if running:
-        yield _client(running)
+        yield running
         return
-    folder = tmp_path_factory.mktemp("vllm")
-    model = write_folder(folder / "model")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    log = folder / "server.log"
+    log = model.parent / "server.log"
     with log.open("wb") as out:
         server = subprocess.Popen(_command(model, port), env=_environment(), stdout=out, stderr=subprocess.STDOUT)
     try:
         _wait(server, f"http://127.0.0.1:{port}/health", log)
-        yield _client(f"http://127.0.0.1:{port}")
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait(60)
 
 
-def _client(url: str) -> Any:
-    return openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=300)
+@pytest.fixture(scope="module")
+def client(engine: str) -> Iterator[Any]:
+    """Asks that server."""
+    with openai.OpenAI(base_url=f"{engine}/v1", api_key="none", max_retries=0, timeout=300) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def fronted(engine: str, model: Path) -> Iterator[Any]:
+    """Asks our server, which stands in front of that one."""
+    app = create_app(ServedModel(*upstreams.load(f"vllm:{engine}", model=model), name="m"))
+    with (
+        listening(app) as base_url,
+        openai.OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=300) as made,
+    ):
+        yield made
 
 
 def _command(model: Path, port: int) -> list[str]:
@@ -202,3 +231,55 @@ def test_what_cannot_be_held_is_refused(client: Any) -> None:
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "$ref": "http://x/y"}}}
     with pytest.raises(openai.BadRequestError, match="E-"):
         ask(client, stream=False, tools=[tool], tool_choice="required")
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", [*CASES, CUT_CASE], ids=lambda case: case.name)
+def test_a_case_by_the_plug_in(client: Any, case: Case, stream: bool) -> None:
+    answer = ask_case(client, "m", case.fields, stream=stream)
+    if case is CUT_CASE:
+        assert answer.finish_reason == "length"
+    else:
+        # OpenAI's API says otherwise of a call of the function that was named.
+        check(case, answer._replace(finish_reason="tool_calls") if case.name == "named" else answer)
+    record("plugin-vllm", case, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_through_our_server(fronted: Any, case: Case, stream: bool) -> None:
+    check(case, ask_case(fronted, "m", case.fields, stream=stream))
+    record("vllm", case, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_answer_that_is_cut_through_our_server(fronted: Any, stream: bool) -> None:
+    answer = ask_case(fronted, "m", CUT, stream=stream)
+    assert answer.finish_reason == "length"
+    assert answer.completion_tokens == CUT["max_tokens"]
+    record("vllm", CUT_NAME, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_client_that_leaves_our_server_frees_the_engine(fronted: Any, engine: str, stream: bool) -> None:
+    messages = [{"role": "user", "content": "Write."}]
+    asked: dict[str, Any] = {"model": "m", "messages": messages, "max_tokens": 900, **ENDLESS}
+    if stream:
+        with fronted.chat.completions.create(stream=True, **asked) as chunks:
+            for _ in zip(range(3), chunks, strict=False):
+                pass
+            assert running(engine)
+    else:
+        with pytest.raises(openai.APITimeoutError):
+            fronted.with_options(timeout=0.5).chat.completions.create(**asked)
+    end = time.monotonic() + 3
+    while running(engine):
+        assert time.monotonic() < end, "the engine goes on"
+        time.sleep(0.02)
+    record("vllm", LEFT_NAME, stream=stream)
+
+
+def running(engine: str) -> float:
+    """How many answers the engine is writing, by its own count."""
+    told = re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", httpx.get(engine + "/metrics").text, re.MULTILINE)
+    return sum(map(float, told))

@@ -118,12 +118,17 @@ def ask(client: OpenAI, model: str, fields: dict[str, Any], *, stream: bool) -> 
     message = answer.choices[0].message
     return Answer(
         content=message.content or "",
-        reasoning=getattr(message, "reasoning_content", None) or "",
+        reasoning=_reasoning(message),
         calls=[(call.function.name, call.function.arguments) for call in message.tool_calls or []],
         finish_reason=answer.choices[0].finish_reason,
         completion_tokens=answer.usage.completion_tokens,
         prompt_tokens=answer.usage.prompt_tokens,
     )
+
+
+def _reasoning(part: Any) -> str:
+    """Under the one name of it or the other."""
+    return getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None) or ""
 
 
 def _joined(chunks: Iterator[Any]) -> Answer:
@@ -135,7 +140,7 @@ def _joined(chunks: Iterator[Any]) -> Answer:
         for choice in chunk.choices:
             reason = choice.finish_reason or reason
             content += choice.delta.content or ""
-            reasoning += getattr(choice.delta, "reasoning_content", None) or ""
+            reasoning += _reasoning(choice.delta)
             for part in choice.delta.tool_calls or []:
                 call = calls.setdefault(part.index, ["", ""])
                 call[0] += part.function.name or ""

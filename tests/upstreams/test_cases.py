@@ -13,7 +13,7 @@ from openai import BadRequestError, OpenAI
 
 from syntagma import upstreams
 from syntagma.serving import ServedModel, create_app
-from tests.engines.cases import CUT_NAME, record
+from tests.engines.cases import CUT_NAME, LEFT_NAME, record
 from tests.serving.live import listening
 from tests.upstreams.cases import CASES, CUT, CUT_TEXT, Case, ask, check
 from tests.upstreams.mock import MockEngine
@@ -94,3 +94,4 @@ def test_a_client_that_leaves_closes_the_engines_connection(served: Served, stre
             time.sleep(0.01)
     finally:
         served.engine.endless = False
+    record(served.name, LEFT_NAME, stream=stream)
