@@ -15,7 +15,7 @@ from syntagma.cli.app import app
 from syntagma.errors import SyntagmaError
 from tests.serving.support import CALL, FORMAT, TEMPLATE, WEATHER
 
-VERBS = ["analyze", "formats", "render", "parse", "grammar", "mask", "serve", "demo"]
+VERBS = ["analyze", "formats", "render", "parse", "grammar", "mask", "generate", "serve", "demo"]
 
 
 def call(*arguments: str, text: str = "", code: int = 0) -> str:

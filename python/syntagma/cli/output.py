@@ -21,19 +21,21 @@ R = TypeVar("R")
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def write(text: str) -> None:
-    """Print text and a line break; characters that the terminal cannot show are escaped."""
-    _write(sys.stdout, text)
+def write(text: str, *, end: str = "\n") -> None:
+    """Print text, and a line break behind it; characters that the terminal cannot show are escaped."""
+    _write(sys.stdout, text + end)
 
 
-def warn(text: str) -> None:
-    """Print text and a line break to stderr."""
-    _write(sys.stderr, text)
+def warn(text: str, *, end: str = "\n") -> None:
+    """Print text, and a line break behind it, to stderr."""
+    _write(sys.stderr, text + end)
 
 
 def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    if not text.endswith("\n"):
+        stream.flush()
 
 
 def write_json(value: Any) -> None:

@@ -1,0 +1,131 @@
+"""`syntagma generate`: one answer of a model, held to a grammar, a schema or tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from syntagma import load
+from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, load_format, read_json, read_text
+from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.codec import ChatCodec
+from syntagma.errors import RequestError, SyntagmaError
+from syntagma.events import ContentDelta, Event, Malformed, MessageEnd, ReasoningDelta, ToolCallDelta, ToolCallStart
+from syntagma.generation import Model
+from syntagma.grammars.dialects import notation_of_file
+
+__all__ = ["generate"]
+
+
+@reported
+def generate(
+    prompt: Annotated[str | None, typer.Argument(help="What the user says; - reads it from standard input.")] = None,
+    *,
+    model: Annotated[
+        str, typer.Option(help="'embedded', a folder, a GGUF file, 'backend:REST', or 'kind:URL' of an engine.")
+    ] = EMBEDDED,
+    messages: Annotated[
+        str | None, typer.Option(help="JSON file with a whole conversation, instead of a text.")
+    ] = None,
+    grammar: Annotated[str | None, typer.Option(help=f"What the answer is held to. {GRAMMAR_FILE}")] = None,
+    regex: Annotated[str | None, typer.Option(help="The same, as a regular expression.")] = None,
+    tools: Annotated[str | None, typer.Option(help="JSON file with tools that the model may call.")] = None,
+    tool_choice: Annotated[str, typer.Option(help="auto, required, none, or a tool's name.")] = "auto",
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="How the model writes: a format's name or TOML file, not its template."),
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="0 takes the likeliest token.")] = 1.0,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens of the answer at most.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same answer.")] = None,
+    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object a line.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a model answer: content as it is written, then calls, one JSON object a line; reasoning goes to stderr."""
+    conversation = _conversation(prompt, messages)
+    shape = _shape(grammar, regex)
+    choice: Any = tool_choice
+    if tool_choice not in ("auto", "required", "none"):
+        choice = {"type": "function", "function": {"name": tool_choice}}
+    loaded = load(model)
+    try:
+        if format_ is not None:
+            loaded = Model(loaded.engine, ChatCodec.from_format(load_format(format_), loaded.codec.template))
+        asked: dict[str, Any] = {
+            "tools": [] if tools is None else read_json(tools),
+            "tool_choice": choice,
+            "response_format": shape,
+            "temperature": temperature,
+            "max_tokens": max_tokens,
+            "seed": seed,
+        }
+        if as_json:
+            write_json(loaded.chat(conversation, **asked))
+            return
+        stream = loaded.stream(conversation, **asked)
+        if events:
+            for event in stream:
+                write(msgspec.json.encode(event).decode())
+        else:
+            _print(stream)
+    finally:
+        loaded.close()
+
+
+def _conversation(prompt: str | None, messages: str | None) -> Any:
+    if (prompt is None) == (messages is None):
+        raise RequestError("E-REQUEST-ARGUMENT", "give either what the user says, or --messages")
+    if messages is not None:
+        return read_json(messages)
+    return [{"role": "user", "content": read_text("-") if prompt == "-" else prompt}]
+
+
+def _shape(grammar: str | None, regex: str | None) -> dict[str, Any] | None:
+    """The response format of --grammar or --regex; at most one of them."""
+    if grammar is not None and regex is not None:
+        raise RequestError("E-REQUEST-ARGUMENT", "give either --grammar or --regex")
+    if regex is not None:
+        return {"type": "regex", "regex": regex}
+    if grammar is None:
+        return None
+    text = read_text(grammar)
+    try:
+        notations = notation_of_file(grammar, text)
+    except SyntagmaError as error:
+        error.source = error.source or grammar
+        raise
+    if notations == ("json_schema",):
+        return {"type": "json_schema", "json_schema": {"name": "answer", "schema": text}}
+    if notations == ("structural_tag",):
+        return {**msgspec.json.decode(text), "type": "structural_tag"}
+    return {"type": "grammar", "grammar": text, "syntax": notations[0] if len(notations) == 1 else "auto"}
+
+
+def _print(events: Iterable[Event]) -> None:
+    """Content as it comes; then each call, with its arguments."""
+    calls: dict[int, tuple[str, list[str]]] = {}
+    wrote = False
+    for event in events:
+        match event:
+            case ContentDelta(text=text):
+                write(text, end="")
+                wrote = True
+            case ReasoningDelta(text=text):
+                warn(text, end="")
+            case ToolCallStart(index=index, name=name):
+                calls[index] = (name, [])
+            case ToolCallDelta(index=index, arguments=arguments):
+                calls[index][1].append(arguments)
+            case Malformed(code=code, message=message):
+                warn(f"{code}: {message}")
+            case MessageEnd(finish_reason="length"):
+                warn("the answer was cut: --max-tokens, or the model's context, was reached")
+            case _:
+                pass
+    if wrote:
+        write("")
+    for name, pieces in calls.values():
+        write(msgspec.json.encode({"name": name, "arguments": "".join(pieces)}).decode())
