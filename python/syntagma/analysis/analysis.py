@@ -23,7 +23,7 @@ from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
-from syntagma.format_schema import FormatSpec, used_markers, write_toml
+from syntagma.format_schema import FormatSpec, used_markers
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
@@ -227,29 +227,31 @@ def _mentions(probed: ProbeResult, template: ChatTemplate) -> Mentions:
 
 def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec) -> _Choice:
     """The registered format with the best certificate, if it beats the derived one."""
-    tried = {_text_of(best.format)} if best.certificate is not None else set()
+    tried = [_without_aliases(best.format)] if best.certificate is not None else []
     for name in names():
         named = get(name)
         # A template shows some headers of messages only: a format that knows them all reads what no render shows.
         in_tie = best.name == "derived" and _has_headers_of(named.spec, derived)
         if best.certificate is not None and best.certificate.clean and not in_tie:
             continue
+        # A format whose calls this template never shows is not proved by it. Most of them do not even look alike.
+        if best.certificate is not None and not certifier.looks_alike(named):
+            continue
         for candidate in _candidates(named, derived):
-            text = _text_of(candidate)
-            if text in tried:
+            spec = _without_aliases(candidate)
+            if spec in tried:
                 continue
-            tried.add(text)
+            tried.append(spec)
             known = best.certificate
-            # A format that cannot read the plainest call is not proved by this template, and not worth a certificate.
             if known is not None and candidate.spec.tools is not None and not certifier.reads_calls(candidate):
                 continue
             give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
-            certificate = certifier.certify(candidate, (), give_up_after=give_up_after)
-            _log.debug("named format %s: %d messages fail", name, len(certificate.failing))
-            # A format whose calls this template never shows is not proved by it.
+            certificate = certifier.rival(candidate, known, give_up_after)
+            _log.debug("named format %s: %s", name, "no better" if certificate is None else certificate.summary)
+            if certificate is None:
+                continue
             proved = candidate.spec.tools is None or certificate.covers("T")
-            better = known is None or (proved and _beats(certificate, known, in_tie=in_tie))
-            if len(certificate.failing) < give_up_after and better:
+            if known is None or (proved and _beats(certificate, known, in_tie=in_tie)):
                 best = _Choice(name, candidate, certificate)
     return best
 
@@ -260,9 +262,9 @@ def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
     return known is not None and shown is not None and (known.body, set(known.start)) == (shown.body, set(shown.start))
 
 
-def _text_of(fmt: ChatFormat) -> str:
-    """The text of a format without its aliases: formats with the same text need one certificate."""
-    return write_toml(msgspec.structs.replace(fmt.spec, aliases=()))
+def _without_aliases(fmt: ChatFormat) -> FormatSpec:
+    """The format without its aliases: formats that are equal then need one certificate."""
+    return msgspec.structs.replace(fmt.spec, aliases=()) if fmt.spec.aliases else fmt.spec
 
 
 def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:

@@ -107,8 +107,8 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Spelled):
         yield value.text
     elif isinstance(value, msgspec.Struct):
-        for field in msgspec.structs.fields(value):
-            yield from _texts(getattr(value, field.name))
+        for name in value.__struct_fields__:
+            yield from _texts(getattr(value, name))
     elif isinstance(value, dict):
         yield from _texts(tuple(value.items()))
     elif isinstance(value, tuple | frozenset):

@@ -40,7 +40,7 @@ from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtri
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.format import Finding
 from syntagma.analysis.infer.frame import clean_tail
-from syntagma.analysis.locate.atoms import atoms
+from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
@@ -82,27 +82,50 @@ class Certifier:
         self._id_form = id_form
         self._mentions = mentions
 
-    def certify(
-        self, fmt: ChatFormat, findings: tuple[Finding, ...], *, give_up_after: int | None = None
-    ) -> Certificate:
+    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...]) -> Certificate:
         """Try every message.
 
         Args:
             fmt: the format.
             findings: what is known against it already.
-            give_up_after: stop at that many failing items; None tries all.
         """
+        found = self._certified(fmt, findings, None)
+        assert found is not None  # nothing stops it
+        return found
+
+    def rival(self, fmt: ChatFormat, known: Certificate | None, give_up_after: int) -> Certificate | None:
+        """The certificate of a format that is to beat a known one, if there is one; None as soon as it cannot.
+
+        It cannot once a message is lost that the known format reads, or `give_up_after` messages fail.
+        """
+        return self._certified(fmt, (), _Bar(frozenset() if known is None else known.read_back, give_up_after))
+
+    def looks_alike(self, fmt: ChatFormat) -> bool:
+        """Whether something that opens a call of the format stands in the plainest call that the template shows.
+
+        True for formats without calls; False for all others where the template shows no call.
+        """
+        tools, turn = fmt.spec.tools, self._plainest_call
+        rendered = None if turn is None else self._outputs.turn(turn, "last", case_tools())
+        if tools is None or rendered is None:
+            return tools is None
+        text = self._outputs.text(rendered)
+        openers = (pattern.written.opener for form in tools.forms for pattern in (*form.section, *form.call))
+        firsts = [visible_atoms(opener, "")[:1] for opener in openers]
+        return any(not atom or atom[0] in text for atom in firsts)
+
+    def _certified(self, fmt: ChatFormat, findings: tuple[Finding, ...], bar: _Bar | None) -> Certificate | None:
         checks = _FormatChecks(self._outputs, fmt)
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
             items.append(checks.case(case))
-            failing = sum(one.verdict in ("fails", "refused") for one in items)
-            if give_up_after is not None and failing >= give_up_after:
-                break
-        else:
-            items += checks.reasoning_format_none()
-            items += checks.prompted_reasoning()
-            items += checks.interrupted_reasoning(self._id_form)
+            if bar is not None and bar.is_missed_by(items):
+                return None
+        items += checks.reasoning_format_none()
+        items += checks.prompted_reasoning()
+        items += checks.interrupted_reasoning(self._id_form)
+        if bar is not None and bar.is_missed_by(items):
+            return None
         unsupported = checks.grammar.unsupported
         if unsupported is not None:
             findings = (*findings, Finding("grammar-unsupported", unsupported))
@@ -156,6 +179,20 @@ class Certifier:
         prose = "reasoning-prose" in known
         if self._mentions.reasoning and not prose and not prompted and not certificate.covers("R"):
             yield Finding("mention-thinking", "the template has a thinking switch, and no reasoning came back")
+
+
+class _Bar(msgspec.Struct, frozen=True):
+    """What a format must reach that is to beat another one: the messages to be read back, and fewer that fail."""
+
+    read_back: frozenset[str]
+    failures: int
+
+    def is_missed_by(self, items: list[Item]) -> bool:
+        """Whether one of the messages is lost, or as many fail; the last item is the only new one."""
+        last = items[-1]
+        if last.name in self.read_back and last.verdict in ("fails", "refused", "ambiguous", "not rendered"):
+            return True
+        return sum(one.verdict in ("fails", "refused") for one in items) >= self.failures
 
 
 class _Problem(msgspec.Struct, frozen=True):
@@ -238,10 +275,10 @@ class _FormatChecks:
     ) -> _Problem | None:
         """What the parser does not read, or the grammar does not accept; None if all is well.
 
-        `cuts`: whether the output is also cut after its last complete call or content.
+        `cuts`: whether the output is also read by characters, and cut after its last complete call or content.
         """
         declared = tools if shown.turn.calls else None
-        problem = self._parser_problem(rendered, shown.turn, declared)
+        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts)
         if problem is None and cuts:
             problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:
@@ -249,12 +286,12 @@ class _FormatChecks:
         return problem
 
     def _parser_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None, *, fine: bool
     ) -> _Problem | None:
-        """What does not come back; None if everything does."""
+        """What does not come back; None if everything does. `fine`: it is also read one character at a time."""
         ids = shows_ids(rendered, shown)
         for run in self._outputs.of(self._fmt, rendered, shown):
-            for chunks in chunkings(run.output, _CHUNKING_SEED) if run.name == "header" else [[run.output]]:
+            for chunks in chunkings(run.output, _CHUNKING_SEED, fine=fine) if run.name == "header" else [[run.output]]:
                 found = difference(read_back(self._fmt, run, chunks, tools), shown, ids=ids)
                 if found is not None:
                     return _Problem(f"after the {run.name}, {found.what}", found.detail, run.output)

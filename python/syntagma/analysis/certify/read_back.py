@@ -61,10 +61,14 @@ class PromptedOutput(msgspec.Struct, frozen=True):
 # -- reading
 
 
-def chunkings(text: str, seed: int) -> Iterator[list[str]]:
-    """The text whole, one character at a time, and in one seeded random chunking; long texts not by characters."""
+def chunkings(text: str, seed: int, *, fine: bool = True) -> Iterator[list[str]]:
+    """The text whole, one character at a time if `fine` and it is not long, and in one seeded random chunking.
+
+    Readers give the same in every chunking whatever the format; what depends on the format are the states that a text
+    leads through, and the messages of each shape visit them.
+    """
     yield [text]
-    if len(text) <= _MAX_CHARACTERWISE:
+    if fine and len(text) <= _MAX_CHARACTERWISE:
         yield list(text)
     source = random.Random(seed)
     chunks: list[str] = []
