@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from syntagma.analysis import Analysis, Certificate, analyze
+from syntagma.analysis.cache import AnalysisFolder, RecentAnalyses
 from syntagma.format_schema import Pattern
 
 from .cases import NAMES, derived, template
@@ -82,7 +84,7 @@ def test_damage_is_noticed(name: str, part: str, change: str, monkeypatch: pytes
         return msgspec.structs.replace(found, spec=msgspec.structs.replace(found.spec, tools=tools))
 
     monkeypatch.setattr(module, "infer_format", damaged)
-    assert not _certificate(analyze(template(name), candidates="derived")).clean
+    assert not _certificate(analyze(template(name), candidates="derived", cache={})).clean
 
 
 def test_a_record_is_plain_data() -> None:
@@ -99,3 +101,30 @@ def test_analyses_are_cached() -> None:
     assert analyze(template("plain"), certify=False, cache=cache) is first
     assert analyze(template("plain"), candidates="derived", cache=cache) is not first
     assert len(cache) == 2
+
+
+def test_analyses_are_kept_in_memory() -> None:
+    first = analyze(template("tags-json"))
+    assert analyze(template("tags-json")) is first
+    assert analyze(template("tags-json").variant(eos_token="<stop>")) is not first
+    kept = RecentAnalyses(most=2)
+    for name in ("plain", "tags-json", "bare-json"):
+        analyze(template(name), certify=False, cache=kept)
+    assert len(kept) == 2
+    assert [found.capabilities.tool_calls for found in kept.values()] == [True, True]
+
+
+def test_analyses_are_kept_in_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    first = analyze(template("wrapped-answer"), cache=folder)
+    again = analyze(template("wrapped-answer"), cache=str(folder))
+    assert again is not first
+    assert again.to_dict() == first.to_dict()
+    assert again.format.spec == first.format.spec
+    assert again.certificate == first.certificate
+    assert len(AnalysisFolder(folder)) == 1
+    (path,) = folder.glob("*.json")
+    path.write_bytes(path.read_bytes()[:100])
+    assert analyze(template("wrapped-answer"), cache=folder).to_dict() == first.to_dict()
+    assert analyze(template("wrapped-answer"), certify=False, cache=folder).certificate is None
+    assert sorted(file.suffix for file in folder.iterdir()) == [".json", ".json"]

@@ -78,7 +78,7 @@ def test_pairs_differ_by_what_they_are_about(name: str) -> None:
 
 def test_steps_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "syntagma.analysis"):
-        analyze(template("tags-json"))
+        analyze(template("tags-json"), cache={})
     said = "\n".join(record.getMessage() for record in caplog.records)
     assert "probing" in said
     assert "found tools.call" in said

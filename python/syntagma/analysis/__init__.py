@@ -6,7 +6,7 @@ A stage imports those before it.
 
 from __future__ import annotations
 
-from syntagma.analysis.analysis import Analysis, analyze
+from syntagma.analysis.analysis import analyze
 from syntagma.analysis.certify.certificate import Certificate, Item, Remark, Verdict
 from syntagma.analysis.comparisons import Comparison, comparisons
 from syntagma.analysis.infer.format import Evidence, Finding
@@ -14,6 +14,7 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.result import Analysis
 
 __all__ = [
     "Analysis",

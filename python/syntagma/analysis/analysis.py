@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
+import sys
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from syntagma.analysis.cache import RECENT, AnalysisFolder
 from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.certify.certifier import Certifier, Mentions
 from syntagma.analysis.certify.outputs import TemplateOutputs
-from syntagma.analysis.infer.format import Evidence, infer_format
+from syntagma.analysis.infer.format import infer_format
 from syntagma.analysis.infer.frame import Frame
-from syntagma.analysis.layout import GenerationPrompt, TurnLayout, layout_of
+from syntagma.analysis.layout import GenerationPrompt, layout_of
 from syntagma.analysis.locate.observations import observe
-from syntagma.analysis.probe.capabilities import Capabilities
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
+from syntagma.analysis.result import Analysis
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
 from syntagma.format_schema import FormatSpec, used_markers
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
-__all__ = ["Analysis", "analyze"]
+__all__ = ["analyze"]
 
 _log = logging.getLogger("syntagma.analysis")
 
@@ -37,72 +40,13 @@ _MIN_GIVE_UP_AFTER = 3
 """failing messages that a named format may have at least before its certificate is given up"""
 
 
-class Analysis(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a template.
-
-    Attributes:
-        format: the format to use: the derived one, or the named one whose certificate is better.
-        derived: the format that was derived from renders.
-        chosen: `derived`, or the name of a registered format.
-        capabilities: what the template shows and wants.
-        evidence: what every part of the derived format was seen in.
-        certificate: what is proved about `format`; None without certification.
-        prompts: the generation prompt for every setting that changes it, the default first; then with a tool declared.
-        layout: modes, kinds and markers of `format`.
-        renders: how many renders were made.
-    """
-
-    format: ChatFormat
-    derived: ChatFormat
-    chosen: str
-    capabilities: Capabilities
-    evidence: tuple[Evidence, ...]
-    certificate: Certificate | None
-    prompts: tuple[GenerationPrompt, ...]
-    layout: TurnLayout
-    renders: int
-
-    @property
-    def preserved_tokens(self) -> tuple[str, ...]:
-        """Markers: tokens that a detokenizer must not drop."""
-        return self.format.preserved_tokens
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """What begins the calls of a turn, for engines that switch a grammar on lazily."""
-        return self.format.triggers
-
-    @property
-    def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
-        return self.format.stop_strings
-
-    def to_dict(self) -> dict[str, Any]:
-        """The analysis as plain JSON data."""
-        record = {
-            "chosen": self.chosen,
-            "format": self.format.to_toml(),
-            "derived": self.derived.to_toml(),
-            "capabilities": self.capabilities,
-            "evidence": self.evidence,
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-            "prompts": self.prompts,
-            "layout": self.layout,
-            "preserved_tokens": self.preserved_tokens,
-            "triggers": self.triggers,
-            "stop_strings": self.stop_strings,
-            "renders": self.renders,
-        }
-        return dict(msgspec.json.decode(msgspec.json.encode(record)))
-
-
 @entry
 def analyze(
     template: ChatTemplate | str,
     *,
     certify: bool = True,
     candidates: Candidates = "all",
-    cache: MutableMapping[str, Analysis] | None = None,
+    cache: MutableMapping[str, Analysis] | str | os.PathLike[str] | None = None,
     seed: int = 0,
 ) -> Analysis:
     """Derive a template's format from renders, and prove it.
@@ -112,7 +56,8 @@ def analyze(
         certify: render messages of every shape and read them back; without it, only the derived format is offered.
         candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
             `named`: only registered ones.
-        cache: keeps analyses; the key is a hash of everything that decides the result.
+        cache: keeps analyses by a hash of everything that decides the result: a mapping, or a folder, which is made
+            where there is none; None: the last ones of this process are kept in memory.
         seed: seed of the made-up words; the result does not depend on it.
 
     Raises:
@@ -129,13 +74,16 @@ def analyze(
             "E-ARGUMENT-CANDIDATES",
             'candidates is "all", "derived" or "named"; "named" needs a certificate',
         )
-    parts = [template.source, template.eos_token, certify, candidates, seed, names()]
+    cache = RECENT if cache is None else cache
+    kept = AnalysisFolder(cache) if isinstance(cache, str | os.PathLike) else cache
+    # The package imports this module, so its version is asked for when it is there.
+    version = sys.modules["syntagma"].__version__
+    tokens = [template.bos_token, template.eos_token, template.special_tokens, msgspec.structs.asdict(template.limits)]
+    parts = [version, template.source, tokens, certify, candidates, seed, names()]
     key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
-    if cache is not None and key in cache:
-        return cache[key]
-    found = _analyze(template, certify=certify, candidates=candidates, seed=seed)
-    if cache is not None:
-        cache[key] = found
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = _analyze(template, certify=certify, candidates=candidates, seed=seed)
     return found
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from syntagma.analysis.analysis import Analysis
 from syntagma.analysis.locate.atoms import common_prefix, common_suffix
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Inputs, SampleCall, SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
+from syntagma.analysis.result import Analysis
 from syntagma.entry import entry
 from syntagma.templates import ChatTemplate
 

@@ -35,6 +35,7 @@ def analyze(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print every message that was tried, as rendered.")
     ] = False,
+    cache: Annotated[str | None, typer.Option(help="Folder in which analyses are kept.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Derive a model's output format from its chat template, and verify it.
@@ -43,7 +44,7 @@ def analyze(
     """
     loaded = load_template(template)
     declared = None if tools is None else read_json(tools)
-    analysis = analyze_template(loaded)
+    analysis = analyze_template(loaded, cache=cache)
     asked: dict[str, Any] = {}
     if toml:
         asked["toml"] = analysis.format.to_toml().rstrip("\n")

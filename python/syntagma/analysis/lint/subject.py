@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from syntagma.analysis.analysis import Analysis, analyze
+from syntagma.analysis.analysis import analyze
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools
+from syntagma.analysis.result import Analysis
 from syntagma.errors import LimitError, SyntagmaError
 from syntagma.limits import Limits
 from syntagma.templates import ChatTemplate

@@ -1,0 +1,101 @@
+"""`Analysis`: what is known about a template, also as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from syntagma.analysis.certify.certificate import Certificate
+from syntagma.analysis.infer.format import Evidence
+from syntagma.analysis.layout import GenerationPrompt, TurnLayout
+from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.formats import ChatFormat
+
+__all__ = ["Analysis"]
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a template.
+
+    Attributes:
+        format: the format to use: the derived one, or the named one whose certificate is better.
+        derived: the format that was derived from renders.
+        chosen: `derived`, or the name of a registered format.
+        capabilities: what the template shows and wants.
+        evidence: what every part of the derived format was seen in.
+        certificate: what is proved about `format`; None without certification.
+        prompts: the generation prompt for every setting that changes it, the default first; then with a tool declared.
+        layout: modes, kinds and markers of `format`.
+        renders: how many renders were made.
+    """
+
+    format: ChatFormat
+    derived: ChatFormat
+    chosen: str
+    capabilities: Capabilities
+    evidence: tuple[Evidence, ...]
+    certificate: Certificate | None
+    prompts: tuple[GenerationPrompt, ...]
+    layout: TurnLayout
+    renders: int
+
+    @property
+    def preserved_tokens(self) -> tuple[str, ...]:
+        """Markers: tokens that a detokenizer must not drop."""
+        return self.format.preserved_tokens
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """What begins the calls of a turn, for engines that switch a grammar on lazily."""
+        return self.format.triggers
+
+    @property
+    def stop_strings(self) -> tuple[str, ...]:
+        """What ends the turn, for engines whose vocabulary has no token for it."""
+        return self.format.stop_strings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The analysis as plain JSON data."""
+        record = {
+            "chosen": self.chosen,
+            "format": self.format.to_toml(),
+            "derived": self.derived.to_toml(),
+            "capabilities": self.capabilities,
+            "evidence": self.evidence,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "prompts": self.prompts,
+            "layout": self.layout,
+            "preserved_tokens": self.preserved_tokens,
+            "triggers": self.triggers,
+            "stop_strings": self.stop_strings,
+            "renders": self.renders,
+        }
+        return dict(msgspec.json.decode(msgspec.json.encode(record)))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Analysis:
+        """The analysis that `to_dict` gave as data.
+
+        Raises:
+            ValueError, KeyError: it is no such data.
+            FormatError: a format in it cannot be read.
+        """
+        chosen, stored = str(data["chosen"]), data["certificate"]
+        derived = ChatFormat.from_toml(data["derived"])
+        name = None if chosen == "derived" else chosen
+        certificate = None
+        if stored is not None:
+            fields = ("items", "findings", "grammar_checked")
+            certificate = msgspec.convert({field: stored[field] for field in fields}, Certificate)
+        return cls(
+            format=ChatFormat(ChatFormat.from_toml(data["format"]).spec, name=name),
+            derived=derived,
+            chosen=chosen,
+            capabilities=msgspec.convert(data["capabilities"], Capabilities),
+            evidence=msgspec.convert(data["evidence"], tuple[Evidence, ...]),
+            certificate=certificate,
+            prompts=msgspec.convert(data["prompts"], tuple[GenerationPrompt, ...]),
+            layout=msgspec.convert(data["layout"], TurnLayout),
+            renders=int(data["renders"]),
+        )
