@@ -67,7 +67,7 @@ class AnalysisFolder(MutableMapping[str, Analysis]):
     def __getitem__(self, key: str) -> Analysis:
         try:
             return Analysis.from_dict(msgspec.json.decode(self._path(key).read_bytes(), type=dict))
-        except (OSError, ValueError, KeyError, TypeError, SyntagmaError) as error:
+        except (OSError, ValueError, SyntagmaError) as error:
             raise KeyError(key) from error
 
     def __setitem__(self, key: str, analysis: Analysis) -> None:

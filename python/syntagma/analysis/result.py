@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,6 +11,8 @@ from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.infer.format import Evidence
 from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 from syntagma.formats import ChatFormat
 
 __all__ = ["Analysis"]
@@ -74,28 +77,39 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Analysis:
+    @entry
+    def from_dict(cls, data: Mapping[str, Any]) -> Analysis:
         """The analysis that `to_dict` gave as data.
 
         Raises:
-            ValueError, KeyError: it is no such data.
-            FormatError: a format in it cannot be read.
+            ArgumentError: `E-ARGUMENT-VALUE`, it is no such data.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, no dictionary.
         """
-        chosen, stored = str(data["chosen"]), data["certificate"]
-        derived = ChatFormat.from_toml(data["derived"])
-        name = None if chosen == "derived" else chosen
-        certificate = None
-        if stored is not None:
-            fields = ("items", "findings", "grammar_checked")
-            certificate = msgspec.convert({field: stored[field] for field in fields}, Certificate)
-        return cls(
-            format=ChatFormat(ChatFormat.from_toml(data["format"]).spec, name=name),
-            derived=derived,
-            chosen=chosen,
-            capabilities=msgspec.convert(data["capabilities"], Capabilities),
-            evidence=msgspec.convert(data["evidence"], tuple[Evidence, ...]),
-            certificate=certificate,
-            prompts=msgspec.convert(data["prompts"], tuple[GenerationPrompt, ...]),
-            layout=msgspec.convert(data["layout"], TurnLayout),
-            renders=int(data["renders"]),
-        )
+        if not isinstance(data, Mapping):
+            message = f"an analysis is a dictionary, not {type(data).__name__}"
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer="/data")
+        try:
+            return cls(**_fields_of(data))
+        except (SyntagmaError, KeyError, TypeError, ValueError) as error:
+            message = f"no analysis is told by this: {error}"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/data") from error
+
+
+def _fields_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    chosen, stored = str(data["chosen"]), data["certificate"]
+    certificate = None
+    if stored is not None:
+        fields = ("items", "findings", "grammar_checked")
+        certificate = msgspec.convert({field: stored[field] for field in fields}, Certificate)
+    name = None if chosen == "derived" else chosen
+    return {
+        "format": ChatFormat(ChatFormat.from_toml(data["format"]).spec, name=name),
+        "derived": ChatFormat.from_toml(data["derived"]),
+        "chosen": chosen,
+        "capabilities": msgspec.convert(data["capabilities"], Capabilities),
+        "evidence": msgspec.convert(data["evidence"], tuple[Evidence, ...]),
+        "certificate": certificate,
+        "prompts": msgspec.convert(data["prompts"], tuple[GenerationPrompt, ...]),
+        "layout": msgspec.convert(data["layout"], TurnLayout),
+        "renders": int(data["renders"]),
+    }
