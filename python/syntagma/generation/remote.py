@@ -21,12 +21,42 @@ from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
 from syntagma.parsing import StreamParser
 from syntagma.upstreams.loop_thread import iterate
 
-__all__ = ["Lookalikes", "RemoteGeneration", "Unheld"]
+__all__ = ["Lookalikes", "RemoteGeneration", "Unheld", "completion_of"]
 
 Unheld = Literal["refuse", "check"]
 Lookalikes = Literal["break", "refuse"]
 _ATTEMPTS = 3
 """texts that an engine may write until one keeps to a constraint that is only checked afterwards"""
+
+
+def completion_of(
+    upstream: Upstream,
+    turn: Turn,
+    options: GenerationOptions,
+    *,
+    unheld: Unheld = "refuse",
+    lookalikes: Lookalikes = "break",
+) -> Completion:
+    """What an engine is asked for, so that it answers a turn; arguments and errors are those of `RemoteGeneration`."""
+    info = upstream.tokenizer_info
+    constraint = None
+    if turn.request.constrains:
+        constraint = constraint_for(upstream, turn)
+        if constraint is None and unheld == "refuse" and not is_held_by_reading(turn.request):
+            raise refusal(upstream, turn.request)
+    return Completion(
+        prompt=str(turn.prompt_text(mode=lookalikes)) if info is None else turn.prompt_ids(info),
+        sampling=options.sampling,
+        max_tokens=options.max_tokens,
+        stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),
+        logprobs=options.logprobs,
+        constraint=constraint,
+        preserved_tokens=turn.preserved_tokens,
+        min_tokens=options.min_tokens,
+        ignore_eos=options.ignore_eos,
+        stop_token_ids=options.stop_token_ids,
+        excluded=options.excluded,
+    )
 
 
 class RemoteGeneration:
@@ -70,32 +100,10 @@ class RemoteGeneration:
         self._cancelled = threading.Event()
         self._metrics = Metrics()
         began = time.perf_counter()
-        self._asked = self._ask(options, unheld, lookalikes)
+        self._asked = completion_of(upstream, turn, options, unheld=unheld, lookalikes=lookalikes)
         constrains = turn.request.constrains
         self._checks = unheld == "check" and constrains and self._asked.constraint is None
         self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if constrains else 0.0)
-
-    def _ask(self, options: GenerationOptions, policy: Unheld, lookalikes: Lookalikes) -> Completion:
-        turn = self._turn
-        info = self._upstream.tokenizer_info
-        constraint = None
-        if turn.request.constrains:
-            constraint = constraint_for(self._upstream, turn)
-            if constraint is None and policy == "refuse" and not is_held_by_reading(turn.request):
-                raise refusal(self._upstream, turn.request)
-        return Completion(
-            prompt=str(turn.prompt_text(mode=lookalikes)) if info is None else turn.prompt_ids(info),
-            sampling=options.sampling,
-            max_tokens=options.max_tokens,
-            stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),
-            logprobs=options.logprobs,
-            constraint=constraint,
-            preserved_tokens=turn.preserved_tokens,
-            min_tokens=options.min_tokens,
-            ignore_eos=options.ignore_eos,
-            stop_token_ids=options.stop_token_ids,
-            excluded=options.excluded,
-        )
 
     @property
     def metrics(self) -> Metrics:

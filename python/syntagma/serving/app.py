@@ -36,11 +36,18 @@ from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.openapi import openapi_document
+from syntagma.serving.parsing_endpoints import (
+    ParseFunctionCallRequest,
+    SeparateReasoningRequest,
+    parsed_calls,
+    separated_reasoning,
+)
 from syntagma.serving.readiness import check_ready
 from syntagma.serving.records import Observer, observed
 from syntagma.serving.refusals import refusal
+from syntagma.serving.render_endpoints import DerenderRequest, derendered, rendered
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
-from syntagma.serving.running import Runner, encoded, prepared
+from syntagma.serving.running import Runner, encoded, in_request, prepared
 from syntagma.serving.settings import Settings
 from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
 from syntagma.serving.surroundings import Surroundings
@@ -95,6 +102,10 @@ def create_app(
             Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
             Route("/v1/messages/count_tokens", server.shows(server.count_tokens, MessagesDialect()), methods=["POST"]),
+            Route("/v1/chat/completions/render", server.shows(server.render), methods=["POST"]),
+            Route("/v1/chat/completions/derender", server.shows(server.derender), methods=["POST"]),
+            Route("/parse_function_call", server.shows(server.parse_function_call), methods=["POST"]),
+            Route("/separate_reasoning", server.shows(server.separate_reasoning), methods=["POST"]),
             Route("/tokenize", server.shows(server.tokenize), methods=["POST"]),
             Route("/detokenize", server.shows(server.detokenize), methods=["POST"]),
             Route("/apply-template", server.shows(server.apply_template), methods=["POST"]),
@@ -210,7 +221,7 @@ class _Server:
         data = decode_body(body)
         with_texts = data.get("return_token_strs") is True
         if "messages" in data:
-            asked = ChatDialect().read(body, self._settings).request
+            asked = ChatDialect().read_fields(data, self._settings).request
             served = self._named(asked.model)
             ids = encoded(served, prepared(served, asked))
         else:
@@ -228,6 +239,33 @@ class _Server:
         """`/apply-template`."""
         asked = ChatDialect().read(body, self._settings).request
         return PromptText(prompt=str(prepared(self._named(asked.model), asked).prompt))
+
+    def render(self, body: bytes) -> Any:
+        """`/v1/chat/completions/render`."""
+        asked = ChatDialect().read(body, self._settings)
+        served = self._named(asked.request.model)
+        with in_request(asked.request):
+            turn = prepared(served, asked.request)
+            return rendered(turn, asked.request.options, served, stream=asked.stream)
+
+    def derender(self, body: bytes) -> Any:
+        """`/v1/chat/completions/derender`."""
+        request = typed_body(decode_body(body), DerenderRequest)
+        # Without the request, nothing is known of tools, and all that is no reasoning is content.
+        chat = request.chat_request or {"messages": [{"role": "user", "content": "?"}]}
+        asked = ChatDialect().read_fields(chat, self._settings)
+        served = self._named(request.model or asked.request.model)
+        return derendered(request, prepared(served, asked.request), served, asked.writer(served.name))
+
+    def parse_function_call(self, body: bytes) -> Any:
+        """`/parse_function_call`."""
+        asked = typed_body(decode_body(body), ParseFunctionCallRequest)
+        return parsed_calls(asked, self._named(asked.model), self._settings.limits)
+
+    def separate_reasoning(self, body: bytes) -> Any:
+        """`/separate_reasoning`."""
+        asked = typed_body(decode_body(body), SeparateReasoningRequest)
+        return separated_reasoning(asked, self._named(asked.model), self._settings.limits)
 
     async def version(self, _: Request) -> Response:
         return json_response(Version(version=__version__))

@@ -20,6 +20,13 @@ from syntagma.serving.errors import ErrorAnswer
 from syntagma.serving.messages.errors import MessagesError
 from syntagma.serving.messages.wire import Answer, CountRequest, MessagesRequest
 from syntagma.serving.models import Model, ModelList
+from syntagma.serving.parsing_endpoints import (
+    ParsedCalls,
+    ParseFunctionCallRequest,
+    SeparatedReasoning,
+    SeparateReasoningRequest,
+)
+from syntagma.serving.render_endpoints import DerenderRequest, GenerateRequest
 from syntagma.serving.responses.wire import Response, ResponsesRequest
 from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
 from syntagma.serving.token_endpoints import DetokenizeRequest, TokenizeRequest, Tokens
@@ -122,6 +129,30 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         answer=TokenCount,
         refuses=_READS,
         error=MessagesError,
+    ),
+    "POST /v1/chat/completions/render": Endpoint(
+        summary="What an engine is asked for in place of a chat request: token ids and options, as vLLM has it.",
+        body=(ChatRequest,),
+        answer=GenerateRequest,
+        refuses=_READS,
+    ),
+    "POST /v1/chat/completions/derender": Endpoint(
+        summary="The chat completion that the tokens of an engine are.",
+        body=(DerenderRequest,),
+        answer=ChatCompletion,
+        refuses=_READS,
+    ),
+    "POST /parse_function_call": Endpoint(
+        summary="The calls in a text, as SGLang has it.",
+        body=(ParseFunctionCallRequest,),
+        answer=ParsedCalls,
+        refuses=_READS,
+    ),
+    "POST /separate_reasoning": Endpoint(
+        summary="The reasoning in a text, as SGLang has it.",
+        body=(SeparateReasoningRequest,),
+        answer=SeparatedReasoning,
+        refuses=_READS,
     ),
     "POST /tokenize": Endpoint(
         summary="The token ids of a text, or of the prompt of a chat request.",

@@ -32,7 +32,7 @@ from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
 
-__all__ = ["Ready", "Runner", "encoded", "prepared"]
+__all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
 
 T = TypeVar("T")
 _SHORT = 2
@@ -106,7 +106,7 @@ class Runner:
             served, asked = work()
             turn = prepared(served, asked.request)
             if served.computes:
-                with _in_request(asked.request):
+                with in_request(asked.request):
                     served.model.generator.check(turn.prompt, asked.request.options)
             return Ready(served, asked, turn)
 
@@ -127,7 +127,7 @@ class Runner:
         # An engine elsewhere writes several at once; what computes here is asked for one after another.
         at_once = request.n > 1 and not ready.served.computes
         async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
-            with _in_request(request):
+            with in_request(request):
                 async for happening in happenings:
                     yield happening
 
@@ -217,7 +217,7 @@ def _compile(ready: Ready) -> float:
     """Build and compile the grammar of a turn, which both keep; what that took, seconds."""
     turn, model = ready.turn, ready.served.model
     began = time.perf_counter()
-    with _in_request(ready.request):
+    with in_request(ready.request):
         grammar = turn.whole_grammar
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
@@ -241,7 +241,7 @@ def prepared(served: ServedModel, request: InnerRequest) -> Turn:
     Raises:
         SyntagmaError: anything that is wrong with the conversation.
     """
-    with _in_request(request):
+    with in_request(request):
         return _turn(served, request)
 
 
@@ -264,7 +264,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
 
 
 @contextmanager
-def _in_request(request: InnerRequest) -> Iterator[None]:
+def in_request(request: InnerRequest) -> Iterator[None]:
     """What is raised points into the request that was sent."""
     try:
         yield

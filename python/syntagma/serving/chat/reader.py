@@ -46,7 +46,10 @@ class ChatDialect:
                 `E-REQUEST-RESPONSE-FORMAT`.
             ArgumentError, LimitError: what messages and tools raise.
         """
-        data = decode_body(body)
+        return self.read_fields(decode_body(body), settings)
+
+    def read_fields(self, data: dict[str, Any], settings: Settings) -> Asked:
+        """The same of a body that was decoded; raises as `read`."""
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
         places = {**_PLACES, **(PLACES if request.functions is not None else {})}
