@@ -12,10 +12,11 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
 ENGINES ?=
+CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-vllm response-templates verdicts wheel check-wheel train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-vllm response-templates verdicts wheel check-wheel train build clean toolchain
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -112,6 +113,9 @@ test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environ
 test-engines: build ## the tests with other engines, an environment an engine (ENGINES="transformers mlx": only these)
 	$(BIN)/python -m tests.engines.run $(ENGINES)
 
+test-clients: build ## the server with other clients, an environment a client (CLIENTS="litellm ai_sdk": only these)
+	$(BIN)/python -m tests.clients.run $(CLIENTS)
+
 test-vllm: build ## a real server of vLLM on the CPU with our parsers and grammars (6 GB, minutes)
 	$(BIN)/python -m tests.engines.run vllmcpu
 
@@ -141,4 +145,4 @@ train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(VENV)-engines-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist
+	rm -rf $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist

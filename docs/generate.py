@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from clients_page import clients_page
 from engines_page import engines_page
 from typer.main import get_command
 
@@ -302,6 +303,7 @@ def sglang_names() -> str:
 
 
 PAGES = {
+    "clients.md": lambda: NOTE + clients_page(),
     "engines/index.md": lambda: NOTE + engines_page(),
     "reference/cli.md": command_line,
     "reference/compat-sglang-names.md": sglang_names,

@@ -79,6 +79,7 @@ class Suite:
         needs: what the tests need in every environment of Python, for uv.
         packaged: whether those environments have this package, too.
         at_once: how many environments are made at the same time.
+        options: further ones for pytest.
         around: what holds while the tests run, such as a server; it tells them by variables of the environment.
     """
 
@@ -86,6 +87,7 @@ class Suite:
     needs: tuple[str, ...]
     packaged: bool = True
     at_once: int = 1
+    options: tuple[str, ...] = ()
     around: Callable[[], contextlib.AbstractContextManager[dict[str, str]]] = lambda: contextlib.nullcontext({})
 
     def names(self) -> list[str]:
@@ -171,7 +173,7 @@ class Suite:
         home, report = self.home_of(name), self.report_of(name)
         report.unlink(missing_ok=True)
         python = sys.executable if self._is_node(name) else _python(home)
-        command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *map(str, self.tests_of(name))]
+        command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *self.options, *map(str, self.tests_of(name))]
         told = {**os.environ, **variables, HOME: str(home)}
         try:
             done = subprocess.run(

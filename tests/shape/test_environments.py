@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients import run as clients
 from tests.engines import run as engines
 from tests.environments import Suite, cases_of, main, read_report
 
@@ -20,7 +21,7 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-@pytest.mark.parametrize("suite", [engines.SUITE], ids=lambda suite: suite.folder.name)
+@pytest.mark.parametrize("suite", [engines.SUITE, clients.SUITE], ids=lambda suite: suite.folder.name)
 def test_every_file_belongs_to_one_environment(suite: Suite) -> None:
     owners = Counter(path for name in suite.names() for path in suite.tests_of(name))
     files = sorted(suite.folder.rglob("test_*.py"))

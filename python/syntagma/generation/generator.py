@@ -221,8 +221,9 @@ class Generator:
         if tokens >= self.backend.context_length:
             raise ModelError(
                 "E-MODEL-CONTEXT",
-                f"the prompt has {bound}{tokens} tokens; the context of {self.backend.context_length} leaves no room "
-                "for an answer",
+                # Clients tell this error from others by these words.
+                f"the prompt is too long: it has {bound}{tokens} tokens, and this model's maximum context length is "
+                f"{self.backend.context_length} tokens, the answer's included",
                 hint="shorten the conversation or the tools",
             )
 

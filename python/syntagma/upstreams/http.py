@@ -205,7 +205,7 @@ class HttpUpstream(ABC):
         """What an answer with an error means."""
         shown = message[:_SHOWN]
         if any(words in message.lower() for words in _TOO_LONG):
-            return ModelError("E-MODEL-CONTEXT", f"the prompt leaves no room for an answer: {shown}")
+            return ModelError("E-MODEL-CONTEXT", f"the prompt is too long: {shown}")
         if status in _ASKED_WRONG:
             return self._error("E-UPSTREAM-REFUSED", f"the engine refuses the request: {shown}", status=400)
         if status in _BUSY:

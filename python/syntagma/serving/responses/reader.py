@@ -139,7 +139,8 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
         return choice
     match choice.get("type"):
         case "function" | "custom" as kind:
-            return {"type": kind, kind: {"name": choice.get("name")}}
+            # The name stands beside the type; libraries also send it where chat completions have it.
+            return {"type": kind, kind: choice.get(kind, {"name": choice.get("name")})}
         case "allowed_tools":
             named = [
                 {"type": "function", "function": {"name": tool.get("name") if isinstance(tool, Mapping) else tool}}
