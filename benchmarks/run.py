@@ -30,6 +30,7 @@ SCRIPTS = (
     "legal_ends",
     "forced_tokens",
     "in_process",
+    "batching",
     "captures",
     "parse",
     "parser_setup",
@@ -43,7 +44,7 @@ SCRIPTS = (
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed", "wheel"}
 """scripts that do not know --quick"""
-NEEDED = {"in_process": ("torch", "transformers")}
+NEEDED = {"in_process": ("torch", "transformers"), "batching": ("torch", "transformers", "uvicorn")}
 """libraries without which a script is left out, and its last results stay, unless it is asked for by name"""
 BY_NAME = {"wheel"}
 """scripts that need more than this environment, so that they are run only when they are named"""

@@ -62,7 +62,14 @@ def serve(
         float,
         typer.Option(min=0.1, help="Seconds for which an engine may be silent, its reading of a prompt included."),
     ] = 600.0,
-    parallel: Annotated[int, typer.Option(min=1, help="Generations in this process that compute at once.")] = 2,
+    parallel: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Generations in this process that compute at once; 16 where the model computes them together, else 2.",
+            show_default=False,
+        ),
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Default length of an answer, in tokens.")] = None,
     thinking_tokens: Annotated[int | None, typer.Option(min=0, help="Default length of reasoning, in tokens.")] = None,
     complete: Annotated[

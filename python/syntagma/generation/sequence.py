@@ -25,7 +25,7 @@ from syntagma.generation.values import GenerationOptions, Metrics, Step
 
 __all__ = ["Sequence"]
 
-_AHEAD = 64
+_AHEAD = 1024
 """steps that are made before their reader wants them"""
 _Needs = collections.abc.Generator[Asks, None, None]
 

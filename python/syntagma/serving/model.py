@@ -9,6 +9,7 @@ from syntagma.decoding.backend import Backend
 from syntagma.decoding.upstream import Upstream
 from syntagma.generation import Model
 from syntagma.generation.remote import Lookalikes, Unheld
+from syntagma.serving.rounds import Rounds
 
 __all__ = ["ServedModel"]
 
@@ -39,6 +40,8 @@ class ServedModel:
         self.engine = engine
         self.codec = codec
         self.name = name or engine.model_name
+        self.rounds = Rounds(self.model.generator) if self.computes and self.model.generator.is_batching else None
+        """advances its answers together; None where each is computed by itself, or elsewhere"""
         self.created = int(time.time())
         """seconds since the epoch"""
 

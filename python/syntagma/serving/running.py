@@ -6,7 +6,6 @@ A model that computes here writes in a worker thread; an engine elsewhere is wai
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -35,6 +34,10 @@ from syntagma.serving.token_endpoints import vocabulary_of
 __all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
 
 T = TypeVar("T")
+_ALONE = 2
+"""generations at once of models that compute each by itself"""
+_TOGETHER = 16
+"""generations at once of models that compute them together"""
 _SHORT = 2
 """threads that read short bodies"""
 _SHORT_BYTES = 256 * 1024
@@ -66,20 +69,23 @@ class Runner:
     before a request takes a place among the generations.
 
     Args:
-        parallel: answers of models in this process that are computed at once; further ones wait.
+        parallel: answers of models in this process that are computed at once; further ones wait. None: sixteen of
+            models that compute them together, two of others.
         limits: how long they may wait.
     """
 
-    def __init__(self, parallel: int, limits: Limits) -> None:
+    def __init__(self, parallel: int | None, limits: Limits) -> None:
         self._queue_seconds = limits.server_queue_seconds
-        self._generating = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="syntagma-generate")
+        alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
+        self._alone = ThreadPoolExecutor(max_workers=alone, thread_name_prefix="syntagma-generate")
+        self._together = ThreadPoolExecutor(max_workers=together, thread_name_prefix="syntagma-generate-together")
         self._short = ThreadPoolExecutor(max_workers=_SHORT, thread_name_prefix="syntagma-read")
         self._long = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-read-long")
         self._compiling = ThreadPoolExecutor(max_workers=_COMPILING, thread_name_prefix="syntagma-grammar")
 
     def close(self) -> None:
         """Stop the threads; what waits for one never begins."""
-        for threads in (self._generating, self._short, self._long, self._compiling):
+        for threads in (self._alone, self._together, self._short, self._long, self._compiling):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, size: int, work: Callable[[], T]) -> T:
@@ -154,7 +160,8 @@ class Runner:
             return _elsewhere(self._compiling, ready.served, ready.turn, options, parser)
         # Only the first choice may give up: those behind it belong to an answer that has begun.
         patience = None if index else self._queue_seconds
-        return _here(self._generating, ready, options, parser, patience)
+        threads = self._alone if ready.served.rounds is None else self._together
+        return _here(threads, ready, options, parser, patience)
 
 
 async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
@@ -167,18 +174,22 @@ async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenera
 async def _here(
     threads: Executor, ready: Ready, options: GenerationOptions, parser: StreamParser, patience: float | None
 ) -> AsyncGenerator[Written, None]:
-    turn, model = ready.turn, ready.served.model
+    turn, served = ready.turn, ready.served
     loop, begun = asyncio.get_running_loop(), asyncio.Event()
 
-    def work(cancelled: threading.Event) -> Iterator[Written]:
+    def work(stream: ThreadStream[Written]) -> None:
         loop.call_soon_threadsafe(begun.set)
-        generation = model.start(turn, options)
+        generation = served.model.start(turn, options)
         assert isinstance(generation, Generation)
         markers = frozenset(turn.preserved_tokens)
-        for piece in written(generation, parser, model.backend.tokenizer_info, markers=markers):
-            if cancelled.is_set():
+        pieces = written(generation, parser, served.model.backend.tokenizer_info, markers=markers)
+        if served.rounds is not None:
+            served.rounds.follow(generation, pieces, stream)
+            return
+        for piece in pieces:
+            if stream.cancelled.is_set():
                 return
-            yield piece
+            stream.put(piece)
 
     stream = ThreadStream(threads, work)
     try:

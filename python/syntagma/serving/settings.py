@@ -19,7 +19,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         enforce: how much of a call the grammar constrains when the model may call: `off` nothing, `name` the name,
             `parameters` the name and the arguments by schema. None: `parameters` where the engine can be held to it,
             else `off`. A call of a tool with `strict: true` always keeps to its schema.
-        parallel: generations that compute at once; further ones wait.
+        parallel: generations that compute at once; further ones wait. None: sixteen of models that compute them
+            together, two of others.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
         complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
@@ -31,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     enforce: Literal["off", "name", "parameters"] | None = None
-    parallel: int = 2
+    parallel: int | None = None
     max_tokens: int | None = None
     thinking_tokens: int | None = None
     complete: bool = True

@@ -1,15 +1,15 @@
-"""An iterator that runs in a worker thread and is read from the event loop."""
+"""What a worker thread writes and the event loop reads."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from typing import Generic, TypeVar
 
-__all__ = ["ThreadStream"]
+__all__ = ["ThreadStream", "put_all"]
 
 T = TypeVar("T")
 
@@ -22,22 +22,25 @@ class _End:
 
 
 class ThreadStream(Generic[T]):
-    """Runs `make(cancelled)` in `executor`, which may queue it, and hands its items to the event loop.
+    """Runs `work(stream)` in `executor`, which may queue it; the event loop reads what is put into the stream.
 
-    `make` looks at `cancelled` between its items and ends soon after it is set. What it raises is raised to the reader.
+    `work` looks at `cancelled` between its items and ends soon after it is set. What it raises is raised to the reader.
+
+    Attributes:
+        cancelled: nobody reads any more.
     """
 
-    def __init__(self, executor: Executor, make: Callable[[threading.Event], Iterator[T]]) -> None:
+    def __init__(self, executor: Executor, work: Callable[[ThreadStream[T]], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
         self._over = False
-        self._make = make
+        self._work = work
         self._future = executor.submit(self._run)
 
     def cancel(self, error: BaseException | None = None) -> None:
         """Ask the worker to stop; one that has not begun never begins. The reader gets `error`, or the end."""
-        self._cancelled.set()
+        self.cancelled.set()
         self._future.cancel()
         self._queue.put_nowait(_End(error))
 
@@ -58,14 +61,32 @@ class ThreadStream(Generic[T]):
     def _run(self) -> None:
         error: BaseException | None = None
         try:
-            if not self._cancelled.is_set():
-                for item in self._make(self._cancelled):
-                    self._put(item)
+            if not self.cancelled.is_set():
+                self._work(self)
         except BaseException as raised:
             error = raised
-        self._put(_End(error))
+        _call(self._loop, self._queue.put_nowait, _End(error))
 
-    def _put(self, item: T | _End) -> None:
-        # The loop may be gone while a worker finishes its last token at shutdown.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
+    def put(self, item: T) -> None:
+        """Hand an item to the reader; from any thread."""
+        _call(self._loop, self._queue.put_nowait, item)
+
+
+def put_all(items: Sequence[tuple[ThreadStream[T], T]]) -> None:
+    """Hand items to the readers of several streams; each event loop is woken once."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Queue[T | _End], T]]] = {}
+    for stream, item in items:
+        loops.setdefault(stream._loop, []).append((stream._queue, item))
+    for loop, queued in loops.items():
+        _call(loop, _put_queued, queued)
+
+
+def _put_queued(items: Sequence[tuple[asyncio.Queue[T | _End], T]]) -> None:
+    for queue, item in items:
+        queue.put_nowait(item)
+
+
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., None], given: object) -> None:
+    # The loop may be gone while a worker finishes its last token at shutdown.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(call, given)

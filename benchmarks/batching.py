@@ -1,0 +1,195 @@
+"""Streams together: tokens per second of 1, 4 and 16, by the backend's own batch, by `Generator` and by the server.
+
+The backend's own batch is what the library that computes offers: `generate` on a padded batch for transformers, and for
+the shipped model the bare pass over a batch with the likeliest token of each row. `Generator.start_all` writes the same
+number of tokens at temperature 0; the server streams them to as many clients, each over a connection of its own, from a
+process of its own. `mixed`: every second stream keeps to a JSON schema. Prompts count everywhere. A ratio is the median
+of rounds in which all are measured one behind the other, so that other work on the machine falls on all alike. One
+thread of linear algebra. transformers runs a Llama of 104 million random parameters with 128,256 tokens.
+"""
+
+from __future__ import annotations
+
+import os
+
+# One thread, whatever the machine has; must be set before NumPy and torch are imported.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import asyncio
+import json
+import multiprocessing
+import socket
+import statistics
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from support.arguments import arguments
+from support.tables import Table
+
+import syntagma as sg
+
+STREAMS = (1, 4, 16)
+SCHEMA = {
+    "type": "array",
+    "minItems": 400,
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 12}, "minutes": {"type": "integer", "maximum": 90}},
+        "required": ["name", "minutes"],
+        "additionalProperties": False,
+    },
+}
+WORDS = "Tell me about the plan for today, and who will come to the meeting in the afternoon. "
+
+
+def shipped() -> tuple[Any, sg.ChatCodec]:
+    return sg.backends.load("embedded")
+
+
+def random_llama() -> tuple[Any, sg.ChatCodec]:
+    from in_process import load
+
+    import torch
+    from syntagma.backends.transformers import TransformersModel
+
+    torch.set_num_threads(1)
+    tokenizer, network = load()
+    fmt = sg.ChatFormat.from_toml(f'end_of_turn = ["{tokenizer.eos_token}"]\n')
+    codec = sg.ChatCodec.from_format(fmt, sg.ChatTemplate("{{ messages[0].content }}"))
+    return TransformersModel(network, tokenizer, name="random", context_length=2048), codec
+
+
+MODELS: dict[str, Callable[[], tuple[Any, sg.ChatCodec]]] = {"shipped": shipped, "transformers": random_llama}
+
+
+def serve(name: str, ready: Connection) -> None:
+    """A server in this process."""
+    import uvicorn
+
+    from syntagma.serving import ServedModel, create_app
+
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    app = create_app(ServedModel(*MODELS[name](), name="m"))
+    ready.send(listener.getsockname()[1])
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+async def ask(port: int, text: str, tokens: int, *, held: bool) -> int:
+    """Tokens of one stream, as its usage says."""
+    asked = {
+        "model": "m",
+        "messages": [{"role": "user", "content": text}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0,
+        "max_tokens": tokens,
+        "ignore_eos": True,
+    }
+    if held:
+        asked["response_format"] = {"type": "json_schema", "json_schema": {"name": "list", "schema": SCHEMA}}
+    body = json.dumps(asked).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {len(body)}\r\n"
+    head += "content-type: application/json\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+    writer.write(head.encode() + body)
+    answered = await reader.read(-1)
+    writer.close()
+    usage = next(line for line in reversed(answered.split(b"\n")) if b'"completion_tokens"' in line)
+    return int(json.loads(usage.removeprefix(b"data: "))["usage"]["completion_tokens"])
+
+
+def by_server(port: int, texts: list[str], tokens: int, *, mixed: bool) -> float:
+    async def every() -> list[int]:
+        asked = (ask(port, text, tokens, held=mixed and at % 2 == 1) for at, text in enumerate(texts))
+        return await asyncio.gather(*asked)
+
+    began = time.perf_counter()
+    written = sum(asyncio.run(every()))
+    return written / (time.perf_counter() - began)
+
+
+def by_generator(model: sg.Model, prompts: list[list[int]], tokens: int, *, mixed: bool) -> float:
+    wanted = {"type": "json_schema", "json_schema": {"name": "list", "schema": SCHEMA}}
+    turn = model.codec.prepare([{"role": "user", "content": WORDS}], response_format=wanted)
+    grammars = [turn.grammar if mixed and at % 2 else None for at in range(len(prompts))]
+    options = sg.GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=tokens, ignore_eos=True)
+    began = time.perf_counter()
+    running = model.generator.start_all(prompts, grammars=grammars, options=options)
+    written = sum(sum(1 for _ in one) for one in running)
+    return written / (time.perf_counter() - began)
+
+
+def by_batch(backend: Any, prompts: list[list[int]], tokens: int) -> float:
+    """The backend's own batch."""
+    if hasattr(backend.network, "generate"):
+        return by_generate(backend, prompts, tokens)
+    batch = backend.open_batch()
+    began = time.perf_counter()
+    logits = batch.prefill(dict(enumerate(prompts)))
+    for _ in range(tokens - 1):
+        logits = batch.extend({row: [int(np.argmax(one))] for row, one in enumerate(logits)})
+    return tokens * len(prompts) / (time.perf_counter() - began)
+
+
+def by_generate(backend: Any, prompts: list[list[int]], tokens: int) -> float:
+    import torch
+
+    longest = max(map(len, prompts))
+    ids = torch.tensor([[0] * (longest - len(one)) + one for one in prompts])
+    seen = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in prompts])
+    began = time.perf_counter()
+    backend.network.generate(
+        input_ids=ids, attention_mask=seen, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False
+    )
+    return tokens * len(prompts) / (time.perf_counter() - began)
+
+
+def ways(model: sg.Model, port: int, streams: int, tokens: int) -> dict[str, Callable[[], float]]:
+    """What is measured of so many streams: each gives tokens per second."""
+    info = model.backend.tokenizer_info
+    texts = [WORDS * (1 + at % 3) for at in range(streams)]
+    prompts = [model.codec.prepare([{"role": "user", "content": text}]).prompt_ids(info) for text in texts]
+    return {
+        "batch": lambda: by_batch(model.backend, prompts, tokens),
+        "generator": lambda: by_generator(model, prompts, tokens, mixed=False),
+        "generator, mixed": lambda: by_generator(model, prompts, tokens, mixed=True),
+        "server": lambda: by_server(port, texts, tokens, mixed=False),
+        "server, mixed": lambda: by_server(port, texts, tokens, mixed=True),
+    }
+
+
+def measure(name: str, tokens: int, rounds: int, table: Table) -> None:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    server = context.Process(target=serve, args=(name, theirs), daemon=True)
+    server.start()
+    model = sg.Model(*MODELS[name]())
+    port = ours.recv()
+    for streams in STREAMS:
+        measured = ways(model, port, streams, tokens)
+        for way in measured.values():
+            way()
+        found = [{name: way() for name, way in measured.items()} for _ in range(rounds)]
+        rates = [statistics.median(one[way] for one in found) for way in measured]
+        ratios = [statistics.median(one[way] / one["batch"] for one in found) for way in measured]
+        cells = [f"{rate:,.0f} ({ratio:.2f})" for rate, ratio in zip(rates[1:], ratios[1:], strict=True)]
+        table.row(name, streams, f"{rates[0]:,.0f}", *cells)
+    server.terminate()
+    server.join()
+    model.close()
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    table = Table(
+        ["model", "streams", "own batch", "generator", "generator, mixed", "server", "server, mixed"], texts=1
+    )
+    measure("shipped", 128, 3 if quick else 9, table)
+    measure("transformers", 16 if quick else 32, 1 if quick else 3, table)
+
+
+if __name__ == "__main__":
+    main()
